@@ -1,0 +1,1 @@
+"""Readers that features share, named by noun."""

@@ -1,0 +1,5 @@
+"""Curves: watch a run and look at old ones."""
+
+from studio.feature import Feature
+
+FEATURE = Feature(id="curves", order=40, views=("runs", "curves", "log"))

@@ -1,0 +1,70 @@
+"""What a run ran: commit, patch of the dirty tree and packages, kept beside it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import studio
+from studio import files, interpreters, places
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LARGEST = 1_000_000
+_PRIVATE = re.compile(r"(^|/)(\.env[^/]*|[^/]*\.(pem|key|p12|pfx)|[^/]*(token|secret|credential|password)[^/]*)$", re.I)
+
+
+def _git(folder: Path, *words: str) -> bytes:
+    """Output of a git that runs nothing of the repository's: no hooks, no external diff, no filters, no fsmonitor."""
+    line = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C", str(folder), *words]
+    try:
+        done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return b""
+    return done.stdout
+
+
+def commit(folder: Path) -> str:
+    return _git(folder, "rev-parse", "HEAD").decode(errors="replace").strip()
+
+
+def is_private(name: str) -> bool:
+    return bool(_PRIVATE.search(name))
+
+
+def changed(folder: Path) -> tuple[str, ...]:
+    """Paths with uncommitted changes that may be kept: not over 1 MB, not named like a secret."""
+    listed = _git(folder, "diff", "--no-ext-diff", "--no-textconv", "--name-only", "-z", "HEAD", "--")
+    names = [name.decode(errors="surrogateescape") for name in listed.split(b"\0") if name]
+    top = _git(folder, "rev-parse", "--show-toplevel").rstrip(b"\n").decode(errors="surrogateescape")
+    return tuple(name for name in names if not is_private(name) and _small(f"{top}/{name}"))
+
+
+def _small(path: str) -> bool:
+    import os
+
+    try:
+        return os.stat(path).st_size <= LARGEST
+    except OSError:  # deleted: its removal belongs to the patch
+        return True
+
+
+def patch(folder: Path) -> bytes:
+    names = changed(folder)
+    if not names:
+        return b""
+    return _git(folder, "diff", "--no-ext-diff", "--no-textconv", "HEAD", "--", *(f":(top,literal){name}" for name in names))
+
+
+def keep(run_folder: Path, code: Path, python: Path) -> None:
+    """Writes code.json and, for a dirty tree, code.patch. Raises OSError."""
+    text = patch(code)
+    if text:
+        files.write_whole(run_folder / "code.patch", text)
+    state: dict[str, Any] = {
+        "folder": str(code), "commit": commit(code), "dirty": bool(text), "python": str(python),
+        "studio": studio.__version__, "studio_commit": commit(places.ROOT), "packages": interpreters.packages(python),
+    }  # fmt: skip
+    files.write_json(run_folder / "code.json", state)

@@ -1,0 +1,251 @@
+"""The command line: builds a spec from the same fields as the form, makes the same run and follows it.
+
+People's text goes to stderr, results to stdout; with `--json` the last line of stdout is one JSON object.
+Exit codes: 0 done, 1 the work failed, 2 wrong use, 3 done and the answer is no, 128+n ended by signal n.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from studio import schema, texts
+from studio import run as runs
+from studio.errors import StudioError
+from studio.project import Project, make_runs_folder, project_around, runs_folder
+from studio.texts import t
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from studio.feature import Action, Feature
+    from studio.run import Glance, Run
+
+WRONG_USE = 2
+
+
+def run_command(words: list[str], features: tuple[Feature, ...]) -> int:
+    """Parses and does one command line; returns the exit code."""
+    _choose_language(words)
+    try:
+        given = _parser(features).parse_args(words)
+        return int(given.do(given))
+    except StudioError as error:
+        _say(str(error))
+        return WRONG_USE
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def _choose_language(words: list[str]) -> None:
+    """Before the parser is built, since its help has a language too."""
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        chosen = word.partition("=")[2] if word.startswith("--language=") else following
+        if word.startswith("--language") and chosen in texts.LANGUAGES:
+            texts.use(chosen)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _parser(features: tuple[Feature, ...]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="ascend-studio", description=t("cli.about"), epilog=t("cli.epilog"))
+    parser.add_argument("--project", type=Path, metavar=t("cli.folder"), help=t("cli.project"))
+    parser.add_argument("--language", choices=texts.LANGUAGES, help=t("cli.language"))
+    commands = parser.add_subparsers(title=t("cli.commands"), metavar=t("cli.command"), required=True)
+    commands.add_parser("window", help=t("cli.window"))
+    for feature in features:
+        for action in feature.actions:
+            _add_action(commands, feature, action)
+    _add(commands, "runs", _list_runs)
+    for name, do in (("watch", _watch), ("stop", _stop), ("log", _log)):
+        _add(commands, name, do).add_argument("run", metavar="RUN", help=t("cli.run"))
+    _add(commands, "self-check", _self_check).add_argument(
+        "--report", type=Path, default=Path("ascend-studio-self-check.json"), help=t("cli.report")
+    )
+    return parser
+
+
+def _add(commands: Any, name: str, do: Any) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=t(f"cli.{name}"), description=t(f"cli.{name}"))
+    parser.add_argument("--json", action="store_true", help=t("cli.json"))
+    parser.set_defaults(do=do)
+    return parser
+
+
+def _add_action(commands: Any, feature: Feature, action: Action) -> None:
+    parser = _add(commands, action.name, _start)
+    parser.set_defaults(action=action, feature=feature)
+    parser.add_argument("--detach", action="store_true", help=t("cli.detach"))
+    schema.add_arguments(parser, action.spec, lambda field: help_of(feature.id, field))
+
+
+def help_of(feature: str, field: schema.Field) -> str:
+    """One line about a field: what it is called, its unit and its default."""
+    text = t(f"{feature}.field.{field.name}")
+    if field.unit:
+        text += f" ({t('unit.' + field.unit)})"
+    if field.default not in (None, "", (), Path()):
+        text += f" [{field.default}]"
+    return text
+
+
+def _project(given: argparse.Namespace) -> Project | None:
+    if given.project is None:
+        return project_around(Path.cwd())
+    if not given.project.is_dir():
+        raise StudioError("error.no_such_file", path=str(given.project), reason="")
+    return Project(folder=given.project.absolute())
+
+
+def _start(given: argparse.Namespace) -> int:
+    from studio import worker
+
+    spec, wrong = schema.from_arguments(given.action.spec, given)
+    if found := wrong or schema.problems(spec):
+        for problem in found:
+            flag = schema.field_of(given.action.spec, problem.field).flag
+            _say(f"{flag}: {t(problem.rule, **problem.args)}")
+        return WRONG_USE
+    project = _project(given)
+    folder = make_runs_folder(project)
+    run = runs.create(folder, given.action.name, schema.to_json(spec), project.folder if project else None)
+    worker.start(run)
+    if given.detach:
+        return _result(given, run, runs.glance(run))
+    return _follow(given, run, stop_on_interrupt=True)
+
+
+def _follow(given: argparse.Namespace, run: Run, *, stop_on_interrupt: bool) -> int:
+    """Shows a run until it ends. Ctrl+C stops the run where this command started it, else only the watching."""
+    from studio import worker
+    from studio.follow import follow
+
+    while True:
+        try:
+            glance = follow(run, say=_say)
+            return _result(given, run, glance)
+        except KeyboardInterrupt:
+            if not stop_on_interrupt:
+                _say("")
+                return 0
+            _say(t("cli.stopping"))
+            worker.stop(run)
+
+
+def _result(given: argparse.Namespace, run: Run, glance: Glance) -> int:
+    if given.json:
+        _print_json(_as_json(run, glance))
+    elif glance.state == "ended" and not glance.code:
+        _say(t("cli.done", run=str(run.folder)))
+    else:
+        print(run.folder)
+    code = glance.code or 0
+    return code if code in (0, 3) or code > 128 else 1
+
+
+def _as_json(run: Run, glance: Glance) -> dict[str, Any]:
+    values = {name: _number(value) for name, value in glance.values.items()}
+    return {
+        "run": str(run.folder), "command": run.asked.command, "state": glance.state, "code": glance.code,
+        "reason": glance.reason, "metrics": values,
+    }  # fmt: skip
+
+
+def _number(value: float) -> float | str:
+    """JSON has no NaN: as in the protocol, a non-finite number is a string."""
+    if value != value:
+        return "NaN"
+    infinite = {float("inf"): "Infinity", float("-inf"): "-Infinity"}
+    return infinite.get(value, value)
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False), flush=True)
+
+
+def _list_runs(given: argparse.Namespace) -> int:
+    listed = [(run, runs.glance(run)) for run in runs.runs_in(runs_folder(_project(given)))]
+    if given.json:
+        _print_json({"runs": [_as_json(run, glance) for run, glance in listed]})
+        return 0
+    if not listed:
+        _say(t("cli.no_runs", folder=str(runs_folder(_project(given)))))
+    for line in _table(listed):
+        print(line)
+    return 0
+
+
+def _table(listed: Iterable[tuple[Run, Glance]]) -> Iterable[str]:
+    from studio.units import duration, number
+
+    for run, glance in listed:
+        state = t(f"state.{outcome_of(glance)}")
+        lasted = duration(max(0.0, (glance.ended - glance.begun) / 1e9)) if glance.ended else ""
+        loss = f"loss {number(glance.values['loss'])}" if "loss" in glance.values else ""
+        yield f"{run.name}  {state:<12}  {lasted:>12}  {loss}"
+
+
+def outcome_of(glance: Glance) -> str:
+    """One word for a list: ended runs apart by how."""
+    if glance.state != "ended":
+        return glance.state
+    if glance.reason in ("stopped", "lost"):
+        return glance.reason
+    return "done" if glance.code in (0, 3) else "failed"
+
+
+def _found(given: argparse.Namespace) -> Run:
+    return runs.find_run(runs_folder(_project(given)), given.run)
+
+
+def _watch(given: argparse.Namespace) -> int:
+    return _follow(given, _found(given), stop_on_interrupt=False)
+
+
+def _stop(given: argparse.Namespace) -> int:
+    from studio import worker
+
+    run = _found(given)
+    if runs.glance(run).state == "unattended":
+        worker.start(run)
+        _wait(run, ("running", "ended"))
+    if not worker.stop(run) and runs.glance(run).state != "ended":
+        raise StudioError("run.not_here", run=run.name, state=t(f"state.{runs.glance(run).state}"))
+    _wait(run, ("ended",))
+    return _result(given, run, runs.glance(run))
+
+
+def _wait(run: Run, states: tuple[str, ...]) -> None:
+    while runs.glance(run).state not in (*states, "lost"):
+        time.sleep(0.1)
+
+
+def _log(given: argparse.Namespace) -> int:
+    run = _found(given)
+    try:
+        data = run.log.read_bytes()
+    except OSError:
+        data = b""
+    if given.json:
+        lines = data.decode(errors="replace").splitlines()
+        _print_json({"run": str(run.folder), "lines": lines})
+    else:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    return 0
+
+
+def _self_check(given: argparse.Namespace) -> int:
+    from studio.self_check import self_check
+
+    report = self_check(given.report, say=_say)
+    if given.json:
+        _print_json(report)
+    return 0 if report["ok"] else 1

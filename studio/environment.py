@@ -1,0 +1,55 @@
+"""The environment of a child: what a shell would give it, without what is ours, with CANN's own set-up where it is."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_OURS = re.compile(r"(ASCEND_STUDIO_.*|QT_.*|QML.*|PYQTGRAPH_.*|VIRTUAL_ENV(_PROMPT)?|PYTHONHOME|PYTHONSTARTUP)")
+_SECRET = re.compile(
+    r"(^|_)(TOKEN|SECRET|PASSWORD|PASSWD|PWD|CREDENTIALS?|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|AUTH)(_|$)", re.IGNORECASE
+)
+_SHELLS_OWN = ("PWD", "OLDPWD")
+MASK = "•••"
+
+
+def is_secret(name: str) -> bool:
+    """Whether a variable of this name is likely to hold a secret: its value is never written down."""
+    return bool(_SECRET.search(name)) and name not in _SHELLS_OWN
+
+
+def cleaned(environ: Mapping[str, str]) -> dict[str, str]:
+    """Without the studio's and Qt's variables, which would change what the child's own Qt or Python does."""
+    return {name: value for name, value in environ.items() if not _OURS.fullmatch(name)}
+
+
+def cann_script(environ: Mapping[str, str]) -> Path | None:
+    """CANN's set_env.sh: of the named toolkit, then where the installers put it (8.x and 9.x layouts)."""
+    named = environ.get("ASCEND_TOOLKIT_HOME", "")
+    roots = [Path(named).parent, Path(named)] if named else []
+    for base in (Path("/usr/local/Ascend"), Path.home() / "Ascend"):
+        roots += [base / "cann", base / "ascend-toolkit"]
+    return next((path for root in roots if (path := root / "set_env.sh").is_file()), None)
+
+
+def with_cann(environ: Mapping[str, str], seconds: float = 20) -> dict[str, str]:
+    """The environment after CANN's set_env.sh, or the same where there is none, it fails or takes too long."""
+    script = cann_script(environ)
+    if script is None:
+        return dict(environ)
+    line = 'source "$1" >/dev/null 2>&1; exec env -0'
+    try:
+        done = subprocess.run(
+            ["bash", "-c", line, "bash", str(script)], env=dict(environ), stdin=subprocess.DEVNULL,
+            capture_output=True, timeout=seconds, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return dict(environ)
+    pairs = (os.fsdecode(entry).partition("=") for entry in done.stdout.split(b"\0") if entry)
+    return {name: value for name, _, value in pairs if name != "_"}

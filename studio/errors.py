@@ -1,0 +1,35 @@
+"""What went wrong, as a key of the catalogue: whoever shows it picks the language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class StudioError(Exception):
+    """An error that a person can act on. `key` and `args` make its sentence (`studio.texts`)."""
+
+    def __init__(self, key: str, **args: Any) -> None:
+        super().__init__(key, args)
+        self.key = key
+        self.values = args
+
+    def __str__(self) -> str:
+        from studio.texts import t
+
+        return t(self.key, **self.values)
+
+
+def from_os(error: OSError, path: object) -> StudioError:
+    """The sentence for a file error: full disk, no permission, read-only, anything else."""
+    import errno
+
+    keys = {
+        errno.ENOSPC: "error.disk_full",
+        errno.EDQUOT: "error.disk_full",
+        errno.EACCES: "error.not_writable",
+        errno.EPERM: "error.not_writable",
+        errno.EROFS: "error.not_writable",
+        errno.ENOENT: "error.no_such_file",
+        errno.ENOTDIR: "error.no_such_file",
+    }
+    return StudioError(keys.get(error.errno or 0, "error.file"), path=str(path), reason=error.strerror or str(error))

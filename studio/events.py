@@ -1,0 +1,141 @@
+"""The protocol: one event is one JSON line, appended with one write. `ui/help` and the README show examples."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+Number: TypeAlias = Union[float, Literal["NaN", "Infinity", "-Infinity"]]
+Severity = Literal["info", "warning", "error"]
+
+
+class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", gc=False):
+    time: int = msgspec.field(default_factory=time.time_ns)
+
+
+class Metric(_Event, frozen=True, tag="metric"):
+    """Values of a step. JSON has no NaN: non-finite values are the three strings."""
+
+    step: int
+    values: dict[str, Number]
+
+
+class Progress(_Event, frozen=True, tag="progress"):
+    done: int
+    total: int
+    phase: str
+
+
+class Finding(_Event, frozen=True, tag="finding"):
+    """`rule` is a key of the catalogue; the sentence is made by whoever shows it."""
+
+    rule: str
+    severity: str = "info"
+    path: str = ""
+    line: int = 0
+    args: dict[str, Any] = {}
+
+
+class Artifact(_Event, frozen=True, tag="artifact"):
+    """`path` is relative to the run's folder."""
+
+    kind: str
+    path: str
+
+
+class Note(_Event, frozen=True, tag="note"):
+    key: str
+    args: dict[str, Any] = {}
+
+
+class Ended(_Event, frozen=True, tag="ended"):
+    """`code`: as a shell gives it, 128+n for signal n. `reason`: "", stopped, lost, failed_to_start."""
+
+    code: int
+    reason: str = ""
+
+
+Event: TypeAlias = Union[Metric, Progress, Finding, Artifact, Note, Ended]
+KINDS = ("metric", "progress", "finding", "artifact", "note", "ended")
+
+_decoder = msgspec.json.Decoder(Event)
+_encoder = msgspec.json.Encoder()
+_NAME = re.compile(r"events\.a(\d{1,9})\.r(\d{1,9})\.p(\d{1,10})\.jsonl")
+
+
+def decode(lines: bytes) -> tuple[list[Event], int]:
+    """Events of whole lines, and how many lines were damaged. Unknown kinds are left out and not counted."""
+    try:
+        return _decoder.decode_lines(lines), 0
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return _decode_one_by_one(lines)
+
+
+def _decode_one_by_one(lines: bytes) -> tuple[list[Event], int]:
+    events: list[Event] = []
+    damaged = 0
+    for line in lines.split(b"\n"):
+        if not line.strip():
+            continue
+        try:
+            events.append(_decoder.decode(line))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            damaged += not _is_newer(line)
+    return events, damaged
+
+
+def _is_newer(line: bytes) -> bool:
+    """Whether a line is whole JSON of a kind that this version does not know."""
+    try:
+        value = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+    return isinstance(value, dict) and isinstance(value.get("type"), str) and value["type"] not in KINDS
+
+
+def name_of(attempt: int, rank: int, pid: int) -> str:
+    return f"events.a{attempt}.r{rank}.p{pid}.jsonl"
+
+
+def attempt_and_rank(name: str) -> tuple[int, int] | None:
+    """What a file's name says, or None where it is no event file."""
+    match = _NAME.fullmatch(name)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+class Journal:
+    """Appends a process's own events to a run. Raises OSError; the next record then starts on a fresh line."""
+
+    def __init__(self, folder: Path, attempt: int) -> None:
+        self._path = folder / name_of(attempt, 0, os.getpid())
+        self._torn = False
+
+    def write(self, *events: Event) -> None:
+        for event in events:
+            self._append(_encoder.encode(event) + b"\n")
+
+    def _append(self, line: bytes) -> None:
+        line = b"\n" + line if self._torn else line
+        self._torn = True
+        file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            self._torn = os.write(file, line) != len(line)
+        finally:
+            os.close(file)
+
+
+def last_of(events: Iterable[Event], kind: type[Any]) -> Any:
+    """The last event of a kind, or None."""
+    found = None
+    for event in events:
+        if isinstance(event, kind):
+            found = event
+    return found

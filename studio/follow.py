@@ -1,0 +1,106 @@
+"""A run in a terminal: what happens, as lines, until it ends."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from studio import run as runs
+from studio import worker
+from studio.events import Ended, Finding, Metric, Note, Progress
+from studio.tail import RunTail
+from studio.texts import has, t
+from studio.units import number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from studio.events import Event
+    from studio.run import Glance, Run
+
+
+def follow(run: Run, say: Callable[[str], None]) -> Glance:
+    """Says what the run does until it ends, takes over where its worker was killed, and returns how it ended."""
+    tail = RunTail(run.folder)
+    lines = _Lines(say)
+    looked = 0.0
+    while True:
+        for _, rank, events in tail.read():
+            if rank == 0:
+                lines.add(events)
+        if lines.ended and not tail.pending():
+            lines.finish()
+            return runs.glance(run)
+        if time.monotonic() - looked > 1:
+            looked = time.monotonic()
+            worker.reap_started()
+            if not lines.ended and _is_over(run):
+                lines.finish()
+                return runs.glance(run)
+        lines.show()
+        time.sleep(0.1)
+
+
+def _is_over(run: Run) -> bool:
+    """Whether nothing more will come. An unattended run gets a new worker."""
+    state = runs.state_of(run.folder)
+    if state == "unattended":
+        worker.start(run)
+    return state == "lost" and runs.ended_of(run.folder) is None
+
+
+class _Lines:
+    """Progress on one line where stderr is a terminal, now and then a line where it is a file."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._live = sys.stderr.isatty()
+        self._shown = 0.0
+        self._values: dict[str, Any] = {}
+        self._progress: Progress | None = None
+        self._news = False
+        self.ended = False
+
+    def add(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event, Metric):
+                self._values |= event.values
+                self._news = True
+            elif isinstance(event, Progress):
+                self._progress = event
+                self._news = True
+            elif isinstance(event, Note | Finding):
+                self._tell(event)
+            elif isinstance(event, Ended):
+                self.ended = True
+
+    def _tell(self, event: Note | Finding) -> None:
+        key = event.key if isinstance(event, Note) else event.rule
+        if has(key):
+            self._clear()
+            self._say(t(key, **event.args))
+
+    def _clear(self) -> None:
+        if self._live:
+            sys.stderr.write("\r\033[K")
+
+    def show(self) -> None:
+        if self._news and time.monotonic() - self._shown > (0.2 if self._live else 5):
+            self._shown = time.monotonic()
+            self._news = False
+            self._clear()
+            sys.stderr.write(self._line() + ("" if self._live else "\n"))
+            sys.stderr.flush()
+
+    def finish(self) -> None:
+        self._clear()
+        if self._values:
+            self._say(self._line())
+
+    def _line(self) -> str:
+        values = "  ".join(f"{name} {number(float(value))}" for name, value in self._values.items())
+        progress = self._progress
+        if progress is None:
+            return values
+        return f"{t('phase.' + progress.phase)} {progress.done}/{progress.total}  {values}"

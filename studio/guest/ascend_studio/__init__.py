@@ -1,0 +1,252 @@
+"""Record what happens in a training, from inside it.
+
+    import ascend_studio
+    ascend_studio.metric(step, loss=0.41, lr=1e-3)
+
+Outside a run of the studio every function does nothing. Inside one
+(ASCEND_STUDIO_RUN names the run's folder) each call appends one JSON line to
+events.a<attempt>.r<rank>.p<pid>.jsonl in that folder. Nothing here raises into
+the training. Python 3.7, standard library only.
+"""
+
+import functools
+import json
+import math
+import operator
+import os
+import threading
+import time
+
+__all__ = ["artifact", "finding", "metric", "note", "progress"]
+
+RUN = "ASCEND_STUDIO_RUN"
+ATTEMPT = "ASCEND_STUDIO_ATTEMPT"
+
+
+def _never_raises(record):
+    @functools.wraps(record)
+    def safe(*args, **kwargs):
+        if RUN in os.environ:
+            try:
+                record(*args, **kwargs)
+            except Exception:
+                # A record is not worth a training: the event is lost, the step goes on.
+                pass
+
+    return safe
+
+
+@_never_raises
+def metric(step, **values):
+    """Numbers of one optimizer step. Takes whatever float() takes; the rest is left out."""
+    numbers = [_name(name) + ":" + text for name, text in _numbers(values)]
+    if numbers:
+        body = '"step":%d,"values":{%s}' % (_integer(step), ",".join(numbers))
+        _append("metric", body)
+
+
+@_never_raises
+def progress(done, total, phase):
+    """`done` of `total` in the named phase; `total` 0 where the end is not known."""
+    body = '"done":%d,"total":%d,"phase":%s' % (_integer(done), _integer(total), _json(phase))
+    _append("progress", body)
+
+
+@_never_raises
+def note(key, **args):
+    """Something worth saying; the catalogue of texts has the sentence of `key`."""
+    _append("note", '"key":%s,"args":%s' % (_json(key), _json(_plain_args(args))))
+
+
+@_never_raises
+def finding(rule, severity, path="", line=0, **args):
+    """Something to act on; `severity` is "info", "warning" or "error"."""
+    body = '"rule":%s,"severity":%s,"path":%s,"line":%d,"args":%s' % (
+        _json(rule),
+        _json(severity),
+        _json(os.fspath(path)),
+        _integer(line),
+        _json(_plain_args(args)),
+    )
+    _append("finding", body)
+
+
+@_never_raises
+def artifact(kind, path):
+    """A file that the training left; a path inside the run's folder is kept relative to it."""
+    path, run = os.fspath(path), os.environ[RUN]
+    if os.path.isabs(path) and path.startswith(run + os.sep):
+        path = os.path.relpath(path, run)
+    _append("artifact", '"kind":%s,"path":%s' % (_json(kind), _json(path)))
+
+
+class _EventFile:
+    """The event file of one process. Opened at the first record; one write per record."""
+
+    def __init__(self, path):
+        self.path = path
+        self.pid = os.getpid()
+        # Reentrant: a signal handler may record while its own thread is recording.
+        self.lock = threading.RLock()
+        self.descriptor = -1
+        self.identity = None
+        self.torn = False
+
+    def append(self, line):
+        with self.lock:
+            if not self._is_open():
+                self._open()
+            data = b"\n" + line if self.torn else line
+            # Assume the worst until the write has returned: the next record then starts a line.
+            self.torn = True
+            self.torn = os.write(self.descriptor, data) != len(data)
+
+    def _is_open(self):
+        """A program may close descriptors that it does not know, and the number be used again."""
+        try:
+            return self.descriptor >= 0 and self._identify() == self.identity
+        except OSError:
+            return False
+
+    def _open(self):
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        self.descriptor = -1
+        self.descriptor = os.open(self.path, flags, 0o644)
+        self.identity = self._identify()
+        # Left by an earlier process with this pid, or by ourselves before a close.
+        self.torn = os.fstat(self.descriptor).st_size > 0
+
+    def _identify(self):
+        found = os.fstat(self.descriptor)
+        return found.st_dev, found.st_ino
+
+
+_event_file = None  # type: _EventFile | None
+
+
+def _append(kind, body):
+    file = _file_of_this_process()
+    if file is not None:
+        line = '{"type":"%s","time":%d,%s}\n' % (kind, time.time_ns(), body)
+        # "replace": a name from the file system may hold bytes that are not UTF-8.
+        file.append(line.encode("utf-8", "replace"))
+
+
+def _file_of_this_process():
+    global _event_file
+    if _event_file is None or _event_file.pid != os.getpid():
+        if os.environ.get("MS_ROLE") == "MS_SCHED":
+            return None  # msrun starts the script once more, as a scheduler that trains nothing
+        _event_file = _EventFile(_path())
+    return _event_file
+
+
+def _path():
+    name = "events.a%d.r%d.p%d.jsonl" % (_setting(ATTEMPT, 1), _rank(), os.getpid())
+    return os.path.join(os.environ[RUN], name)
+
+
+def _rank():
+    return _setting("RANK", _setting("RANK_ID", 0))
+
+
+def _setting(name, default):
+    try:
+        return int(os.environ[name])
+    except (KeyError, ValueError):
+        return default
+
+
+def _forget_parent():
+    """After a fork: a new file, and a lock that no thread of the parent holds."""
+    global _event_file
+    inherited, _event_file = _event_file, None
+    if inherited is not None and inherited._is_open():
+        os.close(inherited.descriptor)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_parent)
+
+
+_name_texts = {}
+
+
+def _name(name):
+    """The name as a JSON string; the few names of a training are formatted once."""
+    text = _name_texts.get(name)
+    if text is None:
+        text = _json(name)
+        if len(_name_texts) < 1000:
+            _name_texts[name] = text
+    return text
+
+
+def _numbers(values):
+    for name, value in values.items():
+        try:
+            yield name, _number(value)
+        except Exception:
+            continue
+
+
+def _number(value):
+    """The shortest decimal that reads back as the same double."""
+    if type(value) is not float:
+        try:
+            return "%d" % operator.index(value)
+        except TypeError:
+            value = float(value)
+    if math.isfinite(value):
+        return float.__repr__(value)
+    return '"%s"' % _non_finite(value)
+
+
+def _non_finite(value):
+    if value != value:
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"
+
+
+def _integer(value):
+    try:
+        return operator.index(value)
+    except TypeError:
+        return int(value)
+
+
+def _json(value):
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _plain_args(args):
+    plain = {}
+    for name, value in args.items():
+        try:
+            plain[name] = _plain(value)
+        except Exception:
+            continue
+    return plain
+
+
+def _plain(value):
+    """The value in JSON's own types. Raises where there is none."""
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return _plain_number(value)
+
+
+def _plain_number(value):
+    if isinstance(value, (bytes, bytearray)):
+        raise TypeError("bytes are not text")
+    try:
+        return operator.index(value)
+    except TypeError:
+        number = float(value)
+    return number if math.isfinite(number) else _non_finite(number)

@@ -1,0 +1,27 @@
+"""Where the studio keeps what is not a run: the XDG folders, read each time so that tests can move them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ASSETS = ROOT / "assets"
+GUEST = ROOT / "studio" / "guest"
+NAME = "ascend-studio"
+
+
+def _home(variable: str, default: str) -> Path:
+    value = os.environ.get(variable, "")
+    base = Path(value) if Path(value).is_absolute() else Path.home() / default
+    return base / NAME
+
+
+def config_home() -> Path:
+    """Trust, settings: never inside a project, which may come from somebody else."""
+    return _home("XDG_CONFIG_HOME", ".config")
+
+
+def state_home() -> Path:
+    """Runs that belong to no project."""
+    return _home("XDG_STATE_HOME", ".local/state")

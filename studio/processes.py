@@ -1,0 +1,208 @@
+"""Processes of this host, seen through /proc: who is alive, who descends from whom, and how to end them all.
+
+A pid alone names nobody for long: a process is its pid and its start time, in this boot and pid namespace.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import select
+import signal
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from studio import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+RUN_VARIABLE = "ASCEND_STUDIO_RUN"
+ATTEMPT_VARIABLE = "ASCEND_STUDIO_ATTEMPT"
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process:
+    """`start`: clock ticks after boot, as field 22 of /proc/<pid>/stat gives it."""
+
+    pid: int
+    parent: int
+    start: int
+    state: str
+
+
+def process(pid: int) -> Process | None:
+    """The process with this pid now, a zombie too, or None."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - a Path costs more than the read
+            text = file.read()
+    except OSError:
+        return None
+    rest = text[text.rindex(b")") + 2 :].split()
+    return Process(pid=pid, parent=int(rest[1]), start=int(rest[19]), state=rest[0].decode())
+
+
+def everyone() -> list[Process]:
+    pids = (int(name) for name in os.listdir("/proc") if name.isdigit())
+    return [found for pid in pids if (found := process(pid)) is not None]
+
+
+def descendants(roots: Iterable[int]) -> list[Process]:
+    """Everybody below these pids, without the roots themselves."""
+    children: dict[int, list[Process]] = {}
+    for one in everyone():
+        children.setdefault(one.parent, []).append(one)
+    found: list[Process] = []
+    waiting = list(roots)
+    while waiting:
+        for child in children.pop(waiting.pop(), []):
+            found.append(child)
+            waiting.append(child.pid)
+    return found
+
+
+def marked(folder: Path) -> list[Process]:
+    """Processes that carry this run in their environment: how a later worker finds what it did not start."""
+    mark = os.fsencode(f"{RUN_VARIABLE}={os.path.realpath(folder)}")
+    return [one for one in everyone() if one.state != "Z" and _carries(one.pid, mark)]
+
+
+def _carries(pid: int, mark: bytes) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123
+            return mark in file.read().split(b"\0")
+    except OSError:  # gone, or somebody else's
+        return False
+
+
+def become_subreaper() -> None:
+    """Orphans below this process become its children instead of pid 1's. Best effort: old kernels lack it."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def reap() -> None:
+    """Takes the exit codes of children that ended, so that no zombies stay."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _handle(pid: int) -> int | None:
+    """A pidfd, or None where the process is gone or the kernel (before 5.3) or Python has none."""
+    try:
+        return os.pidfd_open(pid)
+    except (OSError, AttributeError):
+        return None
+
+
+def is_same(target: Process) -> bool:
+    """Whether this very process is still there and is no zombie."""
+    now = process(target.pid)
+    return now is not None and now.start == target.start and now.state != "Z"
+
+
+def send(target: Process, number: int) -> None:
+    """A signal to exactly this process, never to a later one with its pid."""
+    handle = _handle(target.pid)
+    try:
+        if not is_same(target):
+            return
+        if handle is None:
+            os.kill(target.pid, number)
+        else:
+            signal.pidfd_send_signal(handle, number)
+    except OSError:
+        pass
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def kill_all(members: Iterable[Process]) -> None:
+    """Freezes everyone first, so that forkers cannot run away, then kills."""
+    members = list(members)
+    for one in members:
+        send(one, signal.SIGSTOP)
+    for one in members:
+        send(one, signal.SIGKILL)
+
+
+def wait_end(target: Process, seconds: float) -> bool:
+    """Whether a process, a child of ours or not, ended within this time."""
+    handle = _handle(target.pid)
+    try:
+        if not is_same(target):
+            return True
+        if handle is None:
+            time.sleep(min(seconds, 0.05))
+            return not is_same(target)
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a pid means something: this host, this boot, this pid namespace."""
+
+    host: str
+    boot: str
+    namespace: str
+
+
+def here() -> Place:
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:  # noqa: PTH123
+            boot = file.read().strip()
+        return Place(host=os.uname().nodename, boot=boot, namespace=os.readlink("/proc/self/ns/pid"))
+    except OSError:
+        return Place(host=os.uname().nodename, boot="", namespace="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A process written down, so that a later studio knows it again."""
+
+    pid: int
+    start: int
+    place: Place
+    attempt: int = 1
+
+    def is_here(self) -> bool:
+        return self.place == here()
+
+    def is_elsewhere(self) -> bool:
+        """Where this studio cannot look: another host or container. An earlier boot of this host is not elsewhere."""
+        now = here()
+        return self.place.host != now.host or (
+            self.place.boot == now.boot and self.place.namespace != now.namespace
+        )
+
+    def process(self) -> Process | None:
+        """The living process that this mark stands for."""
+        now = process(self.pid) if self.is_here() else None
+        return now if now and now.start == self.start and now.state != "Z" else None
+
+
+def write_mark(path: Path, pid: int, attempt: int = 1) -> None:
+    """Raises OSError. A process that is gone already gets start 0: nobody is that."""
+    found = process(pid)
+    start = found.start if found else 0
+    files.write_json(path, {"pid": pid, "start": start, "place": vars(here()), "attempt": attempt})
+
+
+def read_mark(path: Path) -> Mark | None:
+    value = files.read_json(path)
+    try:
+        place = Place(**{name: str(value["place"][name]) for name in ("host", "boot", "namespace")})
+        return Mark(pid=int(value["pid"]), start=int(value["start"]), place=place, attempt=int(value["attempt"]))
+    except (TypeError, KeyError, ValueError):
+        return None

@@ -1,0 +1,232 @@
+"""A run is a folder: `run.json` says what was asked, `events*.jsonl` what happened.
+
+    run.json        what was asked; never rewritten
+    worker.json     who works on it: pid, start time, host
+    training.json   the child that was started: pid, start time, attempt
+    exit.a<n>       the exit code of attempt n, written by the shim around the child
+    code.json       commit and packages; code.patch: the dirty tree
+    output.log      everything the child printed
+    events.a<attempt>.r<rank>.p<pid>.jsonl
+    artifacts/
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import studio
+from studio import files, processes
+from studio.errors import StudioError, from_os
+from studio.events import Ended, Event, Metric, Progress, attempt_and_rank, decode, last_of
+from studio.tail import last_lines
+
+FORMAT = 1
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """run.json. `values` is the spec as `schema.to_json` gives it; `time` ns since the epoch; paths are absolute."""
+
+    format: int = FORMAT
+    command: str
+    values: dict[str, Any]
+    time: int
+    studio: str = studio.__version__
+    project: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    folder: Path
+    asked: Asked
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "output.log"
+
+    @property
+    def is_newer(self) -> bool:
+        """Written by a studio with another format: it is shown, not worked on."""
+        return self.asked.format > FORMAT
+
+
+def create(runs: Path, command: str, values: dict[str, Any], project: Path | None = None) -> Run:
+    """A new run under `runs`, whole or not at all. Raises StudioError (full disk, no permission)."""
+    now = time.time_ns()
+    asked = Asked(command=command, values=values, time=now, project=str(project or ""))
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now / 1e9))
+    name = f"{stamp}-{command}-{secrets.token_hex(2)}"
+    making = runs / f".{name}.making"
+    try:
+        (making / "artifacts").mkdir(parents=True)
+        files.write_json(making / "run.json", asked)
+        making.rename(runs / name)
+    except OSError as error:
+        shutil.rmtree(making, ignore_errors=True)
+        raise from_os(error, runs) from error
+    return Run(folder=runs / name, asked=asked)
+
+
+def open_run(folder: Path) -> Run:
+    """The run in a folder. Raises StudioError where run.json is missing or damaged."""
+    try:
+        asked = msgspec.json.decode((folder / "run.json").read_bytes(), type=Asked)
+    except OSError as error:
+        raise from_os(error, folder / "run.json") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise StudioError("run.damaged", path=str(folder / "run.json"), reason=str(error)[:200]) from error
+    return Run(folder=folder, asked=asked)
+
+
+def runs_in(folder: Path) -> tuple[Run, ...]:
+    """All readable runs under a folder, newest first."""
+    return tuple(run for name in run_names(folder) if (run := _readable(folder / name)) is not None)
+
+
+def run_names(folder: Path) -> list[str]:
+    """Names of the run folders, newest first: they begin with their time."""
+    try:
+        return sorted((name for name in os.listdir(folder) if not name.startswith(".")), reverse=True)
+    except OSError:
+        return []
+
+
+def _readable(folder: Path) -> Run | None:
+    try:
+        return open_run(folder)
+    except StudioError:
+        return None
+
+
+def find_run(runs: Path, text: str) -> Run:
+    """A run by its path, its name, or the beginning or end of its name. Raises StudioError."""
+    if (Path(text) / "run.json").is_file():
+        return open_run(Path(text).absolute())
+    names = [name for name in run_names(runs) if name.startswith(text) or name.endswith(text)]
+    if text in names:
+        names = [text]
+    if len(names) == 1:
+        return open_run(runs / names[0])
+    raise StudioError("run.several" if names else "run.unknown", run=text, runs=str(runs))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Glance:
+    """What a list shows of a run, from the ends of its files. `state`: queued, running, unattended, ended, lost,
+    elsewhere (its worker is on another host). Times in ns since the epoch, 0 where unknown."""
+
+    state: str
+    code: int | None = None
+    reason: str = ""
+    begun: int = 0
+    ended: int = 0
+    values: dict[str, float]
+    progress: Progress | None = None
+
+
+def glance(run: Run) -> Glance:
+    """Reads a few kilobytes; costs well under a millisecond."""
+    events = _last_events(run.folder)
+    ended: Ended | None = last_of(events, Ended)
+    newest = max((event.time for event in events), default=0)
+    state = "ended" if ended else state_of(run.folder)
+    return Glance(
+        state=state, code=ended.code if ended else None, reason=ended.reason if ended else "",
+        begun=run.asked.time, ended=ended.time if ended else newest, values=_last_values(events),
+        progress=last_of(events, Progress),
+    )  # fmt: skip
+
+
+def _last_events(folder: Path) -> list[Event]:
+    """The events at the ends of the files of rank 0, in order of time."""
+    try:
+        names = [name for name in os.listdir(folder) if (attempt_and_rank(name) or (0, 1))[1] == 0]
+    except OSError:
+        return []
+    events = [event for name in names for event in decode(b"\n".join(last_lines(folder / name)))[0]]
+    return sorted(events, key=lambda event: event.time)
+
+
+def _last_values(events: list[Event]) -> dict[str, float]:
+    values: dict[str, float] = {}
+    for event in events:
+        if isinstance(event, Metric):
+            values |= {name: float(value) for name, value in event.values.items()}
+    return values
+
+
+def ended_of(folder: Path) -> Ended | None:
+    found: Ended | None = last_of(_last_events(folder), Ended)
+    return found
+
+
+def state_of(folder: Path) -> str:
+    """The state of a run that has no `ended`: see Glance."""
+    worker = processes.read_mark(folder / "worker.json")
+    if worker is None:
+        return "queued"
+    if worker.is_elsewhere():
+        return "elsewhere"
+    if worker.process():
+        return "running"
+    training = processes.read_mark(folder / "training.json")
+    if not worker.is_here() or (training and not _goes_on(folder, training)):
+        return "lost"
+    return "unattended"
+
+
+def _goes_on(folder: Path, training: processes.Mark) -> bool:
+    """Whether a training without a worker still lives, or left the exit code that a worker has to record."""
+    return bool(training.process() or exit_code(folder, training.attempt) or processes.marked(folder))
+
+
+def exit_code(folder: Path, attempt: int) -> str:
+    """What the shim wrote when the child of an attempt ended, '' while there is nothing."""
+    try:
+        return (folder / f"exit.a{attempt}").read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def trash(run: Run) -> Path:
+    """Moves a run to the trash beside the runs. Raises StudioError; a run that still works is refused."""
+    if glance(run).state in ("running", "unattended"):
+        raise StudioError("run.still_works", run=run.name)
+    bin_folder = run.folder.parent.parent / "trash"
+    try:
+        bin_folder.mkdir(exist_ok=True)
+        return run.folder.rename(bin_folder / run.name)
+    except OSError as error:
+        raise from_os(error, run.folder) from error
+
+
+def trashed(runs: Path) -> tuple[Run, ...]:
+    return runs_in(runs.parent / "trash")
+
+
+def restore(run: Run, runs: Path) -> Run:
+    """Brings a run back from the trash. Raises StudioError."""
+    try:
+        return Run(folder=run.folder.rename(runs / run.name), asked=run.asked)
+    except OSError as error:
+        raise from_os(error, run.folder) from error
+
+
+def empty_trash(runs: Path) -> int:
+    """Deletes what is in the trash for good; returns how many runs."""
+    folder = runs.parent / "trash"
+    names = run_names(folder)
+    for name in names:
+        shutil.rmtree(folder / name, ignore_errors=True)
+    return len(names)

@@ -1,0 +1,292 @@
+"""One schema: the fields of a spec give the form, the command line and the JSON.
+
+A spec is a frozen dataclass whose fields are frozen dataclasses, its cards; the fields of a card are the choices.
+Names of fields are unique in a spec: `lr` is the flag `--lr`, the text `<feature>.field.lr`, the JSON `learning.lr`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable
+
+S = TypeVar("S")
+Kind = Literal["choice", "integer", "number", "text", "path", "switch", "pairs"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """What is wrong at a field: `rule` is a key of the catalogue, `args` its placeholders."""
+
+    field: str
+    rule: str
+    args: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """One choice of a spec. `optional`: None stands for a value that follows from other choices."""
+
+    card: str
+    name: str
+    kind: Kind
+    default: Any
+    optional: bool = False
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    above: float | None = None
+    choices: tuple[str, ...] = ()
+    shown_when: tuple[str, tuple[str, ...]] | None = None
+
+    @property
+    def flag(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+
+def option(
+    default: Any,
+    *,
+    unit: str = "",
+    low: float | None = None,
+    high: float | None = None,
+    above: float | None = None,
+    shown_when: tuple[str, tuple[str, ...]] | None = None,
+) -> Any:
+    """A dataclass field with what the form needs: `low` and `high` are inclusive bounds, `above` an exclusive one."""
+    metadata = {"unit": unit, "low": low, "high": high, "above": above, "shown_when": shown_when}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def _kind(hint: Any) -> tuple[Kind, tuple[str, ...], bool]:
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        (inner,) = (part for part in typing.get_args(hint) if part is not type(None))
+        kind, choices, _ = _kind(inner)
+        return kind, choices, True
+    if typing.get_origin(hint) is Literal:
+        return "choice", typing.get_args(hint), False
+    if typing.get_origin(hint) is tuple:
+        return "pairs", (), False
+    kinds: dict[Any, Kind] = {bool: "switch", int: "integer", float: "number", str: "text", Path: "path"}
+    return kinds[hint], (), False
+
+
+def _card_fields(card: str, card_type: type[Any]) -> Iterable[Field]:
+    hints = typing.get_type_hints(card_type)
+    for field in dataclasses.fields(card_type):
+        kind, choices, optional = _kind(hints[field.name])
+        yield Field(
+            card=card, name=field.name, kind=kind, default=field.default, optional=optional, choices=choices,
+            **field.metadata,
+        )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def fields(spec_type: type[Any]) -> tuple[Field, ...]:
+    """All fields of a spec, in the order of its cards."""
+    hints = typing.get_type_hints(spec_type)
+    cards = dataclasses.fields(spec_type)
+    return tuple(field for card in cards for field in _card_fields(card.name, hints[card.name]))
+
+
+def field_of(spec_type: type[Any], name: str) -> Field:
+    return next(field for field in fields(spec_type) if field.name == name)
+
+
+def value_of(spec: Any, name: str) -> Any:
+    return getattr(getattr(spec, field_of(type(spec), name).card), name)
+
+
+def with_value(spec: S, name: str, value: Any) -> S:
+    """The same spec with one field changed."""
+    card = field_of(type(spec), name).card
+    changed = dataclasses.replace(getattr(spec, card), **{name: value})
+    return dataclasses.replace(spec, **{card: changed})  # type: ignore[type-var]
+
+
+def is_shown(spec: Any, field: Field) -> bool:
+    return field.shown_when is None or value_of(spec, field.shown_when[0]) in field.shown_when[1]
+
+
+def effective(spec: S) -> S:
+    """The spec without the values of fields that do not apply: they are back at their defaults."""
+    for field in fields(type(spec)):
+        if not is_shown(spec, field):
+            spec = with_value(spec, field.name, field.default)
+    return spec
+
+
+class Unreadable(ValueError):
+    """A text that is no value of its field; `problem` says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.rule)
+        self.problem = problem
+
+
+def _pair(field: Field, line: str) -> tuple[str, str]:
+    key, separator, value = line.partition("=")
+    if not separator or not key.strip() or "\0" in line:
+        raise Unreadable(Problem(field=field.name, rule="form.not_a_pair", args={"text": line}))
+    return key.strip(), value
+
+
+def parse(field: Field, text: str) -> Any:
+    """The value that a text from the command line or the form stands for. Raises Unreadable."""
+    stripped = text.strip()
+    if field.kind == "pairs":
+        return tuple(_pair(field, line) for line in text.splitlines() if line.strip())
+    if field.optional and not stripped:
+        return None
+    if field.kind == "switch":
+        return stripped.lower() in ("1", "true", "yes", "on")
+    if field.kind == "path":
+        return Path(text).expanduser().absolute() if stripped else Path()
+    if field.kind in ("text", "choice"):
+        return text
+    try:
+        return int(stripped) if field.kind == "integer" else float(stripped)
+    except ValueError:
+        rule = "form.not_an_integer" if field.kind == "integer" else "form.not_a_number"
+        raise Unreadable(Problem(field=field.name, rule=rule, args={"text": stripped[:40]})) from None
+
+
+def _bounds(field: Field, value: Any) -> Problem | None:
+    if field.kind == "choice":
+        if value in field.choices or (value is None and field.optional):
+            return None
+        args = {"text": str(value)[:40], "choices": ", ".join(field.choices)}
+        return Problem(field=field.name, rule="form.not_a_choice", args=args)
+    if field.kind not in ("integer", "number") or value is None:
+        return None
+    if value != value or value in (float("inf"), float("-inf")):
+        return Problem(field=field.name, rule="form.not_a_number", args={"text": str(value)})
+    if field.above is not None and value <= field.above:
+        return Problem(field=field.name, rule="form.not_above", args={"above": field.above})
+    if field.low is not None and value < field.low:
+        return Problem(field=field.name, rule="form.too_small", args={"low": field.low})
+    if field.high is not None and value > field.high:
+        return Problem(field=field.name, rule="form.too_large", args={"high": field.high})
+    return None
+
+
+def problems(spec: Any) -> tuple[Problem, ...]:
+    """Everything wrong with a spec: bounds and choices of each field, then the spec's own `RULES`.
+
+    `RULES` is a tuple of functions from the spec to problems; they run only on values that are each in bounds.
+    """
+    found = tuple(
+        problem
+        for field in fields(type(spec))
+        if (problem := _bounds(field, value_of(spec, field.name))) is not None
+    )
+    rules: tuple[Callable[[Any], Iterable[Problem]], ...] = getattr(type(spec), "RULES", ())
+    return found or tuple(problem for rule in rules for problem in rule(spec))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return "" if value == Path() else str(value)
+    return dict(value) if isinstance(value, tuple) else value
+
+
+def to_json(spec: Any) -> dict[str, dict[str, Any]]:
+    """The spec as run.json keeps it: {card: {field: value}}. Pairs are an object, an empty path is ''."""
+    values: dict[str, dict[str, Any]] = {}
+    spec = effective(spec)
+    for field in fields(type(spec)):
+        values.setdefault(field.card, {})[field.name] = _plain(value_of(spec, field.name))
+    return values
+
+
+def _from_plain(field: Field, value: Any) -> Any:
+    wanted: dict[Kind, tuple[type, ...]] = {
+        "choice": (str,), "integer": (int,), "number": (int, float), "text": (str,), "path": (str,),
+        "switch": (bool,), "pairs": (dict,),
+    }  # fmt: skip
+    if value is None and field.optional:
+        return None
+    if not isinstance(value, wanted[field.kind]) or (isinstance(value, bool) and field.kind != "switch"):
+        raise Unreadable(Problem(field=field.name, rule="form.wrong_type", args={"text": repr(value)[:40]}))
+    if field.kind == "pairs":
+        return tuple((str(key), str(text)) for key, text in value.items())
+    if field.kind == "path":
+        return Path(value) if value else Path()
+    return float(value) if field.kind == "number" else value
+
+
+def from_json(spec_type: type[S], values: Any) -> tuple[S, tuple[Problem, ...]]:
+    """A spec from JSON. Unknown names are ignored (a newer studio wrote them), missing ones take their default,
+    unreadable ones too and are reported."""
+    spec, wrong = spec_type(), []
+    for field in fields(spec_type):
+        card = values.get(field.card) if isinstance(values, dict) else None
+        if not isinstance(card, dict) or field.name not in card:
+            continue
+        try:
+            spec = with_value(spec, field.name, _from_plain(field, card[field.name]))
+        except Unreadable as error:
+            wrong.append(error.problem)
+    return spec, tuple(wrong)
+
+
+def arguments(spec: Any) -> tuple[str, ...]:
+    """The flags that make this spec: only what differs from the defaults, in the order of the form."""
+    words: list[str] = []
+    spec = effective(spec)
+    for field in fields(type(spec)):
+        value = value_of(spec, field.name)
+        if value == field.default:
+            continue
+        if field.kind == "pairs":
+            for key, text in value:
+                words += [field.flag, f"{key}={text}"]
+        elif field.kind == "switch":
+            words.append(field.flag if value else "--no-" + field.flag[2:])
+        elif value is not None:
+            words += [field.flag, repr(value) if field.kind == "number" else str(value)]
+    return tuple(words)
+
+
+def add_arguments(parser: argparse.ArgumentParser, spec_type: type[Any], helps: Callable[[Field], str]) -> None:
+    """The flags of a spec on a parser. Values stay texts here: `from_arguments` reads them, so that errors are ours."""
+    import argparse
+
+    for field in fields(spec_type):
+        text = helps(field).replace("%", "%%")
+        if field.kind == "switch":
+            parser.add_argument(
+                field.flag, dest=field.name, default=None, action=argparse.BooleanOptionalAction, help=text
+            )
+        elif field.kind == "pairs":
+            parser.add_argument(
+                field.flag, dest=field.name, default=None, action="append", metavar="KEY=VALUE", help=text
+            )
+        else:
+            shape = "{" + ",".join(field.choices) + "}" if field.choices else field.name.upper()
+            parser.add_argument(field.flag, dest=field.name, default=None, metavar=shape, help=text)
+
+
+def from_arguments(spec_type: type[S], given: Any) -> tuple[S, tuple[Problem, ...]]:
+    """The spec that parsed arguments stand for, with what could not be read."""
+    spec, wrong = spec_type(), []
+    for field in fields(spec_type):
+        value = getattr(given, field.name)
+        if value is None:
+            continue
+        try:
+            read = tuple(_pair(field, line) for line in value) if field.kind == "pairs" else value
+            if isinstance(read, str):
+                read = parse(field, read)
+            spec = with_value(spec, field.name, read)
+        except Unreadable as error:
+            wrong.append(error.problem)
+    return spec, tuple(wrong)

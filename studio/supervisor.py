@@ -1,0 +1,172 @@
+"""Runs a command for a run, and leaves nothing of it behind when it ends or is stopped.
+
+The child is started behind a shim that waits until it has been written down, and that writes its exit code to a
+file: whoever takes over from a killed worker is not its parent and could not ask.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+from studio import environment, places, processes
+from studio.errors import StudioError, from_os
+from studio.events import Ended
+from studio.run import exit_code
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from studio.command import Command
+    from studio.processes import Process
+    from studio.run import Run
+
+# Gate: nothing starts unless the worker has written training.json; it dies unseen with a worker killed before that.
+# The traps keep the shim alive on a signal to the group; a handled signal is reset in the child it starts.
+_SHIM = (
+    'trap : TERM INT HUP; read -r go || exit 125; file=$1; shift; "$@" </dev/null; code=$?; '
+    'echo $code > "$file.tmp" && mv "$file.tmp" "$file"; exit $code'
+)
+LEFTOVER_GRACE = 5.0
+LOST = 1
+
+
+class Stop:
+    """What was asked of the worker by signals: the first asks to finish within the grace, the second ends at once."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def listen(self) -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+
+    def _on_signal(self, _number: int, _frame: object) -> None:
+        self.asked += 1
+
+
+STOP = Stop()
+
+
+def child_environment(run: Run, attempt: int, added: dict[str, str]) -> dict[str, str]:
+    """What the child sees: a clean environment, CANN, the guest on PYTHONPATH, then what the command adds."""
+    env = environment.with_cann(environment.cleaned(os.environ))
+    paths = [str(places.GUEST), added.get("PYTHONPATH", ""), env.get("PYTHONPATH", "")]
+    env |= added
+    env["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+    env[processes.RUN_VARIABLE] = os.path.realpath(run.folder)
+    env[processes.ATTEMPT_VARIABLE] = str(attempt)
+    return env
+
+
+def _start(command: Command, run: Run, attempt: int) -> Process:
+    """Starts the child; returns its shim. Raises StudioError where the folder or the shell refuses."""
+    shim = ("/bin/sh", "-c", _SHIM, "sh", str(run.folder / f"exit.a{attempt}"), *command.argv)
+    try:
+        with run.log.open("ab") as log:
+            child = subprocess.Popen(
+                shim, cwd=command.cwd, env=child_environment(run, attempt, command.env), stdin=subprocess.PIPE,
+                stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        processes.write_mark(run.folder / "training.json", child.pid, attempt)
+        assert child.stdin is not None
+        child.stdin.write(b"go\n")
+        child.stdin.close()
+    except OSError as error:
+        raise from_os(error, error.filename or run.folder) from error
+    except ValueError as error:  # a NUL in an argument or the environment
+        raise StudioError("error.file", path=str(run.folder), reason=str(error)) from error
+    found = processes.process(child.pid)
+    assert found is not None, "a child stays a zombie until it is reaped"
+    child.returncode = 0  # the supervisor reaps; Popen must not warn about a child that it thinks still runs
+    return found
+
+
+class _Training:
+    """The processes of one attempt, started here or found again."""
+
+    def __init__(self, folder: Path, shim: Process | None) -> None:
+        self._folder = folder
+        self._shim = shim
+
+    def members(self) -> list[Process]:
+        """Everyone alive: what descends from this worker, what carries the run's mark, and what descends from that."""
+        marked = processes.marked(self._folder)
+        below = processes.descendants([os.getpid(), *(one.pid for one in marked)])
+        everyone = {one.pid: one for one in (*marked, *below) if one.state != "Z"}
+        return [one for one in everyone.values() if one.pid != os.getpid()]
+
+    def main(self) -> Process | None:
+        """The program itself: the child of the shim."""
+        if self._shim is None or not processes.is_same(self._shim):
+            return None
+        return next((one for one in processes.everyone() if one.parent == self._shim.pid and one.state != "Z"), None)
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the attempt has ended, within this time."""
+        processes.reap()
+        if self._shim is not None and processes.is_same(self._shim):
+            return processes.wait_end(self._shim, seconds)
+        if not self.members():
+            return True
+        time.sleep(seconds)
+        return False
+
+    def end_all(self, grace: float) -> None:
+        """TERM to everyone, then KILL until nobody is left."""
+        for one in self.members():
+            if one != self._shim:
+                processes.send(one, signal.SIGTERM)
+        end = time.monotonic() + grace
+        while time.monotonic() < end and STOP.asked < 2 and self._left():
+            time.sleep(0.02)
+        while self._left():
+            processes.kill_all(self.members())
+            time.sleep(0.02)
+
+    def _left(self) -> bool:
+        processes.reap()
+        return bool(self.members())
+
+
+def supervise(command: Command, run: Run, grace: float) -> Ended:
+    """Runs a command to its end, or goes on with an attempt whose worker was killed; how it ended.
+
+    `grace`: seconds that a stopped child has to finish its step, from the first signal on.
+    """
+    processes.become_subreaper()
+    mark = processes.read_mark(run.folder / "training.json")
+    if mark is None:
+        training, attempt = _Training(run.folder, _start(command, run, 1)), 1
+    else:
+        training, attempt = _Training(run.folder, mark.process()), mark.attempt
+    stopped = _watch(training, grace)
+    training.end_all(0 if stopped else LEFTOVER_GRACE)
+    return _verdict(exit_code(run.folder, attempt), stopped)
+
+
+def _watch(training: _Training, grace: float) -> bool:
+    """Waits for the end; passes a stop on. Returns whether it was stopped."""
+    end: float | None = None
+    while not training.wait(0.1 if end else 0.5):
+        if STOP.asked and end is None:
+            end = time.monotonic() + grace
+            if main := training.main():
+                processes.send(main, signal.SIGTERM)
+            else:
+                training.end_all(grace)
+        if end is not None and (STOP.asked > 1 or time.monotonic() >= end):
+            return True
+    return end is not None
+
+
+def _verdict(code: str, stopped: bool) -> Ended:
+    if stopped:
+        return Ended(code=int(code) if code.isdigit() else 128 + signal.SIGKILL, reason="stopped")
+    if not code.isdigit():
+        return Ended(code=LOST, reason="lost")
+    return Ended(code=int(code))

@@ -1,0 +1,106 @@
+"""Reading on from where one stopped: files of lines that somebody else appends to."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from studio import events
+from studio.events import attempt_and_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from studio.events import Event
+
+CHUNK = 1 << 19
+LONGEST_LINE = 1 << 24
+
+
+class Tail:
+    """Whole lines of a growing file. Half a line waits for its end; the file may not be there yet."""
+
+    def __init__(self, path: Path, offset: int = 0) -> None:
+        self.path = path
+        self.offset = offset
+        self.dropped = 0
+
+    def read(self, limit: int = CHUNK) -> bytes:
+        """Whole new lines, about `limit` bytes of them, or b'' where there are none. Never raises."""
+        try:
+            file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError:
+            return b""
+        try:
+            return self._whole_lines(file, limit)
+        except OSError:
+            return b""
+        finally:
+            os.close(file)
+
+    def pending(self) -> int:
+        """Bytes in the file that were not read yet."""
+        try:
+            return max(0, self.path.stat().st_size - self.offset)
+        except OSError:
+            return 0
+
+    def _whole_lines(self, file: int, limit: int) -> bytes:
+        if os.fstat(file).st_size <= self.offset:
+            return b""
+        while True:
+            data = os.pread(file, limit, self.offset)
+            end = data.rfind(b"\n") + 1
+            if end or len(data) < limit:
+                self.offset += end
+                return data[:end]
+            if limit >= LONGEST_LINE:  # a line without an end is no line of ours: leave it behind
+                self.offset += len(data)
+                self.dropped += 1
+                return b""
+            limit *= 4
+
+
+class RunTail:
+    """All events of a run, file by file, each with the attempt and rank that its file's name gives."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._tails: dict[str, Tail] = {}
+        self.damaged = 0
+
+    def read(self, limit: int = CHUNK) -> Iterator[tuple[int, int, list[Event]]]:
+        """(attempt, rank, events) of each file with news; at most `limit` bytes of each file."""
+        for name in self._names():
+            tail = self._tails.setdefault(name, Tail(self._folder / name))
+            dropped = tail.dropped
+            lines = tail.read(limit)
+            self.damaged += tail.dropped - dropped
+            if lines:
+                attempt, rank = attempt_and_rank(name) or (1, 0)
+                found, damaged = events.decode(lines)
+                self.damaged += damaged
+                yield attempt, rank, found
+
+    def pending(self) -> int:
+        return sum(tail.pending() for tail in self._tails.values())
+
+    def _names(self) -> list[str]:
+        try:
+            names = [name for name in os.listdir(self._folder) if attempt_and_rank(name)]
+        except OSError:
+            return []
+        return sorted(names, key=lambda name: (attempt_and_rank(name), name))
+
+
+def last_lines(path: Path, octets: int = 8192) -> list[bytes]:
+    """The last whole lines of a file, at most `octets` of them; [] where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(max(0, size - octets))
+            lines = file.read(octets).split(b"\n")
+    except OSError:
+        return []
+    return lines[1 if size > octets else 0 : -1]

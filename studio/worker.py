@@ -1,0 +1,132 @@
+"""The process behind a run: one at a time, detached from the window, there until the training is over."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from studio import processes, schema
+from studio.errors import StudioError, from_os
+from studio.events import Ended, Finding, Journal
+from studio.feature import action_of
+from studio.run import Run, ended_of, open_run, state_of
+from studio.supervisor import STOP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from studio.feature import Feature
+
+def start(run: Run) -> int:
+    """Starts a detached worker for a run; returns its pid. Also takes over one whose worker was killed: a worker that
+    finds another at work leaves at once. Raises StudioError."""
+    line = [sys.executable, "-I", "-m", "studio", "work", str(run.folder)]
+    try:
+        with (run.folder / "worker.log").open("ab") as log:
+            child = subprocess.Popen(
+                line, cwd=run.folder, env=_own_environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True,
+            )  # fmt: skip
+    except OSError as error:
+        raise from_os(error, run.folder) from error
+    _started.append(child)
+    return child.pid
+
+
+_started: list[subprocess.Popen[bytes]] = []
+
+
+def reap_started() -> None:
+    """Takes the exit codes of workers that this process started, so that no zombies stay."""
+    _started[:] = [child for child in _started if child.poll() is None]
+
+
+def _own_environment() -> dict[str, str]:
+    """The worker is nobody's training: a studio inside a training starts runs of its own."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("ASCEND_STUDIO_")}
+
+
+def stop(run: Run) -> bool:
+    """Asks the worker to stop; a second time ends it at once. False where no worker lives here."""
+    mark = processes.read_mark(run.folder / "worker.json")
+    worker = mark.process() if mark else None
+    if worker:
+        processes.send(worker, signal.SIGTERM)
+    return worker is not None
+
+
+@contextmanager
+def _lock(folder: Path) -> Iterator[bool]:
+    """Whether this process may work on the run. Where the file system has no locks, only on a run that nobody began."""
+    file = os.open(folder / "worker.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        except OSError:
+            yield state_of(folder) == "queued"
+            return
+        yield True
+    finally:
+        os.close(file)
+
+
+def work(folder: Path, features: tuple[Feature, ...]) -> int:
+    """Does the work of a run, from the start or from where a killed worker left it. Returns the run's exit code, or 0
+    where there is nothing to do: it has ended, another works on it, or a newer studio wrote it."""
+    STOP.listen()
+    run = open_run(folder)
+    with _lock(folder) as held:
+        if not held or run.is_newer or ended_of(folder) or state_of(folder) == "elsewhere":
+            return 0
+        mark = processes.read_mark(folder / "training.json")
+        processes.write_mark(folder / "worker.json", os.getpid())
+        journal = Journal(folder, mark.attempt if mark else 1)
+        ended = _outcome(run, features, journal)
+        _write_end(journal, ended)
+        return ended.code
+
+
+def _outcome(run: Run, features: tuple[Feature, ...], journal: Journal) -> Ended:
+    """What the work came to; its errors become findings, so that no page is left without a reason."""
+    try:
+        action = action_of(features, run.asked.command)
+        if action is None:
+            raise StudioError("run.unknown_command", command=run.asked.command)
+        spec, wrong = schema.from_json(action.spec, run.asked.values)
+        if problems := wrong or schema.problems(spec):
+            raise StudioError(problems[0].rule, **problems[0].args)
+        return action.load()(spec, run)
+    except StudioError as error:
+        with suppress(OSError):
+            journal.write(Finding(rule=error.key, severity="error", args=error.values))
+        return Ended(code=1, reason="failed_to_start")
+    except Exception as error:
+        import traceback
+
+        traceback.print_exc()
+        with suppress(OSError):
+            journal.write(Finding(rule="run.our_error", severity="error", args={"reason": f"{type(error).__name__}: {error}"}))
+        return Ended(code=1, reason="failed_to_start")
+
+
+def _write_end(journal: Journal, ended: Ended) -> None:
+    """On a full disk the end is tried until it can be written: it is what everybody waits for."""
+    import time
+
+    for _ in range(600):
+        try:
+            journal.write(ended)
+            return
+        except OSError:
+            time.sleep(1)
+        if STOP.asked > 2:
+            return
