@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def main() -> int:
     words = sys.argv[1:]
     if words[:1] == ["work"] and len(words) == 2:
-        from pathlib import Path
-
-        from backends import features
-        from studio.worker import work
-
-        return work(Path(words[1]), features())
-    if not words or words[0] == "window":
-        from ui.app import run_window
-
-        return run_window(words[1:])
+        return _work(words[1])
+    if not words:
+        return _window(None)
     from backends import features
     from studio.command_line import run_command
 
-    return run_command(words, features())
+    return run_command(words, features(), _window)
+
+
+def _work(folder: str) -> int:
+    from pathlib import Path
+
+    from backends import features
+    from studio.worker import work
+
+    return work(Path(folder), features())
+
+
+def _window(opened: Path | None) -> int:
+    from ui.app import run_window
+
+    return run_window([str(opened)] if opened else [])
 
 
 if __name__ == "__main__":

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import studio
 from studio import files, interpreters, places
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 LARGEST = 1_000_000
-_PRIVATE = re.compile(r"(^|/)(\.env[^/]*|[^/]*\.(pem|key|p12|pfx)|[^/]*(token|secret|credential|password)[^/]*)$", re.I)
+_PRIVATE = re.compile(
+    r"(^|/)(\.env[^/]*|[^/]*\.(pem|key|p12|pfx)|[^/]*(token|secret|credential|password)[^/]*)$", re.I
+)
 
 
-def _git(folder: Path, *words: str) -> bytes:
-    """Output of a git that runs nothing of the repository's: no hooks, no external diff, no filters, no fsmonitor."""
-    line = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-C", str(folder), *words]
+def _git(folder: Path, *words: str, settings: tuple[str, ...] = ()) -> bytes:
+    """Output of git, b'' where it fails. The settings keep it from running what a repository's config names."""
+    harmless = ("core.fsmonitor=false", "core.hooksPath=/dev/null", *settings)
+    line = ["git", *(word for setting in harmless for word in ("-c", setting)), "-C", str(folder), *words]
     try:
         done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -34,19 +35,29 @@ def is_private(name: str) -> bool:
     return bool(_PRIVATE.search(name))
 
 
+def _without_filters(folder: Path) -> tuple[str, ...]:
+    """Settings that switch off the clean filters a repository names: a diff would run them."""
+    listed = _git(folder, "config", "--name-only", "--get-regexp", r"^filter\..*\.(clean|process|required)$")
+    names = sorted(set(listed.decode(errors="surrogateescape").split("\n")) - {""})
+    return tuple(f"{name}={'false' if name.endswith('.required') else ''}" for name in names)
+
+
+def _diff(folder: Path, *words: str) -> bytes:
+    flags = ("--no-ext-diff", "--no-textconv")
+    return _git(folder, "diff", *flags, *words, settings=_without_filters(folder))
+
+
 def changed(folder: Path) -> tuple[str, ...]:
     """Paths with uncommitted changes that may be kept: not over 1 MB, not named like a secret."""
-    listed = _git(folder, "diff", "--no-ext-diff", "--no-textconv", "--name-only", "-z", "HEAD", "--")
+    listed = _diff(folder, "--name-only", "-z", "HEAD", "--")
     names = [name.decode(errors="surrogateescape") for name in listed.split(b"\0") if name]
     top = _git(folder, "rev-parse", "--show-toplevel").rstrip(b"\n").decode(errors="surrogateescape")
     return tuple(name for name in names if not is_private(name) and _small(f"{top}/{name}"))
 
 
 def _small(path: str) -> bool:
-    import os
-
     try:
-        return os.stat(path).st_size <= LARGEST
+        return Path(path).stat().st_size <= LARGEST
     except OSError:  # deleted: its removal belongs to the patch
         return True
 
@@ -55,7 +66,7 @@ def patch(folder: Path) -> bytes:
     names = changed(folder)
     if not names:
         return b""
-    return _git(folder, "diff", "--no-ext-diff", "--no-textconv", "HEAD", "--", *(f":(top,literal){name}" for name in names))
+    return _diff(folder, "HEAD", "--", *(f":(top,literal){name}" for name in names))
 
 
 def keep(run_folder: Path, code: Path, python: Path) -> None:

@@ -11,16 +11,16 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from studio import schema, texts
 from studio import run as runs
+from studio import schema, texts
 from studio.errors import StudioError
 from studio.project import Project, make_runs_folder, project_around, runs_folder
 from studio.texts import t
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from studio.feature import Action, Feature
     from studio.run import Glance, Run
@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 WRONG_USE = 2
 
 
-def run_command(words: list[str], features: tuple[Feature, ...]) -> int:
-    """Parses and does one command line; returns the exit code."""
+def run_command(words: list[str], features: tuple[Feature, ...], window: Callable[[Path | None], int]) -> int:
+    """Parses and does one command line; returns the exit code. `window` opens the window with a project or a run."""
     _choose_language(words)
     try:
         given = _parser(features).parse_args(words)
+        if given.do is None:
+            return window(given.opened or given.project)
         return int(given.do(given))
     except StudioError as error:
         _say(str(error))
@@ -50,16 +52,38 @@ def _choose_language(words: list[str]) -> None:
             texts.use(chosen)
 
 
+class _Formatter(argparse.HelpFormatter):
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        super().add_usage(usage, actions, groups, t("cli.usage") + " " if prefix is None else prefix)
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with its own words in the reader's language too."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(add_help=False, formatter_class=_Formatter, **options)
+        self._optionals.title = t("cli.options")
+        self._positionals.title = t("cli.arguments")
+        self.add_argument("-h", "--help", action="help", help=t("cli.help"))
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(WRONG_USE, t("cli.wrong", reason=message, program=self.prog) + "\n")
+
+
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
 def _parser(features: tuple[Feature, ...]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="ascend-studio", description=t("cli.about"), epilog=t("cli.epilog"))
+    parser: argparse.ArgumentParser = _Parser(
+        prog="ascend-studio", description=t("cli.about"), epilog=t("cli.epilog")
+    )
     parser.add_argument("--project", type=Path, metavar=t("cli.folder"), help=t("cli.project"))
     parser.add_argument("--language", choices=texts.LANGUAGES, help=t("cli.language"))
-    commands = parser.add_subparsers(title=t("cli.commands"), metavar=t("cli.command"), required=True)
-    commands.add_parser("window", help=t("cli.window"))
+    parser.set_defaults(do=None, opened=None)
+    commands = parser.add_subparsers(title=t("cli.commands"), metavar=t("cli.command"))
+    window = commands.add_parser("window", help=t("cli.window"), description=t("cli.window"))
+    window.add_argument("opened", nargs="?", type=Path, metavar=t("cli.folder"), help=t("cli.opened"))
     for feature in features:
         for action in feature.actions:
             _add_action(commands, feature, action)
@@ -73,7 +97,9 @@ def _parser(features: tuple[Feature, ...]) -> argparse.ArgumentParser:
 
 
 def _add(commands: Any, name: str, do: Any) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=t(f"cli.{name}"), description=t(f"cli.{name}"))
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=t(f"cli.{name}"), description=t(f"cli.{name}")
+    )
     parser.add_argument("--json", action="store_true", help=t("cli.json"))
     parser.set_defaults(do=do)
     return parser

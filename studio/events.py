@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -13,24 +13,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-Number: TypeAlias = Union[float, Literal["NaN", "Infinity", "-Infinity"]]
+Number: TypeAlias = float | Literal["NaN", "Infinity", "-Infinity"]
+# A number that fits no column is a damaged one.
+Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 Severity = Literal["info", "warning", "error"]
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", gc=False):
-    time: int = msgspec.field(default_factory=time.time_ns)
+    time: Whole = msgspec.field(default_factory=time.time_ns)
 
 
 class Metric(_Event, frozen=True, tag="metric"):
     """Values of a step. JSON has no NaN: non-finite values are the three strings."""
 
-    step: int
+    step: Whole
     values: dict[str, Number]
 
 
 class Progress(_Event, frozen=True, tag="progress"):
-    done: int
-    total: int
+    done: Whole
+    total: Whole
     phase: str
 
 
@@ -63,7 +65,7 @@ class Ended(_Event, frozen=True, tag="ended"):
     reason: str = ""
 
 
-Event: TypeAlias = Union[Metric, Progress, Finding, Artifact, Note, Ended]
+Event: TypeAlias = Metric | Progress | Finding | Artifact | Note | Ended
 KINDS = ("metric", "progress", "finding", "artifact", "note", "ended")
 
 _decoder = msgspec.json.Decoder(Event)
@@ -75,7 +77,7 @@ def decode(lines: bytes) -> tuple[list[Event], int]:
     """Events of whole lines, and how many lines were damaged. Unknown kinds are left out and not counted."""
     try:
         return _decoder.decode_lines(lines), 0
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return _decode_one_by_one(lines)
 
 

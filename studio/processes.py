@@ -12,13 +12,13 @@ import signal
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studio import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 RUN_VARIABLE = "ASCEND_STUDIO_RUN"
 ATTEMPT_VARIABLE = "ASCEND_STUDIO_ATTEMPT"
@@ -162,7 +162,7 @@ def here() -> Place:
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:  # noqa: PTH123
             boot = file.read().strip()
-        return Place(host=os.uname().nodename, boot=boot, namespace=os.readlink("/proc/self/ns/pid"))
+        return Place(host=os.uname().nodename, boot=boot, namespace=str(Path("/proc/self/ns/pid").readlink()))
     except OSError:
         return Place(host=os.uname().nodename, boot="", namespace="")
 
@@ -203,6 +203,8 @@ def read_mark(path: Path) -> Mark | None:
     value = files.read_json(path)
     try:
         place = Place(**{name: str(value["place"][name]) for name in ("host", "boot", "namespace")})
-        return Mark(pid=int(value["pid"]), start=int(value["start"]), place=place, attempt=int(value["attempt"]))
+        return Mark(
+            pid=int(value["pid"]), start=int(value["start"]), place=place, attempt=int(value["attempt"])
+        )
     except (TypeError, KeyError, ValueError):
         return None

@@ -1,13 +1,13 @@
 """A run is a folder: `run.json` says what was asked, `events*.jsonl` what happened.
 
-    run.json        what was asked; never rewritten
-    worker.json     who works on it: pid, start time, host
-    training.json   the child that was started: pid, start time, attempt
-    exit.a<n>       the exit code of attempt n, written by the shim around the child
-    code.json       commit and packages; code.patch: the dirty tree
-    output.log      everything the child printed
-    events.a<attempt>.r<rank>.p<pid>.jsonl
-    artifacts/
+run.json        what was asked; never rewritten
+worker.json     who works on it: pid, start time, host
+training.json   the child that was started: pid, start time, attempt
+exit.a<n>       the exit code of attempt n, written by the shim around the child
+code.json       commit and packages; code.patch: the dirty tree
+output.log      everything the child printed
+events.a<attempt>.r<rank>.p<pid>.jsonl
+artifacts/
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """One schema: the fields of a spec give the form, the command line and the JSON.
 
-A spec is a frozen dataclass whose fields are frozen dataclasses, its cards; the fields of a card are the choices.
-Names of fields are unique in a spec: `lr` is the flag `--lr`, the text `<feature>.field.lr`, the JSON `learning.lr`.
+A spec is a frozen dataclass whose fields are frozen dataclasses, its cards; the fields of a card are the
+choices. Names of fields are unique in a spec: `lr` is the flag `--lr`, the text `<feature>.field.lr`, the
+JSON `learning.lr`. A field that may be None has None as its default.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import dataclasses
 import types
 import typing
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -46,6 +46,7 @@ class Field:
     above: float | None = None
     choices: tuple[str, ...] = ()
     shown_when: tuple[str, tuple[str, ...]] | None = None
+    wants: Literal["folder", "file"] = "folder"
 
     @property
     def flag(self) -> str:
@@ -60,9 +61,13 @@ def option(
     high: float | None = None,
     above: float | None = None,
     shown_when: tuple[str, tuple[str, ...]] | None = None,
+    wants: Literal["folder", "file"] = "folder",
 ) -> Any:
-    """A dataclass field with what the form needs: `low` and `high` are inclusive bounds, `above` an exclusive one."""
-    metadata = {"unit": unit, "low": low, "high": high, "above": above, "shown_when": shown_when}
+    """A dataclass field with what the form needs: `low` and `high` are inclusive bounds, `above` an exclusive
+    one; `wants` says what a path leads to."""
+    metadata = {
+        "unit": unit, "low": low, "high": high, "above": above, "shown_when": shown_when, "wants": wants,
+    }  # fmt: skip
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -89,12 +94,16 @@ def _card_fields(card: str, card_type: type[Any]) -> Iterable[Field]:
         )  # fmt: skip
 
 
-@lru_cache(maxsize=64)
+_known: dict[type[Any], tuple[Field, ...]] = {}
+
+
 def fields(spec_type: type[Any]) -> tuple[Field, ...]:
     """All fields of a spec, in the order of its cards."""
-    hints = typing.get_type_hints(spec_type)
-    cards = dataclasses.fields(spec_type)
-    return tuple(field for card in cards for field in _card_fields(card.name, hints[card.name]))
+    if spec_type not in _known:
+        hints = typing.get_type_hints(spec_type)
+        cards = (card.name for card in dataclasses.fields(spec_type) if card.name in hints)
+        _known[spec_type] = tuple(field for card in cards for field in _card_fields(card, hints[card]))
+    return _known[spec_type]
 
 
 def field_of(spec_type: type[Any], name: str) -> Field:
@@ -132,26 +141,42 @@ class Unreadable(ValueError):
         self.problem = problem
 
 
-def _pair(field: Field, line: str) -> tuple[str, str]:
+def pair(field: Field, line: str) -> tuple[str, str]:
+    """KEY=VALUE as a pair: the value is kept as it is. Raises Unreadable."""
     key, separator, value = line.partition("=")
-    if not separator or not key.strip() or "\0" in line:
-        raise Unreadable(Problem(field=field.name, rule="form.not_a_pair", args={"text": line}))
+    if not separator or not key.strip():
+        raise Unreadable(Problem(field=field.name, rule="form.not_a_pair", args={"text": line[:40]}))
     return key.strip(), value
+
+
+def _path(field: Field, text: str) -> Path:
+    try:
+        return Path(text).expanduser().absolute()
+    except (RuntimeError, OSError):  # ~nobody, or a current folder that is gone
+        raise Unreadable(Problem(field=field.name, rule="form.bad_path", args={"text": text[:80]})) from None
+
+
+def _switch(field: Field, text: str) -> bool:
+    if text.lower() in ("1", "true", "yes", "on"):
+        return True
+    if text.lower() in ("0", "false", "no", "off"):
+        return False
+    raise Unreadable(Problem(field=field.name, rule="form.wrong_type", args={"text": text[:40]}))
 
 
 def parse(field: Field, text: str) -> Any:
     """The value that a text from the command line or the form stands for. Raises Unreadable."""
     stripped = text.strip()
     if field.kind == "pairs":
-        return tuple(_pair(field, line) for line in text.splitlines() if line.strip())
+        return tuple(pair(field, line) for line in text.split("\n") if line.strip())
     if field.optional and not stripped:
         return None
     if field.kind == "switch":
-        return stripped.lower() in ("1", "true", "yes", "on")
+        return _switch(field, stripped)
     if field.kind == "path":
-        return Path(text).expanduser().absolute() if stripped else Path()
+        return _path(field, text) if stripped else Path()
     if field.kind in ("text", "choice"):
-        return text
+        return stripped if field.kind == "choice" else text
     try:
         return int(stripped) if field.kind == "integer" else float(stripped)
     except ValueError:
@@ -160,13 +185,48 @@ def parse(field: Field, text: str) -> Any:
 
 
 def _bounds(field: Field, value: Any) -> Problem | None:
-    if field.kind == "choice":
-        if value in field.choices or (value is None and field.optional):
-            return None
+    """What is wrong with one value by itself."""
+    if value is None and field.optional:
+        return None
+    if field.kind == "choice" and value not in field.choices:
         args = {"text": str(value)[:40], "choices": ", ".join(field.choices)}
         return Problem(field=field.name, rule="form.not_a_choice", args=args)
-    if field.kind not in ("integer", "number") or value is None:
+    if field.kind in ("text", "path"):
+        return _writable(field, str(value)) or _absolute(field, value)
+    if field.kind == "pairs":
+        return _pairs_problem(field, value)
+    return _number_problem(field, value) if field.kind in ("integer", "number") else None
+
+
+def _writable(field: Field, text: str) -> Problem | None:
+    """Neither JSON nor a process takes every text: no NUL, no octets that are not UTF-8."""
+    known = text.encode(errors="replace").decode()
+    if known == text and "\0" not in text:
         return None
+    return Problem(field=field.name, rule="form.bad_text", args={"text": known.replace("\0", "?")[:80]})
+
+
+def _absolute(field: Field, value: Any) -> Problem | None:
+    """A run is worked on in another folder than the one it was asked for in."""
+    if field.kind == "text" or value == Path() or value.is_absolute():
+        return None
+    return Problem(field=field.name, rule="form.bad_path", args={"text": str(value)[:80]})
+
+
+def _pairs_problem(field: Field, value: tuple[tuple[str, str], ...]) -> Problem | None:
+    seen: set[str] = set()
+    for key, text in value:
+        if problem := _writable(field, f"{key}={text}"):
+            return problem
+        if not key or key != key.strip() or "=" in key:
+            return Problem(field=field.name, rule="form.not_a_pair", args={"text": f"{key}={text}"[:40]})
+        if key in seen:
+            return Problem(field=field.name, rule="form.twice", args={"name": key[:40]})
+        seen.add(key)
+    return None
+
+
+def _number_problem(field: Field, value: float) -> Problem | None:
     if value != value or value in (float("inf"), float("-inf")):
         return Problem(field=field.name, rule="form.not_a_number", args={"text": str(value)})
     if field.above is not None and value <= field.above:
@@ -181,21 +241,26 @@ def _bounds(field: Field, value: Any) -> Problem | None:
 def problems(spec: Any) -> tuple[Problem, ...]:
     """Everything wrong with a spec: bounds and choices of each field, then the spec's own `RULES`.
 
-    `RULES` is a tuple of functions from the spec to problems; they run only on values that are each in bounds.
+    `RULES` is a tuple of functions from a spec to problems. They meet only values that are each in bounds: fields
+    that are wrong by themselves, and those that do not apply, count with their defaults.
     """
-    found = tuple(
-        problem
-        for field in fields(type(spec))
-        if (problem := _bounds(field, value_of(spec, field.name))) is not None
-    )
+    spec = effective(spec)
+    found = [one for field in fields(type(spec)) if (one := _bounds(field, value_of(spec, field.name))) is not None]
+    wrong = {problem.field for problem in found}
+    for name in wrong:
+        spec = with_value(spec, name, field_of(type(spec), name).default)
     rules: tuple[Callable[[Any], Iterable[Problem]], ...] = getattr(type(spec), "RULES", ())
-    return found or tuple(problem for rule in rules for problem in rule(spec))
+    return (*found, *(problem for rule in rules for problem in rule(spec) if problem.field not in wrong))
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Path):
+def _plain(field: Field, value: Any) -> Any:
+    if value is None:
+        return None
+    if field.kind == "path":
         return "" if value == Path() else str(value)
-    return dict(value) if isinstance(value, tuple) else value
+    if field.kind == "number":
+        return float(value)
+    return dict(value) if field.kind == "pairs" else value
 
 
 def to_json(spec: Any) -> dict[str, dict[str, Any]]:
@@ -203,12 +268,13 @@ def to_json(spec: Any) -> dict[str, dict[str, Any]]:
     values: dict[str, dict[str, Any]] = {}
     spec = effective(spec)
     for field in fields(type(spec)):
-        values.setdefault(field.card, {})[field.name] = _plain(value_of(spec, field.name))
+        values.setdefault(field.card, {})[field.name] = _plain(field, value_of(spec, field.name))
     return values
 
 
 def _from_plain(field: Field, value: Any) -> Any:
-    wanted: dict[Kind, tuple[type, ...]] = {
+    """The value of a field from JSON's own types. Raises Unreadable."""
+    wanted: dict[Kind, tuple[type[Any], ...]] = {
         "choice": (str,), "integer": (int,), "number": (int, float), "text": (str,), "path": (str,),
         "switch": (bool,), "pairs": (dict,),
     }  # fmt: skip
@@ -220,12 +286,16 @@ def _from_plain(field: Field, value: Any) -> Any:
         return tuple((str(key), str(text)) for key, text in value.items())
     if field.kind == "path":
         return Path(value) if value else Path()
-    return float(value) if field.kind == "number" else value
+    try:
+        return float(value) if field.kind == "number" else value
+    except OverflowError:  # a whole number of 400 digits
+        args = {"text": str(value)[:40]}
+        raise Unreadable(Problem(field=field.name, rule="form.not_a_number", args=args)) from None
 
 
 def from_json(spec_type: type[S], values: Any) -> tuple[S, tuple[Problem, ...]]:
-    """A spec from JSON. Unknown names are ignored (a newer studio wrote them), missing ones take their default,
-    unreadable ones too and are reported."""
+    """A spec from JSON. Unknown names are ignored (a newer studio wrote them), missing ones take their
+    default, unreadable ones too and are reported."""
     spec, wrong = spec_type(), []
     for field in fields(spec_type):
         card = values.get(field.card) if isinstance(values, dict) else None
@@ -246,18 +316,27 @@ def arguments(spec: Any) -> tuple[str, ...]:
         value = value_of(spec, field.name)
         if value == field.default:
             continue
-        if field.kind == "pairs":
-            for key, text in value:
-                words += [field.flag, f"{key}={text}"]
-        elif field.kind == "switch":
+        if field.kind == "switch":
             words.append(field.flag if value else "--no-" + field.flag[2:])
-        elif value is not None:
-            words += [field.flag, repr(value) if field.kind == "number" else str(value)]
+        else:
+            words += [word for text in _texts(field, value) for word in _flag_words(field, text)]
     return tuple(words)
 
 
+def _texts(field: Field, value: Any) -> tuple[str, ...]:
+    if field.kind == "pairs":
+        return tuple(f"{key}={text}" for key, text in value)
+    return (repr(float(value)) if field.kind == "number" else str(value),)
+
+
+def _flag_words(field: Field, text: str) -> tuple[str, ...]:
+    """A value that begins with '-' would be taken for a flag where it stands alone."""
+    return (f"{field.flag}={text}",) if text.startswith("-") else (field.flag, text)
+
+
 def add_arguments(parser: argparse.ArgumentParser, spec_type: type[Any], helps: Callable[[Field], str]) -> None:
-    """The flags of a spec on a parser. Values stay texts here: `from_arguments` reads them, so that errors are ours."""
+    """The flags of a spec on a parser. Values stay texts here: `from_arguments` reads them, so that errors are
+    ours."""
     import argparse
 
     for field in fields(spec_type):
@@ -283,7 +362,7 @@ def from_arguments(spec_type: type[S], given: Any) -> tuple[S, tuple[Problem, ..
         if value is None:
             continue
         try:
-            read = tuple(_pair(field, line) for line in value) if field.kind == "pairs" else value
+            read = tuple(pair(field, line) for line in value) if field.kind == "pairs" else value
             if isinstance(read, str):
                 read = parse(field, read)
             spec = with_value(spec, field.name, read)

@@ -39,7 +39,9 @@ def self_check(report: Path, say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def _host() -> dict[str, Any]:
-    wanted = {name: interpreters.packages(interpreters.embedded()).get(name, "") for name in interpreters.SHOWN}
+    wanted = {
+        name: interpreters.packages(interpreters.embedded()).get(name, "") for name in interpreters.SHOWN
+    }
     return {
         "machine": platform.machine(), "kernel": platform.release(), "python": platform.python_version(),
         "cores": os.cpu_count(), "packages": wanted, "npu_smi": shutil.which("npu-smi") is not None,
@@ -68,5 +70,3 @@ def _events(run: runs.Run) -> list[Any]:
     from studio.tail import RunTail
 
     return list(RunTail(run.folder).read())
-
-

@@ -1,21 +1,22 @@
-"""Curves as columns: steps, times and values of each metric in growing arrays, with a pyramid to draw from.
+"""Curves as columns: steps and values of each metric in growing arrays, with a pyramid to draw from.
 
 The only module of `studio` that needs numpy; imported where arrays are asked for.
 """
 
 from __future__ import annotations
 
-from itertools import chain
-from typing import TYPE_CHECKING
+import math
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from studio.events import Metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from studio.events import Event
 
@@ -27,14 +28,14 @@ class Column:
     """An array that grows at its end by doubling; `data` is a view of what is filled."""
 
     def __init__(self, dtype: type) -> None:
-        self._room = np.empty(1024, dtype)
+        self._room = np.empty(64, dtype)
         self.size = 0
 
     @property
     def data(self) -> NDArray[np.generic]:
         return self._room[: self.size]
 
-    def extend(self, values: Sequence[object] | NDArray[np.generic]) -> None:
+    def extend(self, values: NDArray[np.generic]) -> None:
         end = self.size + len(values)
         if end > len(self._room):
             grown = np.empty(max(end, 2 * len(self._room)), self._room.dtype)
@@ -48,14 +49,14 @@ class Column:
 
 
 class Series:
-    """One metric of one rank. Steps (int64) never fall within an attempt as it is drawn; values are float64."""
+    """One metric of one rank: int64 steps that never fall, float64 values, and a min/max pyramid over the values.
+
+    Level k of the pyramid holds the lowest and highest finite value of each FACTOR**k points."""
 
     def __init__(self) -> None:
-        self._steps, self._times, self._values = Column(np.int64), Column(np.int64), Column(np.float64)
+        self._steps, self._values = Column(np.int64), Column(np.float64)
         self._levels: list[tuple[Column, Column]] = []
         self._bad = Column(np.int64)
-        self.attempt = 0
-        self.starts: list[tuple[int, int]] = []
 
     def __len__(self) -> int:
         return self._steps.size
@@ -65,56 +66,40 @@ class Series:
         return self._steps.data  # type: ignore[return-value]
 
     @property
-    def times(self) -> NDArray[np.int64]:
-        """ns since the epoch."""
-        return self._times.data  # type: ignore[return-value]
-
-    @property
     def values(self) -> NDArray[np.float64]:
         return self._values.data  # type: ignore[return-value]
 
-    def extend(
-        self, attempt: int, steps: Sequence[int], times: Sequence[int], values: Sequence[object]
-    ) -> None:
-        """Adds points. A later attempt that starts at step s hides earlier points from s on (`starts` keeps where);
-        points of an earlier attempt that come late are hidden by the same rule."""
-        new_steps = np.asarray(steps, np.int64)
-        if attempt < self.attempt:
-            keep = new_steps < min(start for number, start in self.starts if number > attempt)
-            new_steps = new_steps[keep]
-            times, values = np.asarray(times, np.int64)[keep], np.asarray(values, np.float64)[keep]
-        elif attempt > self.attempt:
-            self.attempt = attempt
-            self.starts.append((attempt, int(new_steps.min())))
-            self._cut(int(np.searchsorted(self.steps, new_steps.min(), "left")))
-        unordered = bool(len(new_steps)) and (
-            bool((new_steps[1:] < new_steps[:-1]).any()) or (len(self) > 0 and new_steps[0] < self.steps[-1])
-        )
+    def extend(self, steps: ArrayLike, values: ArrayLike) -> None:
+        """Adds points. Some scripts log an evaluation under an earlier step: it is put where it belongs, after the
+        points of the same step that came before it."""
+        new_steps, new_values = np.asarray(steps, np.int64), np.asarray(values, np.float64)
+        if not len(new_steps):
+            return
         begin = len(self)
+        falls = bool((new_steps[1:] < new_steps[:-1]).any()) or (begin > 0 and new_steps[0] < self.steps[-1])
+        if falls:
+            begin = self._place(int(new_steps.min()), "right")
+            new_steps = np.concatenate((self.steps[begin:], new_steps))
+            new_values = np.concatenate((self.values[begin:], new_values))
+            order = np.argsort(new_steps, kind="stable")
+            new_steps, new_values = new_steps[order], new_values[order]
+            self._cut(begin)
         self._steps.extend(new_steps)
-        self._times.extend(times)
-        self._values.extend(values)
-        self._bad.extend(begin + np.flatnonzero(~np.isfinite(self.values[begin:])))
-        if unordered:
-            self._sort()
+        self._values.extend(new_values)
+        self._bad.extend(begin + np.flatnonzero(~np.isfinite(new_values)))
         self._build()
 
+    def hide_from(self, step: int) -> None:
+        """Forgets the points from a step on: a later attempt goes over them again."""
+        self._cut(self._place(step, "left"))
+
     def _cut(self, size: int) -> None:
-        for column in (self._steps, self._times, self._values):
-            column.cut(size)
+        self._steps.cut(size)
+        self._values.cut(size)
         for level, (low, high) in enumerate(self._levels, 1):
             low.cut(size // FACTOR**level)
             high.cut(size // FACTOR**level)
         self._bad.cut(int(np.searchsorted(self._bad.data, size, "left")))
-
-    def _sort(self) -> None:
-        """Some scripts log an evaluation under an earlier step: drawn in order of steps all the same."""
-        order = np.argsort(self.steps, kind="stable")
-        for column in (self._steps, self._times, self._values):
-            column.data[:] = column.data[order]
-        self._levels.clear()
-        self._bad = Column(np.int64)
-        self._bad.extend(np.flatnonzero(~np.isfinite(self.values)))
 
     def _build(self) -> None:
         low = high = self.values
@@ -136,11 +121,19 @@ class Series:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """x (steps) and y to draw between two steps: every point where they are few, else the lowest and the highest
         of each of about `pixels` buckets. One point more on either side, so that lines leave the picture."""
-        first = max(0, int(np.searchsorted(self.steps, begin, "left")) - 1)
-        last = min(len(self), int(np.searchsorted(self.steps, end, "right")) + 1)
+        first, last = self._between(begin, end)
+        first, last = max(0, first - 1), min(len(self), last + 1)
+        pixels = max(1, pixels)
         if last - first <= 4 * pixels:
             return self.steps[first:last].astype(np.float64), _drawable(self.values[first:last])
         return self._buckets(first, last, pixels)
+
+    def _between(self, begin: float, end: float) -> tuple[int, int]:
+        return self._place(_whole(begin, math.ceil), "left"), self._place(_whole(end, math.floor), "right")
+
+    def _place(self, step: int, side: Literal["left", "right"]) -> int:
+        """Where a step is, or would be. Sought as int64: a float would have numpy convert the whole array first."""
+        return int(np.searchsorted(self.steps, np.int64(step), side))
 
     def _buckets(self, first: int, last: int, pixels: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         width, low, high = 1, self.values, self.values
@@ -161,9 +154,46 @@ class Series:
             x = np.append(x, self.steps[whole * width])
         return np.repeat(x, 2).astype(np.float64), np.stack((lows_drawn, highs_drawn), 1).reshape(-1)
 
+    def nearest(self, step: float) -> tuple[int, float] | None:
+        """The point whose step is nearest; the last one of several at the same step."""
+        if not len(self):
+            return None
+        after = min(self._place(_whole(step, math.ceil), "left"), len(self) - 1)
+        before = max(0, after - 1)
+        chosen = self.steps[before if step - self.steps[before] <= self.steps[after] - step else after]
+        place = self._place(int(chosen), "right") - 1
+        return int(chosen), float(self.values[place])
+
+    def smallest(self) -> tuple[int, float] | None:
+        """Step and value of the lowest finite value; through the pyramid, so cheap on every frame."""
+        place, value = self._lowest(0, len(self), len(self._levels))
+        return None if place < 0 else (int(self.steps[place]), value)
+
+    def _lowest(self, begin: int, end: int, level: int) -> tuple[int, float]:
+        """Index and value of the lowest point in [begin, end) of a level's buckets that reach to the end, (-1, inf)
+        where none is finite. Above the whole buckets of a level there are points that it does not cover yet."""
+        best = (-1, float("inf"))
+        for number in range(level, -1, -1):
+            width = FACTOR**number
+            low = self.values if number == 0 else self._levels[number - 1][0].data
+            part = _drawable(low[begin // width : end // width])  # type: ignore[arg-type]
+            if len(part) and not np.isnan(part).all():
+                place = int(np.nanargmin(part))
+                if part[place] < best[1]:
+                    start = (begin // width + place) * width
+                    inner = start if number == 0 else self._lowest(start, start + width, number - 1)[0]
+                    best = (inner, float(part[place]))
+            begin = max(begin, end // width * width)
+        return best
+
     def gaps(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Steps and values (NaN, inf, -inf) that are no numbers: drawn as marks."""
         return self.steps[self._bad.data], self.values[self._bad.data]
+
+
+def _whole(step: float, toward: Callable[[float], int]) -> int:
+    """A step as int64, however far outside."""
+    return toward(min(max(step, -(2.0**62)), 2.0**62))
 
 
 def _drawable(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -172,10 +202,13 @@ def _drawable(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class Curves:
-    """All metrics of a run: `curves[rank, name]` is a Series. Fed with what `RunTail.read` yields."""
+    """All metrics of a run: `series[rank, name]`. Fed with what `RunTail.read` yields.
+
+    A later attempt that starts at step s hides the points of earlier ones from s on, of every metric of its rank."""
 
     def __init__(self) -> None:
         self.series: dict[tuple[int, str], Series] = {}
+        self._starts: dict[int, dict[int, int]] = {}
 
     def names(self) -> list[str]:
         return list(dict.fromkeys(name for _, name in self.series))
@@ -183,19 +216,70 @@ class Curves:
     def ranks(self) -> list[int]:
         return sorted({rank for rank, _ in self.series})
 
-    def extend(self, attempt: int, rank: int, events: Iterable[Event]) -> set[str]:
+    def starts(self, rank: int = 0) -> dict[int, int]:
+        """The first step of each attempt."""
+        return self._starts.get(rank, {})
+
+    def extend(self, attempt: int, rank: int, events: list[Event]) -> set[str]:
         """Adds the metrics among events; returns the names that got points."""
-        metrics = [event for event in events if isinstance(event, Metric)]
-        shapes = dict.fromkeys(map(tuple, (metric.values for metric in metrics)))
-        for name in dict.fromkeys(chain.from_iterable(shapes)):
-            having = metrics if len(shapes) == 1 else [metric for metric in metrics if name in metric.values]
+        metrics = _metrics(events)
+        if metrics:
+            self._begin(rank, attempt, metrics[0].step)
+            metrics = self._shown(rank, attempt, metrics)
+        if not metrics:
+            return set()
+        steps = np.array(list(map(attrgetter("step"), metrics)), np.int64)
+        found = _columns(list(map(attrgetter("values"), metrics)))
+        for name, (places, values) in found.items():
             series = self.series.get((rank, name))
             if series is None:
                 series = self.series[rank, name] = Series()
-            series.extend(
-                attempt,
-                [metric.step for metric in having],
-                [metric.time for metric in having],
-                np.array([metric.values[name] for metric in having], np.float64),
-            )
-        return {name for shape in shapes for name in shape}
+            series.extend(steps if places is None else steps[places], values)
+        return set(found)
+
+    def _begin(self, rank: int, attempt: int, step: int) -> None:
+        starts = self._starts.setdefault(rank, {})
+        if attempt in starts:
+            return
+        if starts and attempt > max(starts):
+            for (of_rank, _), series in self.series.items():
+                if of_rank == rank:
+                    series.hide_from(step)
+        starts[attempt] = step
+
+    def _shown(self, rank: int, attempt: int, metrics: list[Metric]) -> list[Metric]:
+        """Without the points of an earlier attempt that come late: the later attempt hides them too."""
+        later = [step for number, step in self._starts[rank].items() if number > attempt]
+        return [metric for metric in metrics if metric.step < min(later)] if later else metrics
+
+
+def _metrics(events: list[Event]) -> list[Metric]:
+    """Mostly all of them are metrics: then no list is made."""
+    if list(map(type, events)).count(Metric) == len(events):
+        return events  # type: ignore[return-value]
+    return [event for event in events if type(event) is Metric]
+
+
+def _columns(
+    rows: list[dict[str, object]],
+) -> dict[str, tuple[NDArray[np.int64] | None, NDArray[np.float64]]]:
+    """Values by name; with the numbers of the rows that have them, None for all rows. A million rows go through here
+    while a run is opened: rows of one shape take no Python step per row."""
+    names = list(rows[0])
+    if set(map(len, rows)) == {len(names)}:
+        try:
+            return {name: (None, _array(list(map(itemgetter(name), rows)))) for name in names}
+        except KeyError:
+            pass
+    columns: dict[str, tuple[list[int], list[object]]] = {}
+    for number, row in enumerate(rows):
+        for name, value in row.items():
+            places, values = columns.setdefault(name, ([], []))
+            places.append(number)
+            values.append(value)
+    return {name: (np.array(places, np.int64), _array(values)) for name, (places, values) in columns.items()}
+
+
+def _array(values: list[object]) -> NDArray[np.float64]:
+    """Floats, and the strings that stand for non-finite ones."""
+    return np.array(values, np.float64)

@@ -25,6 +25,7 @@ class Tail:
         self.path = path
         self.offset = offset
         self.dropped = 0
+        self._looked_to = offset
 
     def read(self, limit: int = CHUNK) -> bytes:
         """Whole new lines, about `limit` bytes of them, or b'' where there are none. Never raises."""
@@ -40,23 +41,26 @@ class Tail:
             os.close(file)
 
     def pending(self) -> int:
-        """Bytes in the file that were not read yet."""
+        """Bytes in the file that were not looked at yet. Half a line that was seen counts no more: the end of a line
+        that a killed process began never comes."""
         try:
-            return max(0, self.path.stat().st_size - self.offset)
+            return max(0, self.path.stat().st_size - self._looked_to)
         except OSError:
             return 0
 
     def _whole_lines(self, file: int, limit: int) -> bytes:
-        if os.fstat(file).st_size <= self.offset:
+        if os.fstat(file).st_size <= self._looked_to:
             return b""
         while True:
             data = os.pread(file, limit, self.offset)
             end = data.rfind(b"\n") + 1
+            self._looked_to = self.offset + (end if len(data) == limit else len(data))
             if end or len(data) < limit:
                 self.offset += end
                 return data[:end]
             if limit >= LONGEST_LINE:  # a line without an end is no line of ours: leave it behind
                 self.offset += len(data)
+                self._looked_to = self.offset
                 self.dropped += 1
                 return b""
             limit *= 4
@@ -73,7 +77,7 @@ class RunTail:
     def read(self, limit: int = CHUNK) -> Iterator[tuple[int, int, list[Event]]]:
         """(attempt, rank, events) of each file with news; at most `limit` bytes of each file."""
         for name in self._names():
-            tail = self._tails.setdefault(name, Tail(self._folder / name))
+            tail = self._tail(name)
             dropped = tail.dropped
             lines = tail.read(limit)
             self.damaged += tail.dropped - dropped
@@ -84,7 +88,15 @@ class RunTail:
                 yield attempt, rank, found
 
     def pending(self) -> int:
-        return sum(tail.pending() for tail in self._tails.values())
+        """Bytes that were not looked at yet, in all files that are there now."""
+        return sum(self._tail(name).pending() for name in self._names())
+
+    def offset(self) -> int:
+        """Bytes read so far."""
+        return sum(tail.offset for tail in self._tails.values())
+
+    def _tail(self, name: str) -> Tail:
+        return self._tails.setdefault(name, Tail(self._folder / name))
 
     def _names(self) -> list[str]:
         try:

@@ -58,7 +58,7 @@ def has(key: str) -> bool:
 
 
 def t(key: str, **args: Any) -> str:
-    """The text of a key, its `{placeholders}` filled. An unknown key, which a newer run may hold, comes back as it is."""
+    """The text of a key, its `{placeholders}` filled. An unknown key, of a newer run, comes back as it is."""
     text = catalogue(language()).get(key)
     if text is None:
         return f"{key} {args}" if args else key

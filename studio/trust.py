@@ -17,7 +17,11 @@ def _file() -> Path:
 
 def _trusted() -> list[str]:
     value = files.read_json(_file())
-    return [str(entry) for entry in value["trusted"]] if isinstance(value, dict) and isinstance(value.get("trusted"), list) else []
+    return (
+        [str(entry) for entry in value["trusted"]]
+        if isinstance(value, dict) and isinstance(value.get("trusted"), list)
+        else []
+    )
 
 
 def is_trusted(folder: Path) -> bool:

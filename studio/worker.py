@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from studio.feature import Feature
 
+
 def start(run: Run) -> int:
     """Starts a detached worker for a run; returns its pid. Also takes over one whose worker was killed: a worker that
     finds another at work leaves at once. Raises StudioError."""
@@ -114,7 +115,13 @@ def _outcome(run: Run, features: tuple[Feature, ...], journal: Journal) -> Ended
 
         traceback.print_exc()
         with suppress(OSError):
-            journal.write(Finding(rule="run.our_error", severity="error", args={"reason": f"{type(error).__name__}: {error}"}))
+            journal.write(
+                Finding(
+                    rule="run.our_error",
+                    severity="error",
+                    args={"reason": f"{type(error).__name__}: {error}"},
+                )
+            )
         return Ended(code=1, reason="failed_to_start")
 
 

@@ -9,6 +9,8 @@ events.a<attempt>.r<rank>.p<pid>.jsonl in that folder. Nothing here raises into
 the training. Python 3.7, standard library only.
 """
 
+# Paths are text here, and errors are caught inside loops: this runs in every step of a training.
+
 import functools
 import json
 import math
@@ -27,7 +29,7 @@ def _never_raises(record):
     @functools.wraps(record)
     def safe(*args, **kwargs):
         if RUN in os.environ:
-            try:
+            try:  # noqa: SIM105  suppress() would cost a tenth of the record
                 record(*args, **kwargs)
             except Exception:
                 # A record is not worth a training: the event is lost, the step goes on.
@@ -41,34 +43,28 @@ def metric(step, **values):
     """Numbers of one optimizer step. Takes whatever float() takes; the rest is left out."""
     numbers = [_name(name) + ":" + text for name, text in _numbers(values)]
     if numbers:
-        body = '"step":%d,"values":{%s}' % (_integer(step), ",".join(numbers))
-        _append("metric", body)
+        _append("metric", f'"step":{_integer(step)},"values":{{{",".join(numbers)}}}')
 
 
 @_never_raises
 def progress(done, total, phase):
     """`done` of `total` in the named phase; `total` 0 where the end is not known."""
-    body = '"done":%d,"total":%d,"phase":%s' % (_integer(done), _integer(total), _json(phase))
-    _append("progress", body)
+    counts = f'"done":{_integer(done)},"total":{_integer(total)}'
+    _append("progress", f'{counts},"phase":{_json(phase)}')
 
 
 @_never_raises
 def note(key, **args):
     """Something worth saying; the catalogue of texts has the sentence of `key`."""
-    _append("note", '"key":%s,"args":%s' % (_json(key), _json(_plain_args(args))))
+    _append("note", f'"key":{_json(key)},"args":{_json(_plain_args(args))}')
 
 
 @_never_raises
 def finding(rule, severity, path="", line=0, **args):
     """Something to act on; `severity` is "info", "warning" or "error"."""
-    body = '"rule":%s,"severity":%s,"path":%s,"line":%d,"args":%s' % (
-        _json(rule),
-        _json(severity),
-        _json(os.fspath(path)),
-        _integer(line),
-        _json(_plain_args(args)),
-    )
-    _append("finding", body)
+    kind = f'"rule":{_json(rule)},"severity":{_json(severity)}'
+    place = f'"path":{_json(os.fspath(path))},"line":{_integer(line)}'
+    _append("finding", f'{kind},{place},"args":{_json(_plain_args(args))}')
 
 
 @_never_raises
@@ -77,7 +73,7 @@ def artifact(kind, path):
     path, run = os.fspath(path), os.environ[RUN]
     if os.path.isabs(path) and path.startswith(run + os.sep):
         path = os.path.relpath(path, run)
-    _append("artifact", '"kind":%s,"path":%s' % (_json(kind), _json(path)))
+    _append("artifact", f'"kind":{_json(kind)},"path":{_json(path)}')
 
 
 class _EventFile:
@@ -97,9 +93,11 @@ class _EventFile:
             if not self._is_open():
                 self._open()
             data = b"\n" + line if self.torn else line
-            # Assume the worst until the write has returned: the next record then starts a line.
-            self.torn = True
-            self.torn = os.write(self.descriptor, data) != len(data)
+            written = 0
+            try:
+                written = os.write(self.descriptor, data)
+            finally:
+                self.torn = written != len(data)
 
     def _is_open(self):
         """A program may close descriptors that it does not know, and the number be used again."""
@@ -127,7 +125,7 @@ _event_file = None  # type: _EventFile | None
 def _append(kind, body):
     file = _file_of_this_process()
     if file is not None:
-        line = '{"type":"%s","time":%d,%s}\n' % (kind, time.time_ns(), body)
+        line = f'{{"type":"{kind}","time":{time.time_ns()},{body}}}\n'
         # "replace": a name from the file system may hold bytes that are not UTF-8.
         file.append(line.encode("utf-8", "replace"))
 
@@ -142,7 +140,7 @@ def _file_of_this_process():
 
 
 def _path():
-    name = "events.a%d.r%d.p%d.jsonl" % (_setting(ATTEMPT, 1), _rank(), os.getpid())
+    name = f"events.a{_setting(ATTEMPT, 1)}.r{_rank()}.p{os.getpid()}.jsonl"
     return os.path.join(os.environ[RUN], name)
 
 
@@ -194,12 +192,12 @@ def _number(value):
     """The shortest decimal that reads back as the same double."""
     if type(value) is not float:
         try:
-            return "%d" % operator.index(value)
+            return f"{operator.index(value):d}"
         except TypeError:
             value = float(value)
     if math.isfinite(value):
         return float.__repr__(value)
-    return '"%s"' % _non_finite(value)
+    return f'"{_non_finite(value)}"'
 
 
 def _non_finite(value):

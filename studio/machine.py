@@ -1,0 +1,39 @@
+"""This host, from files alone: no tool is run, no driver is loaded."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """`cores`: those this process may use; `memory` in octets, 0 where unknown."""
+
+    cores: int
+    memory: int
+
+
+def machine() -> Machine:
+    return Machine(cores=len(os.sched_getaffinity(0)), memory=_memory())
+
+
+def _memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (OSError, ValueError):
+        return 0
+
+
+def free_space(folder: Path) -> int | None:
+    """Octets free where a folder is, or would be made; None where that cannot be asked."""
+    there = next((path for path in (folder, *folder.parents) if path.exists()), None)
+    try:
+        return shutil.disk_usage(there).free if there else None
+    except OSError:
+        return None
