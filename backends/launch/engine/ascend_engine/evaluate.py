@@ -1,0 +1,40 @@
+"""The metrics of a recipe over its held-out samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from mindspore import Tensor
+
+if TYPE_CHECKING:
+    from mindspore import nn
+
+    from ascend_engine.recipe import Recipe
+
+BATCH = 256
+
+
+def evaluate(recipe: Recipe, network: nn.Cell) -> dict[str, float]:
+    """Each metric, averaged over all held-out samples."""
+    if recipe.eval_data is None:
+        return {}
+    network.set_train(False)
+    size = len(recipe.eval_data)
+    totals = dict.fromkeys(recipe.metrics, 0.0)
+    for begin in range(0, size, BATCH):
+        inputs, labels = recipe.eval_data[np.arange(begin, min(begin + BATCH, size))]
+        outputs = network(Tensor(inputs))
+        for name, metric in recipe.metrics.items():
+            totals[name] += float(metric(outputs, Tensor(labels)).asnumpy()) * len(inputs)
+    network.set_train(True)
+    return {name: total / size for name, total in totals.items()}
+
+
+def steps_between(recipe: Recipe, samples_per_step: int) -> int:
+    """Steps from one evaluation to the next, so that they take well under a tenth of the time.
+
+    A forward pass costs a third of a training step for the same samples.
+    """
+    held_out = 0 if recipe.eval_data is None else len(recipe.eval_data)
+    return max(1, -(-10 * held_out // samples_per_step))

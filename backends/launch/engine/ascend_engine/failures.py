@@ -1,0 +1,80 @@
+"""What went wrong, as a finding. Python 3.7 syntax, standard library only."""
+
+import os
+import platform
+import sys
+import traceback
+from pathlib import Path
+
+import ascend_studio
+
+
+class Failure(Exception):
+    """A failure with a sentence in the catalogue of texts: rule id and its arguments."""
+
+    def __init__(self, rule, **args):
+        super().__init__(rule, args)
+        self.rule = rule
+        self.args_of_rule = args
+
+    def __str__(self):
+        return self.rule + " " + " ".join(f"{k}={v!r}" for k, v in self.args_of_rule.items())
+
+
+class NoMindSpore(Failure):
+    def __init__(self, error):
+        super().__init__(
+            "launch.no_mindspore",
+            python=sys.executable,
+            version=platform.python_version(),
+            error=first_line(error),
+        )
+
+
+def report(error):
+    """The traceback for the log, the finding for the page."""
+    traceback.print_exception(type(error), error, error.__traceback__)
+    rule, place, args = describe(error)
+    ascend_studio.finding(rule, "error", *place, **args)
+
+
+def describe(error):
+    """Rule id, (path, line) and arguments of the finding for any exception."""
+    if isinstance(error, Failure):
+        return error.rule, (), error.args_of_rule
+    if is_out_of_memory(error):
+        return "launch.out_of_memory", (), {"error": first_line(error)}
+    path, line = place_of(error)
+    args = {"type": type(error).__name__, "message": first_line(error), "place": f"{path}:{line}"}
+    return "launch.python_error", (path, line), args
+
+
+def is_out_of_memory(error):
+    """Python's own, or MindSpore's, which comes as a RuntimeError with one of these phrases."""
+    text = str(error).lower()
+    phrases = ("out of memory", "memory not enough", "alloc memory failed", "malloc memory failed")
+    return isinstance(error, MemoryError) or any(phrase in text for phrase in phrases)
+
+
+def place_of(error):
+    """File and line where the training's own code failed: the innermost frame that is no library's.
+
+    A SyntaxError of a recipe knows its place itself.
+    """
+    if isinstance(error, SyntaxError) and error.filename:
+        return error.filename, error.lineno or 0
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not _is_library(frame.filename)]
+    frame = (own or frames)[-1]
+    return frame.filename, frame.lineno
+
+
+def _is_library(path):
+    standard = str(Path(os.__file__).parent) + os.sep
+    return "site-packages" in path or path.startswith((standard, "<frozen"))
+
+
+def first_line(error):
+    """MindSpore's messages run over many lines, framed in dashes; the first says what happened."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    return next((line for line in lines if line.strip("- ")), "")

@@ -1,0 +1,1 @@
+"""The studio's own recipes; plain files with build(config) -> Recipe, free to be copied."""

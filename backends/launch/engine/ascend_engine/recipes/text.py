@@ -1,0 +1,246 @@
+"""Learn to write, character by character: a small decoder-only Transformer over a corpus."""
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import ascend_studio
+import mindspore as ms
+import numpy as np
+from mindspore import Parameter, Tensor, nn, ops
+
+from ascend_engine.failures import Failure
+from ascend_engine.recipe import Recipe
+
+CONTEXT = 64  # characters that the network looks back at
+VOCABULARY = 512  # most frequent characters; number 0 stands for all others
+UNKNOWN = "\ufffd"
+WIDTH = 64
+HEADS = 4
+LAYERS = 2
+
+BLOCK = 4 * (CONTEXT + 1)  # characters kept out, or learned from, in one piece
+HELD_OUT = 10  # every tenth block is kept for the evaluation
+SHORTEST = HELD_OUT * BLOCK  # characters of a corpus
+LONGEST = 16_000_000
+EVALUATED = 128  # windows of the held-out text at most
+
+SAMPLE = 200  # characters written at the end
+TEMPERATURE = 0.8
+
+
+class Attention(nn.Cell):
+    """Causal self-attention, (batch, time, WIDTH) -> the same."""
+
+    def __init__(self):
+        super().__init__()
+        self.project = nn.Dense(WIDTH, 3 * WIDTH)
+        self.output = nn.Dense(WIDTH, WIDTH)
+        future = np.triu(np.ones((CONTEXT, CONTEXT), np.float32), 1)
+        # Above -65504, the lowest float16, since AMP computes in it.
+        self.mask = Tensor(future * -1e4)
+        self.scale = (WIDTH // HEADS) ** -0.5
+
+    def construct(self, x):
+        batch, time, _ = x.shape
+        heads = self.project(x).reshape(batch, time, 3, HEADS, WIDTH // HEADS)
+        query, key, value = heads.transpose(2, 0, 3, 1, 4)
+        scores = ops.matmul(query * self.scale, key.swapaxes(-1, -2)) + self.mask
+        mixed = ops.matmul(ops.softmax(scores, -1), value)
+        return self.output(mixed.swapaxes(1, 2).reshape(batch, time, WIDTH))
+
+
+class Block(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.norm1 = nn.LayerNorm((WIDTH,))
+        self.attention = Attention()
+        self.norm2 = nn.LayerNorm((WIDTH,))
+        self.widen = nn.Dense(WIDTH, 4 * WIDTH)
+        self.gelu = nn.GELU()
+        self.narrow = nn.Dense(4 * WIDTH, WIDTH)
+
+    def construct(self, x):
+        x = x + self.attention(self.norm1(x))
+        return x + self.narrow(self.gelu(self.widen(self.norm2(x))))
+
+
+class Network(nn.Cell):
+    """(batch, CONTEXT) int32 characters -> (batch, CONTEXT, vocabulary) logits of the next."""
+
+    def __init__(self, vocabulary):
+        super().__init__()
+        self.characters = nn.Embedding(vocabulary, WIDTH, embedding_table="normal")
+        self.places = Parameter(Tensor(np.zeros((CONTEXT, WIDTH), np.float32)), name="places")
+        self.blocks = nn.SequentialCell(*[Block() for _ in range(LAYERS)])
+        self.norm = nn.LayerNorm((WIDTH,))
+        self.logits = nn.Dense(WIDTH, vocabulary)
+
+    def construct(self, characters):
+        x = self.characters(characters) + self.places
+        return self.logits(self.norm(self.blocks(x)))
+
+
+class Windows:
+    """Samples cut from a text: CONTEXT characters, and the same moved on by one as labels."""
+
+    def __init__(self, codes, starts):
+        self.codes = codes
+        self.starts = starts
+
+    def __len__(self):
+        return len(self.starts)
+
+    def __getitem__(self, numbers):
+        places = self.starts[numbers][:, None] + np.arange(CONTEXT)
+        return self.codes[places], self.codes[places + 1]
+
+
+class Alphabet:
+    """The corpus's own characters by frequency; number 0 is every other one."""
+
+    def __init__(self, text):
+        ranked = sorted(Counter(text).items(), key=by_frequency)
+        self.characters = UNKNOWN + "".join(character for character, _ in ranked[:VOCABULARY])
+        self.numbers = {character: number for number, character in enumerate(self.characters)}
+
+    def __len__(self):
+        return len(self.characters)
+
+    def encode(self, text):
+        numbers = self.numbers
+        return np.fromiter((numbers.get(character, 0) for character in text), np.int32, len(text))
+
+    def decode(self, codes):
+        return "".join(self.characters[code] for code in codes)
+
+
+def by_frequency(item):
+    """Most frequent first; among equals by code point, so that every run numbers them alike."""
+    character, count = item
+    return -count, character
+
+
+def loss(logits, labels):
+    return ops.cross_entropy(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1))
+
+
+def build(config):
+    text = read_corpus(config.corpus)
+    alphabet = Alphabet(text)
+    codes = alphabet.encode(text)
+    train_data, eval_data = split(codes)
+    network = Network(len(alphabet))
+
+    def finish(folder):
+        write_sample(network, alphabet, eval_data, config.seed, folder)
+
+    return Recipe(
+        network=network,
+        loss=loss,
+        train_data=train_data,
+        eval_data=eval_data,
+        metrics={"eval_loss": loss},
+        finish=finish,
+    )
+
+
+def read_corpus(folder):
+    """All *.md and *.txt under `folder`, in the order of their paths.
+
+    Raises Failure `launch.bad_corpus` where the folder cannot be read and
+    `launch.corpus_short` where there is too little in it to learn from.
+    """
+    try:
+        paths = text_files(folder)
+        text = read_files(paths)
+    except OSError as error:
+        place = str(error.filename or folder)
+        raise Failure("launch.bad_corpus", folder=place, error=str(error.strerror)) from error
+    if len(text) < SHORTEST:
+        counts = {"files": len(paths), "characters": len(text), "needed": SHORTEST}
+        raise Failure("launch.corpus_short", folder=str(folder), **counts)
+    return text
+
+
+def read_files(paths):
+    """The files one after the other, up to LONGEST characters in all."""
+    text = ""
+    for path in paths:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            text += file.read(LONGEST + 1 - len(text)) + "\n"
+        if len(text) > LONGEST:
+            ascend_studio.note("launch.corpus_cut", file=str(path), used=LONGEST)
+            break
+    return text[:LONGEST]
+
+
+def text_files(folder):
+    """Hidden folders are left out: they hold tools' files, and earlier runs."""
+    paths = []
+    for place, folders, files in os.walk(folder, onerror=raise_error):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        paths += [Path(place, name) for name in files if is_text(name)]
+    return sorted(path for path in paths if path.is_file())
+
+
+def raise_error(error):
+    raise error
+
+
+def is_text(name):
+    return name.lower().endswith((".md", ".txt")) and not name.startswith(".")
+
+
+def split(codes):
+    """Windows to learn from and windows to evaluate, from blocks of their own.
+
+    Blocks throughout the text, since its end may be of another kind (the help
+    pages' last language). No window of the training reaches into a held-out block.
+    """
+    starts = np.arange(len(codes) - CONTEXT)
+    first_held_out = starts // BLOCK % HELD_OUT == HELD_OUT - 1
+    last_held_out = (starts + CONTEXT) // BLOCK % HELD_OUT == HELD_OUT - 1
+    train = starts[~first_held_out & ~last_held_out]
+    held_out = starts[first_held_out & last_held_out & (starts % (CONTEXT + 1) == 0)]
+    chosen = np.linspace(0, len(held_out) - 1, min(EVALUATED, len(held_out))).astype(int)
+    return Windows(codes, train), Windows(codes, held_out[chosen])
+
+
+def write_sample(network, alphabet, prompts, seed, folder):
+    """What the network writes after a piece of held-out text, as a file and as a note."""
+    prompt = prompts[np.array([0])][0][0]
+    text = alphabet.decode(generate(network, prompt, seed))
+    folder.mkdir(exist_ok=True)
+    path = folder / "sample.txt"
+    path.write_text(text, "utf-8")
+    ascend_studio.artifact("sample", path.absolute())
+    ascend_studio.note("launch.sample", text=text)
+    print("sample after the training:\n" + text)
+
+
+def generate(network, prompt, seed):
+    """SAMPLE characters' numbers after the CONTEXT ones of `prompt`."""
+
+    def next_logits(window):
+        return network(window)[0, -1]
+
+    # Compiled in either mode: operator by operator, one character takes 0.1 s.
+    predict = ms.jit(next_logits)
+    random = np.random.default_rng(seed)
+    codes = list(prompt)
+    for _ in range(SAMPLE):
+        window = np.array([codes[-CONTEXT:]], np.int32)
+        logits = predict(Tensor(window)).asnumpy().astype(np.float64) / TEMPERATURE
+        logits[0] = -np.inf  # the stand-in for other characters is not worth writing
+        weights = np.exp(logits - logits.max())
+        codes.append(choose(random, weights))
+    return codes[CONTEXT:]
+
+
+def choose(random, weights):
+    """A number with the given weights; the likeliest where a training has gone to NaN."""
+    total = weights.sum()
+    if not np.isfinite(total):
+        return int(np.argmax(np.nan_to_num(weights)))
+    return int(random.choice(len(weights), p=weights / total))

@@ -1,0 +1,159 @@
+"""What a training tells while it runs: events for the studio, lines for the log."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from typing import TYPE_CHECKING
+
+import ascend_studio
+import mindspore as ms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ascend_engine.options import Config
+    from ascend_engine.recipe import Recipe
+    from ascend_engine.step import Outcome
+
+PROGRESS_SECONDS = 0.2
+LINE_SECONDS = 1.0
+# A shorter evaluation is not shown as a phase: it would only flicker.
+PHASE_SECONDS = 0.5
+
+
+class Every:
+    """True at the first asking, then at most once in `seconds`."""
+
+    def __init__(self, seconds: float):
+        self.seconds = seconds
+        self.due = -math.inf
+
+    def now(self) -> bool:
+        moment = time.monotonic()
+        if moment < self.due:
+            return False
+        self.due = moment + self.seconds
+        return True
+
+
+class Record:
+    """The record of one training. All times are in seconds, steps are counted from 1."""
+
+    def __init__(self, config: Config, device: str, recipe: Recipe):
+        self.config = config
+        self.device = device
+        self.watch = recipe.watch
+        self.parameters = sum(p.size for p in recipe.network.trainable_params())
+        self.latest: dict[str, float] = {}
+        self.step_seconds: list[float] = []
+        self.evaluate_seconds = 0.0
+        self.overflows = 0
+        self.said_nan = False
+        self.progress_due = Every(PROGRESS_SECONDS)
+        self.line_due = Every(LINE_SECONDS)
+        self.begin = time.perf_counter()
+        self.seconds = 0.0
+
+    def start(self, samples: int) -> None:
+        facts = self._facts()
+        ascend_studio.note("launch.device", device=self.device, asked=self.config.device)
+        print(
+            f"recipe {self.config.recipe}  device {self.device}  mode {self.config.mode}"
+            f"  amp {self.config.amp}  {self.config.optimizer} lr {self.config.lr:g}"
+            f"  {self.config.accumulate} x {self.config.batch} samples per step"
+        )
+        print(f"{facts['parameters']} parameters, {samples} samples, MindSpore {ms.__version__}")
+        if self.config.mode == "jit":
+            self.phase("compile", 0)
+            ascend_studio.note("launch.compiling")
+            print("compiling the graph (first step) ...")
+        self.begin = time.perf_counter()
+
+    def phase(self, name: str, done: int) -> None:
+        ascend_studio.progress(done, self.config.steps, name)
+
+    def step(self, number: int, outcome: Outcome, seconds: float, scale: float | None) -> None:
+        self.step_seconds.append(seconds)
+        self.overflows += not outcome.updated
+        values = self._values(outcome, seconds, scale)
+        ascend_studio.metric(number, **values)
+        if number == 1 and self.config.mode == "jit":
+            ascend_studio.note("launch.compiled", seconds=seconds)
+            print(f"compiled in {seconds:.1f} s")
+        if not math.isfinite(outcome.loss):
+            self._say_nan(number, outcome.loss)
+        if self.progress_due.now() or number == self.config.steps:
+            self.phase("train", number)
+        if self.line_due.now() or number == self.config.steps:
+            self._print_step(number, values)
+
+    def _values(self, outcome: Outcome, seconds: float, scale: float | None) -> dict[str, float]:
+        learned = {"loss": outcome.loss, **self.watch()}
+        self.latest.update(learned)
+        values = {
+            **learned,
+            "lr": self.config.lr,
+            "step_time": seconds,
+            "throughput": self.config.samples_per_step / seconds,
+        }
+        if scale is not None:
+            values.update(loss_scale=scale, overflows=self.overflows)
+        return values
+
+    def _say_nan(self, number: int, loss: float) -> None:
+        if not self.said_nan:
+            ascend_studio.finding("launch.nan", "warning", step=number, value=loss)
+            print(f"the loss is {loss} at step {number}; the training goes on")
+        self.said_nan = True
+
+    def _print_step(self, number: int, values: Mapping[str, float]) -> None:
+        print(
+            f"step {number}/{self.config.steps}  loss {values['loss']:.4g}  lr {values['lr']:g}"
+            f"  {values['step_time'] * 1e3:.1f} ms/step  {values['throughput']:.0f} samples/s"
+        )
+
+    def evaluated(self, number: int, metrics: Mapping[str, float], seconds: float) -> None:
+        self.evaluate_seconds = seconds
+        self.latest.update(metrics)
+        ascend_studio.metric(number, **metrics)
+        print("  ".join(f"{name} {value:.4g}" for name, value in metrics.items()), end="")
+        print(f"  at step {number}")
+
+    def stopped(self, number: int) -> None:
+        self.phase("train", number)
+        ascend_studio.note("launch.stopped", step=number)
+        print(f"stopped after step {number}")
+
+    def trained(self) -> None:
+        """The steps are done; what follows is no part of their time."""
+        self.seconds = time.perf_counter() - self.begin
+
+    def summary(self) -> None:
+        compile_seconds = self.step_seconds[0] if self.config.mode == "jit" else 0.0
+        # The first step is no measure of speed in either mode: it also loads kernels.
+        usual = statistics.median(self.step_seconds[1:] or self.step_seconds)
+        figures = {
+            "compile_seconds": round(compile_seconds, 3),
+            "train_seconds": round(self.seconds - compile_seconds, 3),
+            "step_seconds": usual,
+            "samples_per_second": self.config.samples_per_step / usual,
+        }
+        args = {**self._facts(), **figures, "overflows": self.overflows}
+        ascend_studio.note("launch.summary", **args, metrics=self.latest)
+        print(
+            f"done: {len(self.step_seconds)} steps in {self.seconds:.1f} s, of which compiling"
+            f" {compile_seconds:.1f} s; {args['samples_per_second']:.0f} samples/s"
+        )
+        print("  ".join(f"{name} {value:.4g}" for name, value in self.latest.items()))
+
+    def _facts(self) -> dict:
+        return {
+            "recipe": self.config.recipe,
+            "device": self.device,
+            "mode": self.config.mode,
+            "mindspore": ms.__version__,
+            "parameters": self.parameters,
+            "steps": len(self.step_seconds),
+        }

@@ -1,0 +1,395 @@
+"""Real trainings by python -m ascend_engine, each a process in a run's folder of its own."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[2]
+PATHS = (ROOT / "studio" / "guest", ROOT / "backends" / "launch" / "engine")
+PYTHON37 = Path("/root/.pyenv/versions/3.7.16/bin/python")
+LINEAR = "--recipe linear --optimizer sgd --lr 0.1 --steps 60 --seed 1"
+
+needs_mindspore = pytest.mark.skipif(not find_spec("mindspore"), reason="no MindSpore here")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ran:
+    folder: Path
+    code: int
+    output: str
+
+    @functools.cached_property
+    def events(self) -> list[dict[str, Any]]:
+        return read_events(self.folder)
+
+    def metric(self, name: str) -> list[float]:
+        metrics = (event["values"] for event in self.events if event["type"] == "metric")
+        return [values[name] for values in metrics if name in values]
+
+    def note(self, key: str) -> dict[str, Any]:
+        (args,) = (event["args"] for event in self.events if event.get("key") == key)
+        return args
+
+    def findings(self) -> list[dict[str, Any]]:
+        return [event for event in self.events if event["type"] == "finding"]
+
+    def phases(self) -> list[str]:
+        """Without repetition, in the order of their first appearance."""
+        return list(dict.fromkeys(e["phase"] for e in self.events if e["type"] == "progress"))
+
+
+def read_events(folder: Path) -> list[dict[str, Any]]:
+    lines = (line for file in folder.glob("events*") for line in file.read_text().splitlines())
+    return [json.loads(line) for line in lines]
+
+
+def start(folder: Path, *command: str) -> subprocess.Popen[bytes]:
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(map(str, PATHS)),
+        "ASCEND_STUDIO_RUN": str(folder),
+    }
+    with (folder / "output.log").open("wb") as log:
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+
+
+def finish(folder: Path, process: subprocess.Popen[bytes]) -> Ran:
+    try:
+        code = process.wait(timeout=300)
+    finally:
+        process.kill()
+    return Ran(folder=folder, code=code, output=(folder / "output.log").read_text("utf-8"))
+
+
+def train(folder: Path, options: str, python: tuple[str, ...] = (sys.executable,)) -> Ran:
+    folder.mkdir(exist_ok=True)
+    return finish(folder, start(folder, *python, "-m", "ascend_engine", *options.split()))
+
+
+def check(folder: Path, script: str) -> str:
+    """Run a script that uses the engine's own modules; returns its output."""
+    ran = finish(folder, start(folder, sys.executable, save(folder / "script.py", script)))
+    assert ran.code == 0, ran.output
+    return ran.output
+
+
+def save(path: Path, script: str) -> str:
+    path.write_text(script, "utf-8")  # jit reads the source of what it compiles from its file
+    return str(path)
+
+
+def assert_no_warnings(output: str) -> None:
+    assert "WARNING" not in output
+    assert "deprecat" not in output.lower()
+    assert "Traceback" not in output
+
+
+@pytest.fixture(scope="module")
+def linear(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ran]:
+    @functools.cache
+    def run(options: str) -> Ran:
+        ran = train(tmp_path_factory.mktemp("run"), f"{LINEAR} --device cpu {options}")
+        assert ran.code == 0, ran.output
+        return ran
+
+    return run
+
+
+@needs_mindspore
+def test_that_linear_ends_near_2_and_3(linear: Callable[[str], Ran]) -> None:
+    ran = linear("--mode pynative --batch 32")
+    assert ran.metric("weight")[-1] == pytest.approx(2, abs=0.1)
+    assert ran.metric("bias")[-1] == pytest.approx(3, abs=0.1)
+    metrics = ran.note("launch.summary")["metrics"]
+    assert metrics["weight"] == ran.metric("weight")[-1]
+    assert_no_warnings(ran.output)
+
+
+@needs_mindspore
+def test_that_every_step_has_one_record_with_all_its_numbers(linear: Callable[[str], Ran]) -> None:
+    events = linear("--mode pynative --batch 32").events
+    metrics = [event for event in events if event["type"] == "metric"]
+    assert [metric["step"] for metric in metrics] == list(range(1, 61))
+    names = {"loss", "lr", "step_time", "throughput", "weight", "bias"}
+    assert all(set(metric["values"]) == names for metric in metrics)
+
+
+@needs_mindspore
+def test_that_jit_has_the_losses_of_pynative(linear: Callable[[str], Ran]) -> None:
+    eager, compiled = linear("--mode pynative --batch 32"), linear("--mode jit --batch 32")
+    assert compiled.metric("loss") == pytest.approx(eager.metric("loss"), abs=1e-5)
+    assert_no_warnings(compiled.output)
+
+
+@needs_mindspore
+def test_that_compiling_is_a_phase_with_its_time(linear: Callable[[str], Ran]) -> None:
+    eager, compiled = linear("--mode pynative --batch 32"), linear("--mode jit --batch 32")
+    assert compiled.phases() == ["load", "compile", "train", "finish"]
+    assert eager.phases() == ["load", "train", "finish"]
+    assert compiled.note("launch.compiling") == {}
+    summary = compiled.note("launch.summary")
+    assert summary["compile_seconds"] == pytest.approx(compiled.metric("step_time")[0], abs=1e-3)
+    assert eager.note("launch.summary")["compile_seconds"] == 0
+
+
+@needs_mindspore
+@pytest.mark.parametrize("mode", ["pynative", "jit"])
+def test_that_four_micro_batches_of_8_are_one_of_32(linear: Callable[[str], Ran], mode: str) -> None:
+    whole = linear("--mode pynative --batch 32")
+    split = linear(f"--mode {mode} --accumulate 4 --batch 8")
+    for name in ("loss", "weight", "bias"):
+        assert split.metric(name) == pytest.approx(whole.metric(name), abs=1e-5)
+    assert_no_warnings(split.output)
+
+
+@needs_mindspore
+def test_that_accumulation_gives_the_weights_of_the_large_batch_on_digits(tmp_path: Path) -> None:
+    script = """
+import mindspore as ms, numpy as np
+from ascend_engine import data, options, recipe
+from ascend_engine.optimizers import make_optimizer
+from ascend_engine.step import Step
+
+ms.set_context(mode=ms.PYNATIVE_MODE)
+line = "--recipe digits --batch 32 --optimizer sgd --lr 0.05 --steps 8"
+config = options.parse(line.split())
+
+def weights(batch, accumulate, compiled):
+    ms.set_seed(1)
+    plan = recipe.build(config)
+    optimizer = make_optimizer("sgd", plan.network.trainable_params(), config.lr)
+    step = Step(plan.network, plan.loss, optimizer, accumulate=accumulate, compiled=compiled)
+    for number in range(config.steps):
+        step(data.micro_batches(plan.train_data, 1, number, batch, accumulate))
+    return np.concatenate([p.asnumpy().ravel() for p in plan.network.trainable_params()])
+
+whole = weights(32, 1, False)
+for compiled in (False, True):
+    assert np.abs(weights(8, 4, compiled) - whole).max() < 1e-5, compiled
+"""
+    check(tmp_path, script)
+
+
+@needs_mindspore
+def test_that_an_overflow_skips_the_update_and_halves_the_scale(tmp_path: Path) -> None:
+    script = """
+import mindspore as ms, numpy as np
+from mindspore import amp, nn
+from ascend_engine.optimizers import make_optimizer
+from ascend_engine.step import Step
+
+ms.set_context(mode=ms.PYNATIVE_MODE)
+x = np.ones((4, 3), np.float32)
+y = np.ones((4, 1), np.float32)
+bad = x.copy()
+bad[0, 0] = np.inf
+
+def run(compiled, accumulate):
+    ms.set_seed(1)
+    network = nn.Dense(3, 1)
+    scaler = amp.DynamicLossScaler(1024.0, 2, 3)
+    optimizer = make_optimizer("adamw", network.trainable_params(), 0.01)
+    step = Step(network, nn.MSELoss(), optimizer, accumulate=accumulate, scaler=scaler,
+                compiled=compiled)
+    seen = []
+    for planted in (False, True, False, False, False):
+        before = network.weight.asnumpy().copy()
+        batches = [(x, y)] * (accumulate - 1) + [(bad if planted else x, y)]
+        outcome = step(batches)
+        moved = not np.array_equal(before, network.weight.asnumpy())
+        seen.append((outcome.updated, moved, float(scaler.scale_value.asnumpy())))
+        assert np.isfinite(network.weight.asnumpy()).all()
+    assert seen == [(True, True, 1024.0), (False, False, 512.0), (True, True, 512.0),
+                    (True, True, 512.0), (True, True, 1024.0)], (compiled, accumulate, seen)
+
+for compiled in (False, True):
+    for accumulate in (1, 2):
+        run(compiled, accumulate)
+"""
+    check(tmp_path, script)
+
+
+@needs_mindspore
+def test_that_no_optimizer_logs_a_warning_and_each_learns(tmp_path: Path) -> None:
+    script = """
+import mindspore as ms, numpy as np
+from mindspore import nn
+from ascend_engine.optimizers import make_optimizer
+from ascend_engine.options import OPTIMIZERS
+from ascend_engine.step import Step
+
+ms.set_context(mode=ms.PYNATIVE_MODE)
+x = np.random.default_rng(0).normal(size=(32, 3)).astype(np.float32)
+batch = [(x, x.sum(1, keepdims=True))]
+for name in OPTIMIZERS:
+    network = nn.Dense(3, 1)
+    optimizer = make_optimizer(name, network.trainable_params(), 0.05)
+    step = Step(network, nn.MSELoss(), optimizer)
+    losses = [step(batch).loss for _ in range(20)]
+    assert losses[-1] < 0.8 * losses[0], (name, losses)
+"""
+    assert_no_warnings(check(tmp_path, script))
+
+
+@needs_mindspore
+def test_that_digits_learns_to_read_in_pynative(tmp_path: Path) -> None:
+    options = "--recipe digits --device cpu --optimizer adamw --lr 0.005 --batch 32 --steps 100"
+    ran = train(tmp_path, options)
+    assert ran.code == 0, ran.output
+    assert ran.metric("accuracy")[-1] > 0.9
+    assert ran.note("launch.summary")["metrics"]["accuracy"] == ran.metric("accuracy")[-1]
+    assert ran.phases() == ["load", "train", "evaluate", "finish"]
+    assert_no_warnings(ran.output)
+
+
+@needs_mindspore
+def test_that_digits_learns_to_read_with_float16_jit_and_accumulation(tmp_path: Path) -> None:
+    options = "--recipe digits --device cpu --optimizer adamw --lr 0.005 --mode jit --amp O2"
+    ran = train(tmp_path, options + " --batch 16 --accumulate 2 --steps 110")
+    assert ran.code == 0, ran.output
+    assert ran.metric("accuracy")[-1] > 0.9
+    scales = ran.metric("loss_scale")
+    assert len(scales) == 110
+    assert scales[0] == 1024
+    assert scales[100 + ran.metric("overflows")[100]] > 1024
+    assert_no_warnings(ran.output)
+
+
+@needs_mindspore
+def test_that_text_learns_from_a_corpus_in_chinese(tmp_path: Path) -> None:
+    text = "启动训练,观察曲线。Press Start and watch the curve.\n"
+    (tmp_path / "中文").mkdir()
+    (tmp_path / "中文" / "帮助.md").write_text(text * 90, "utf-8")
+    options = "--recipe text --device cpu --mode jit --optimizer adamw --lr 0.003 --batch 4"
+    ran = train(tmp_path, f"{options} --steps 20 --corpus {tmp_path / '中文'}")
+    assert ran.code == 0, ran.output
+    assert ran.metric("loss")[-1] < 0.8 * ran.metric("loss")[0]
+    assert ran.metric("eval_loss")[-1] < 0.8 * ran.metric("loss")[0]
+    sample = (tmp_path / "artifacts" / "sample.txt").read_text("utf-8")
+    assert len(sample) == 200
+    assert set(sample) <= set(text)
+    assert ran.note("launch.sample") == {"text": sample}
+    (artifact,) = (event for event in ran.events if event["type"] == "artifact")
+    assert (artifact["kind"], artifact["path"]) == ("sample", "artifacts/sample.txt")
+    assert_no_warnings(ran.output)
+
+
+@needs_mindspore
+def test_that_too_little_text_is_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("too short", "utf-8")
+    options = "--recipe text --device cpu --optimizer adamw --lr 0.003 --batch 8 --steps 30"
+    ran = train(tmp_path, f"{options} --corpus {tmp_path}")
+    assert ran.code == 1
+    (finding,) = ran.findings()
+    assert finding["rule"] == "launch.corpus_short"
+    folder = {"folder": str(tmp_path), "files": 1, "characters": 10, "needed": 2600}
+    assert finding["args"] == folder
+
+
+@needs_mindspore
+def test_that_a_loss_that_is_no_number_is_said_once_and_the_training_goes_on(
+    tmp_path: Path,
+) -> None:
+    options = "--recipe linear --device cpu --mode jit --optimizer sgd --batch 32 --lr 1e6"
+    ran = train(tmp_path, options + " --steps 30")
+    assert ran.code == 0, ran.output
+    (finding,) = ran.findings()
+    losses = ran.metric("loss")
+    first = next(place for place, loss in enumerate(losses) if isinstance(loss, str))
+    assert finding["rule"] == "launch.nan"
+    assert finding["args"] == {"step": first + 1, "value": losses[first]}
+    assert len(losses) == 30
+
+
+@needs_mindspore
+def test_that_sigterm_finishes_the_step_and_says_where(tmp_path: Path) -> None:
+    options = "--recipe linear --device cpu --optimizer sgd --lr 0.01 --batch 8 --steps 1000000"
+    process = start(tmp_path, sys.executable, "-m", "ascend_engine", *options.split())
+    deadline = time.monotonic() + 60
+    while b"step 1/" not in (tmp_path / "output.log").read_bytes():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGTERM)  # a supervisor may signal the group and then each process
+    ran = finish(tmp_path, process)
+    assert ran.code == 143, ran.output
+    last = len(ran.metric("loss"))
+    assert ran.note("launch.stopped") == {"step": last}
+    assert [e["done"] for e in ran.events if e["type"] == "progress"][-1] == last
+    assert_no_warnings(ran.output)
+
+
+@needs_mindspore
+@pytest.mark.skipif(Path("/dev/davinci_manager").exists(), reason="an NPU is here")
+def test_that_a_missing_npu_is_a_finding_with_mindspores_reason(tmp_path: Path) -> None:
+    ran = train(tmp_path, f"{LINEAR} --batch 32 --device ascend")
+    assert ran.code == 1
+    (finding,) = ran.findings()
+    assert (finding["rule"], finding["severity"]) == ("launch.device_unavailable", "error")
+    assert finding["args"]["device"] == "ascend"
+    assert finding["args"]["reason"].startswith("Load dynamic library: libmindspore_ascend.so")
+    assert "Traceback" in ran.output
+
+
+@needs_mindspore
+def test_that_an_error_in_python_code_is_a_finding_with_its_place(tmp_path: Path) -> None:
+    options = "--recipe digits --device auto --optimizer adam --lr 0.1 --batch 8 --steps 2"
+    ran = train(tmp_path, f"{options} --assets {tmp_path / 'none'}")
+    assert ran.code == 1
+    (finding,) = ran.findings()
+    assert finding["rule"] == "launch.python_error"
+    assert finding["path"].endswith("recipes/digits.py")
+    assert finding["args"]["place"] == f"{finding['path']}:{finding['line']}"
+    assert finding["args"]["type"] == "FileNotFoundError"
+
+
+def test_that_an_interpreter_without_mindspore_is_a_finding(tmp_path: Path) -> None:
+    python = (sys.executable, "-S")  # without site-packages
+    ran = train(tmp_path, f"{LINEAR} --batch 32", python)
+    assert ran.code == 1
+    (finding,) = ran.findings()
+    assert finding["rule"] == "launch.no_mindspore"
+    assert finding["args"]["error"] == "No module named 'mindspore'"
+    assert finding["args"]["python"] == sys.executable
+    assert ran.phases() == ["load"]
+
+
+@pytest.mark.skipif(not PYTHON37.exists(), reason="no Python 3.7 here")
+def test_that_an_old_interpreter_is_told_the_same(tmp_path: Path) -> None:
+    ran = train(tmp_path, f"{LINEAR} --batch 32", (str(PYTHON37),))
+    assert ran.code == 1
+    (finding,) = ran.findings()
+    assert finding["rule"] == "launch.no_mindspore"
+    assert finding["args"]["version"] == "3.7.16"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["--batch 0", "--batch x", "--lr nan", "--lr -1", "--steps 0", "--seed -1", "--recipe none"],
+)
+def test_that_wrong_use_ends_with_code_2(tmp_path: Path, wrong: str) -> None:
+    ran = train(tmp_path, f"{LINEAR} --batch 32 {wrong}")
+    assert ran.code == 2
+    assert wrong.split()[0] in ran.output
+    assert ran.events == []

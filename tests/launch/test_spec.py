@@ -1,0 +1,134 @@
+"""What a launch may ask for, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backends.launch.recipes import RECIPES, resolved
+from backends.launch.spec import Advanced, How, LaunchSpec, Learning, What
+from studio import schema, texts
+
+
+def asked(**values: Any) -> LaunchSpec:
+    spec = LaunchSpec()
+    for name, value in values.items():
+        spec = schema.with_value(spec, name, value)
+    return spec
+
+
+def rules(spec: LaunchSpec) -> list[tuple[str, str]]:
+    return [(problem.field, problem.rule) for problem in schema.problems(spec)]
+
+
+def test_that_the_default_is_digits_and_can_be_started() -> None:
+    assert LaunchSpec().what.recipe == "digits"
+    assert rules(LaunchSpec()) == []
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_that_every_recipe_can_be_started_as_it_is(recipe: str) -> None:
+    assert rules(asked(recipe=recipe)) == []
+
+
+def test_that_the_recipes_of_the_form_are_those_that_have_values() -> None:
+    assert set(schema.field_of(LaunchSpec, "recipe").choices) == set(RECIPES)
+
+
+@pytest.mark.parametrize(
+    ("values", "field", "rule"),
+    [
+        ({"recipe": "cnn"}, "recipe", "form.not_a_choice"),
+        ({"mode": "graph"}, "mode", "form.not_a_choice"),
+        ({"batch": 0}, "batch", "form.too_small"),
+        ({"batch": 65537}, "batch", "form.too_large"),
+        ({"accumulate": 0}, "accumulate", "form.too_small"),
+        ({"lr": 0.0}, "lr", "form.not_above"),
+        ({"lr": float("nan")}, "lr", "form.not_a_number"),
+        ({"lr": 101.0}, "lr", "form.too_large"),
+        ({"steps": 0}, "steps", "form.too_small"),
+        ({"seed": 2**31}, "seed", "form.too_large"),
+        ({"grace": -1.0}, "grace", "form.too_small"),
+        ({"steps": 10, "epochs": 2.0}, "epochs", "launch.rule.steps_or_epochs"),
+        ({"recipe": "text", "epochs": 2.0}, "epochs", "launch.rule.no_epochs"),
+        ({"batch": 1024, "accumulate": 2}, "batch", "launch.rule.batch_over_data"),
+        ({"recipe": "text", "corpus": Path("/no/such/folder")}, "corpus", "launch.rule.no_folder"),
+        ({"python": Path("/no/such/python")}, "python", "launch.rule.no_file"),
+        ({"env": (("MY_TOKEN", "x"),)}, "env", "launch.rule.secret"),
+    ],
+)
+def test_that_what_cannot_be_started_is_said_at_its_field(values: dict[str, Any], field: str, rule: str) -> None:
+    (problem,) = schema.problems(asked(**values))
+    assert (problem.field, problem.rule) == (field, rule)
+    for language in texts.LANGUAGES:
+        texts.use(language)
+        assert "{" not in texts.t(problem.rule, **problem.args)
+
+
+def test_that_a_folder_of_text_counts_only_for_the_recipe_that_reads_it() -> None:
+    assert rules(asked(recipe="digits", corpus=Path("/no/such/folder"))) == []
+
+
+def test_that_empty_choices_take_the_values_of_the_recipe() -> None:
+    recipe = RECIPES["linear"]
+    chosen = resolved(asked(recipe="linear"))
+    assert (chosen.batch, chosen.optimizer, chosen.lr, chosen.steps) == (
+        recipe.batch, recipe.optimizer, recipe.lr, recipe.steps,
+    )  # fmt: skip
+
+
+def test_that_the_global_batch_is_micro_batch_times_accumulation() -> None:
+    chosen = resolved(asked(batch=32, accumulate=4, steps=600))
+    assert chosen.global_batch == 128
+    assert chosen.epochs == pytest.approx(600 * 128 / 1437)
+
+
+def test_that_epochs_become_whole_steps() -> None:
+    chosen = resolved(asked(epochs=1.0, batch=100))
+    assert chosen.steps == 15  # 1437 samples
+    assert resolved(asked(epochs=0.001)).steps == 1
+
+
+def test_that_text_has_no_epochs_since_its_size_is_not_known_before() -> None:
+    assert resolved(asked(recipe="text")).epochs is None
+
+
+@given(
+    recipe=st.sampled_from(sorted(RECIPES)),
+    batch=st.none() | st.integers(1, 65536),
+    accumulate=st.integers(1, 1024),
+    steps=st.none() | st.integers(1, 10**8),
+)
+def test_that_whatever_is_chosen_comes_to_numbers_that_the_engine_takes(
+    recipe: Any, batch: int | None, accumulate: int, steps: int | None
+) -> None:
+    spec = LaunchSpec(
+        what=What(recipe=recipe), how=How(batch=batch, accumulate=accumulate), learning=Learning(steps=steps)
+    )
+    chosen = resolved(spec)
+    assert chosen.batch >= 1
+    assert chosen.steps >= 1
+    assert chosen.lr > 0
+    assert chosen.global_batch == chosen.batch * accumulate
+
+
+def test_that_every_field_has_its_texts_in_both_languages() -> None:
+    for language in texts.LANGUAGES:
+        known = texts.catalogue(language)
+        for field in schema.fields(LaunchSpec):
+            assert f"launch.field.{field.name}" in known
+            assert f"launch.hint.{field.name}" in known
+            assert f"launch.card.{field.card}" in known
+            assert all(f"launch.choice.{field.name}.{choice}" in known for choice in field.choices)
+            assert not field.unit or f"unit.{field.unit}" in known
+
+
+def test_that_a_secret_is_refused_before_a_run_would_keep_it() -> None:
+    spec = replace(LaunchSpec(), advanced=Advanced(env=(("OMP_NUM_THREADS", "2"), ("HF_TOKEN", "abc"))))
+    (problem,) = schema.problems(spec)
+    assert "abc" not in texts.t(problem.rule, **problem.args)

@@ -1,0 +1,59 @@
+"""Runs for tests: real folders, real workers, and trainings that are any program one likes."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from backends.launch.spec import LaunchSpec
+from studio import run as runs
+from studio import schema, worker
+from studio.tail import RunTail
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from studio.events import Event
+    from studio.run import Glance, Run
+
+
+def launch(folder: Path, python: Path | None = None, **values: Any) -> Run:
+    """Starts a launch run; `python` stands in for the training's interpreter."""
+    run = prepare(folder, python, **values)
+    worker.start(run)
+    return run
+
+
+def prepare(folder: Path, python: Path | None = None, **values: Any) -> Run:
+    spec = LaunchSpec()
+    if python is not None:
+        spec = schema.with_value(spec, "python", python)
+    for name, value in values.items():
+        spec = schema.with_value(spec, name, value)
+    folder.mkdir(parents=True, exist_ok=True)
+    return runs.create(folder, "launch", schema.to_json(spec))
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 30, what: str = "") -> Any:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"not within {seconds} s: {what or condition}")
+
+
+def ended(run: Run, seconds: float = 60) -> Glance:
+    """Waits for the end of a run and gives the glance at it."""
+    wait_for(lambda: runs.glance(run).state == "ended", seconds, f"{run.folder} ends: {worker_log(run)}")
+    return runs.glance(run)
+
+
+def worker_log(run: Run) -> str:
+    path = run.folder / "worker.log"
+    return path.read_text(errors="replace") if path.exists() else ""
+
+
+def events_of(run: Run) -> list[Event]:
+    return [event for _, _, events in RunTail(run.folder).read(1 << 24) for event in events]
