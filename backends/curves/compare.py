@@ -1,0 +1,22 @@
+"""Which earlier run to hold beside a finished one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from backends.curves.asked import mode_of, recipe_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from studio.run import Glance, Run
+
+
+def in_other_mode(run: Run, listed: Iterable[tuple[Run, Glance]]) -> Run | None:
+    """The last finished run of the same recipe in the other mode, or None. `listed`: newest first."""
+    recipe, mode = recipe_of(run), mode_of(run)
+    for other, glance in listed:
+        is_finished = glance.state == "ended" and glance.code == 0
+        if recipe and is_finished and recipe_of(other) == recipe and mode_of(other) not in ("", mode):
+            return other
+    return None

@@ -1,0 +1,84 @@
+"""What a finished training came to: what it learned and where its time went, from the end of its events."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from studio.events import Note, attempt_and_rank, decode
+from studio.tail import last_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+TRUTH = {"weight": 2.0, "bias": 3.0}
+"""What the recipe `linear` draws its samples from: y = 2x + 3."""
+
+NOTE = "launch.summary"
+_END = 64 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """Times in seconds. `compile_seconds` is 0 in PyNative mode; `step_seconds` is the median without the first."""
+
+    recipe: str = ""
+    mode: str = ""
+    device: str = ""
+    steps: int = 0
+    compile_seconds: float = 0.0
+    train_seconds: float = 0.0
+    step_seconds: float = 0.0
+    samples_per_second: float = 0.0
+    metrics: dict[str, float] = field(default_factory=dict)
+
+    def learned(self) -> list[tuple[str, float, float]]:
+        """(name, learned, true) of the values whose truth is known."""
+        return [(name, self.metrics[name], true) for name, true in TRUTH.items() if name in self.metrics]
+
+
+def from_note(args: dict[str, Any]) -> Summary:
+    """Whatever is missing or of another type stays at its default: the file may be newer or damaged."""
+    texts = {name: args[name] for name in ("recipe", "mode", "device") if isinstance(args.get(name), str)}
+    names = ("compile_seconds", "train_seconds", "step_seconds", "samples_per_second")
+    numbers = {name: value for name in names if (value := as_number(args.get(name))) is not None}
+    given = args.get("metrics")
+    metrics = {str(name): as_number(value) for name, value in given.items()} if isinstance(given, dict) else {}
+    steps = args.get("steps")
+    return Summary(
+        **texts, **numbers, steps=steps if isinstance(steps, int) else 0,
+        metrics={name: value for name, value in metrics.items() if value is not None},
+    )  # fmt: skip
+
+
+def as_number(value: object) -> float | None:
+    """A number of a note: also the strings that JSON needs for NaN and the infinities."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    if isinstance(value, str) and value not in ("NaN", "Infinity", "-Infinity"):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
+def of_notes(notes: Iterable[Note]) -> Summary | None:
+    found = None
+    for note in notes:
+        if note.key == NOTE:
+            found = from_note(note.args)
+    return found
+
+
+def summary_of(folder: Path) -> Summary | None:
+    """Reads at most 64 kB of each of the run's event files of rank 0; None where there is no summary."""
+    try:
+        names = [name for name in os.listdir(folder) if (attempt_and_rank(name) or (0, 1))[1] == 0]
+    except OSError:
+        return None
+    events = [event for name in names for event in decode(b"\n".join(last_lines(folder / name, _END)))[0]]
+    notes = [event for event in events if isinstance(event, Note)]
+    return of_notes(sorted(notes, key=lambda note: note.time))

@@ -1,0 +1,76 @@
+"""`python -m tests.shots OUT [part of a name …]`: a picture of every page in every state."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.shots.stage import Stage, build
+
+if TYPE_CHECKING:
+    from tests.shots.states import State
+    from ui.shell import Shell
+
+SIZES = ((1280, 800), (1920, 1080))
+PAUSE = 0.4
+
+
+def main() -> int:
+    if len(sys.argv) < 2:
+        print("python -m tests.shots OUT [part of a name …]", file=sys.stderr)
+        return 2
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    out = Path(sys.argv[1]).absolute()
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as home:
+        os.environ |= {f"XDG_{name}_HOME": f"{home}/{name.lower()}" for name in ("CONFIG", "STATE", "CACHE")}
+        stage = Stage(folder=Path(home) / "work", whole=True)
+        print("… training what the pictures show", file=sys.stderr, flush=True)
+        build(stage)
+        found = _shoot(stage, out, sys.argv[2:])
+    for fault in found:
+        print(fault)
+    print(f"{len(list(out.glob('*.png')))} pictures in {out}, {len(found)} faults")
+    return 1 if found else 0
+
+
+def _shoot(stage: Stage, out: Path, parts: list[str]) -> list[str]:
+    from tests.bench.stage import window
+    from tests.shots.states import STATES
+
+    shell = window()
+    found: list[str] = []
+    for state in STATES:
+        if not parts or any(part in state.name for part in parts):
+            print(f"… {state.name}", file=sys.stderr, flush=True)
+            found += _each_look(shell, stage, state, out)
+    shell.close()
+    return found
+
+
+def _each_look(shell: Shell, stage: Stage, state: State, out: Path) -> list[str]:
+    from tests.bench.stage import wait
+    from tests.ui.looks import faults
+
+    found = []
+    for language in ("en", "zh"):
+        for theme in ("light", "dark"):
+            for width, height in SIZES:
+                shell.resize(width, height)
+                shell.use_language(language)
+                shell.use_theme(theme)
+                state.show(shell, stage)
+                end = time.monotonic() + PAUSE
+                wait(lambda end=end: time.monotonic() > end, PAUSE + 5)
+                name = f"{state.name}-{theme}-{language}-{width}x{height}"
+                shell.grab().save(str(out / f"{name}.png"))
+                found += [f"{name}: {fault}" for fault in faults(shell)]
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""What the pictures show: real runs, made here, and copies of them cut off where a live run would be."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from backends.launch.spec import LaunchSpec
+from studio import processes, schema, worker
+from studio import run as runs
+from studio.project import Project, make_runs_folder
+from tests.runs import ended
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from studio.run import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """A project with runs, and one without. `whole`: all recipes; else only what takes seconds."""
+
+    folder: Path
+    whole: bool
+
+    @property
+    def project(self) -> Path:
+        return self.folder / "digits-on-npu"
+
+    @property
+    def empty(self) -> Path:
+        return self.folder / "new-project"
+
+    def run(self, name: str) -> Run:
+        """One of the runs that `build` made."""
+        return runs.open_run((self.folder / "names" / name).resolve())
+
+
+def build(stage: Stage) -> None:
+    """Trains for real, on whatever device is here."""
+    (stage.folder / "names").mkdir(parents=True)
+    stage.project.mkdir()
+    stage.empty.mkdir()
+    _train(stage, "failed", recipe="linear", device="ascend", steps=20)
+    _train(stage, "linear-pynative", recipe="linear", mode="pynative")
+    _train(stage, "linear", recipe="linear", mode="jit")
+    if stage.whole:
+        _train(stage, "digits-pynative", recipe="digits", mode="pynative")
+        _train(stage, "text", recipe="text", mode="jit", steps=120)
+        _train(stage, "digits-O2", recipe="digits", mode="jit", amp="O2", accumulate=2)
+        _train(stage, "digits", recipe="digits", mode="jit")
+    _cut(stage, "compiling", phase="compile")
+    _cut(stage, "partial", share=0.4)
+
+
+def _train(stage: Stage, name: str, **values: Any) -> None:
+    spec = LaunchSpec()
+    for field, value in values.items():
+        spec = schema.with_value(spec, field, value)
+    folder = make_runs_folder(Project(folder=stage.project))
+    run = runs.create(folder, "launch", schema.to_json(spec), stage.project)
+    worker.start(run)
+    ended(run, 600)
+    (stage.folder / "names" / name).symlink_to(run.folder)
+
+
+def _cut(stage: Stage, name: str, share: float = 1.0, phase: str = "") -> None:
+    """A copy of the last run as it was earlier: its events up to a phase, or a share of them, and a living worker."""
+    source = stage.run("digits" if stage.whole else "linear").folder
+    copy = source.with_name(f"{source.name}-{name}")
+    shutil.copytree(source, copy)
+    for path in copy.glob("events*.jsonl"):
+        path.write_bytes(b"".join(_earlier(path.read_bytes().splitlines(keepends=True), share, phase)))
+    processes.write_mark(copy / "worker.json", os.getpid())
+    (stage.folder / "names" / name).symlink_to(copy)
+
+
+def _earlier(lines: list[bytes], share: float, phase: str) -> list[bytes]:
+    lines = [line for line in lines if b'"type":"ended"' not in line]
+    if phase:
+        last = next((number for number, line in enumerate(lines, 1) if f'"{phase}"'.encode() in line), 1)
+        return lines[:last]
+    return lines[: int(len(lines) * share)]

@@ -1,0 +1,102 @@
+"""Every page in every state: each state is a function that brings the window there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from backends.launch.spec import LaunchSpec
+from studio import schema
+from studio.errors import StudioError
+from tests.bench.stage import wait
+from tests.shots.stage import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ui.shell import Shell
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """`needs_whole`: shows runs that only a whole stage has."""
+
+    name: str
+    show: Callable[[Shell, Stage], None]
+    needs_whole: bool = False
+
+
+def _project(shell: Shell, folder: Path | None) -> None:
+    now = shell.session.project
+    if (now.folder if now else None) != folder:
+        shell.session.open_project(folder)
+    shell.strip.hide()
+
+
+def _home(folder: str) -> Callable[[Shell, Stage], None]:
+    def show(shell: Shell, stage: Stage) -> None:
+        _project(shell, {"none": None, "new": stage.empty, "full": stage.project}[folder])
+        shell.show_page("home")
+
+    return show
+
+
+def _launch(**values: object) -> Callable[[Shell, Stage], None]:
+    def show(shell: Shell, stage: Stage) -> None:
+        _project(shell, stage.project)
+        page = shell.page_widget("launch")
+        spec = LaunchSpec()
+        for name, value in values.items():
+            spec = schema.with_value(spec, name, value)
+        page.form.set_spec(spec)
+
+    return show
+
+
+def _curves(name: str, *, log: bool = False) -> Callable[[Shell, Stage], None]:
+    def show(shell: Shell, stage: Stage) -> None:
+        _project(shell, stage.project)
+        page = shell.page_widget("curves")
+        shell.session.choose_run(stage.run(name))
+        page.log.open(log)
+        wait(lambda: page.watcher is not None and page.watcher.is_loaded, 60)
+
+    return show
+
+
+def _no_runs(shell: Shell, stage: Stage) -> None:
+    _project(shell, stage.empty)
+    shell.show_page("curves")
+
+
+def _trouble(shell: Shell, stage: Stage) -> None:
+    _home("full")(shell, stage)
+    shell.session.trouble.emit(StudioError("error.disk_full", path=str(stage.project)))
+
+
+def _palette(shell: Shell, stage: Stage) -> None:
+    _home("full")(shell, stage)
+    shell.open_palette()
+
+
+STATES = (
+    State(name="home-empty", show=_home("none")),
+    State(name="home-new-project", show=_home("new")),
+    State(name="home-full", show=_home("full")),
+    State(name="home-trouble", show=_trouble),
+    State(name="home-palette", show=_palette),
+    State(name="launch-empty", show=_launch()),
+    State(name="launch-full", show=_launch(mode="jit", amp="O2", accumulate=4, batch=32, steps=600, lr=1e-3)),
+    State(name="launch-text", show=_launch(recipe="text", env=(("GLOG_v", "2"), ("HCCL_BUFFSIZE", "200")))),
+    State(name="launch-error", show=_launch(steps=10, epochs=2.0)),
+    State(name="curves-empty", show=_no_runs),
+    State(name="curves-loading", show=_curves("compiling")),
+    State(name="curves-partial", show=_curves("partial")),
+    State(name="curves-error", show=_curves("failed", log=True)),
+    State(name="curves-linear", show=_curves("linear")),
+    State(name="curves-full", show=_curves("digits"), needs_whole=True),
+    State(name="curves-log", show=_curves("digits", log=True), needs_whole=True),
+    State(name="curves-amp", show=_curves("digits-O2"), needs_whole=True),
+    State(name="curves-text", show=_curves("text"), needs_whole=True),
+)

@@ -1,0 +1,144 @@
+"""The command line, run as a person would: real processes, real exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.runs import wait_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Make = Callable[[str], Path]
+
+
+def studio(*words: str, cwd: Path, language: str = "en", **more: Any) -> subprocess.CompletedProcess[str]:
+    env = os.environ | {"LANGUAGE": language}
+    line = [sys.executable, "-I", "-m", "studio", *words]
+    return subprocess.run(
+        line, cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, **more
+    )
+
+
+def last_json(done: subprocess.CompletedProcess[str]) -> Any:
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_that_help_imports_neither_qt_nor_numpy(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['ascend-studio', '--help']\n"
+        "from studio.__main__ import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('PySide6', 'numpy', 'pyqtgraph', 'mindspore') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_that_a_launch_prints_one_json_object_last_and_nothing_else_on_stdout(
+    tmp_path: Path, interpreter: Make
+) -> None:
+    script = "python3 -c \"import ascend_studio; ascend_studio.metric(1, loss=0.5, odd=float('nan'))\""
+    done = studio(
+        "launch", "--recipe", "linear", "--python", str(interpreter(script)), "--json", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    result = last_json(done)
+    assert len(done.stdout.splitlines()) == 1
+    assert (result["state"], result["code"], result["metrics"]) == ("ended", 0, {"loss": 0.5, "odd": "NaN"})
+
+
+def test_that_a_failed_training_gives_1_and_one_ended_by_a_signal_128_and_its_number(
+    tmp_path: Path, interpreter: Make
+) -> None:
+    failed = studio("launch", "--python", str(interpreter("exit 7")), "--json", cwd=tmp_path)
+    assert (failed.returncode, last_json(failed)["code"]) == (1, 7)
+    assert studio("launch", "--python", str(interpreter("kill -9 $$")), cwd=tmp_path).returncode == 137
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--recipe", "resnet"], "--recipe: 'resnet' is not one of"),
+        (["--steps", "0"], "--steps: At least 1."),
+        (["--lr", "fast"], "--lr: 'fast' is not a number."),
+        (["--lr", "nan"], "--lr: 'nan' is not a number."),
+        (["--batch", "1.5"], "--batch: '1.5' is not a whole number."),
+        (["--env", "NOVALUE"], "--env: 'NOVALUE' is not of the form KEY=VALUE."),
+        (["--env", "API_TOKEN=abc"], "--env: "),
+        (["--steps", "5", "--epochs", "1"], "--epochs: "),
+    ],
+)
+def test_that_wrong_use_is_said_at_its_flag_and_makes_no_run(
+    tmp_path: Path, words: list[str], said: str
+) -> None:
+    done = studio("launch", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert json.loads(studio("runs", "--json", cwd=tmp_path).stdout) == {"runs": []}
+
+
+def test_that_a_project_keeps_its_runs_and_hides_them_from_git(tmp_path: Path, interpreter: Make) -> None:
+    project = tmp_path / "我的 项目 🚀\nsecond line"
+    project.mkdir()
+    done = studio(
+        "--project", str(project), "launch", "--python", str(interpreter("exit 0")), "--json", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert last_json(done)["run"].startswith(str(project / ".ascend-studio" / "runs"))
+    assert (project / ".ascend-studio" / ".gitignore").read_text() == "*\n"
+    listed = studio("runs", "--json", cwd=project)
+    assert [entry["run"] for entry in last_json(listed)["runs"]] == [last_json(done)["run"]]
+
+
+def test_that_a_detached_run_can_be_watched_stopped_and_its_log_read(
+    tmp_path: Path, interpreter: Make
+) -> None:
+    script = "trap 'echo bye; exit 143' TERM; echo hello; while :; do sleep 0.1; done"
+    started = studio("launch", "--python", str(interpreter(script)), "--detach", "--json", cwd=tmp_path)
+    run = last_json(started)["run"]
+    wait_for(lambda: "hello" in studio("log", run, cwd=tmp_path).stdout)
+    watching = subprocess.Popen(
+        [sys.executable, "-I", "-m", "studio", "watch", run, "--json"], cwd=tmp_path, stdout=subprocess.PIPE
+    )
+    stopped = studio("stop", run, "--json", cwd=tmp_path)
+    assert (last_json(stopped)["reason"], last_json(stopped)["code"]) == ("stopped", 143)
+    assert json.loads(watching.communicate(timeout=20)[0].splitlines()[-1])["reason"] == "stopped"
+    assert studio("log", run, cwd=tmp_path).stdout == "hello\nbye\n"
+
+
+def test_that_ctrl_c_stops_the_run_that_this_command_started(tmp_path: Path, interpreter: Make) -> None:
+    import signal
+
+    script = "trap 'exit 143' TERM; touch ready; while :; do sleep 0.1; done"
+    line = [sys.executable, "-I", "-m", "studio", "launch", "--python", str(interpreter(script)), "--json"]
+    child = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    runs_folder = tmp_path / "home" / "state" / "ascend-studio" / "runs"
+    wait_for(lambda: list(runs_folder.glob("*/ready")))
+    child.send_signal(signal.SIGINT)
+    stdout, stderr = child.communicate(timeout=30)
+    assert json.loads(stdout.splitlines()[-1])["reason"] == "stopped", stderr
+    assert child.returncode == 143
+
+
+def test_that_the_texts_follow_the_language(tmp_path: Path) -> None:
+    assert "训练" in studio("--help", cwd=tmp_path, language="zh_CN").stdout
+    assert "训练" in studio("--language", "zh", "launch", "--help", cwd=tmp_path).stdout
+    assert "Train" in studio("--language=en", "--help", cwd=tmp_path, language="zh_CN").stdout
+
+
+def test_that_an_unknown_run_is_a_sentence(tmp_path: Path) -> None:
+    done = studio("watch", "nothing", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("There is no run nothing")

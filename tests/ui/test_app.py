@@ -1,0 +1,78 @@
+"""The program itself, in a process of its own: it opens, closes at Ctrl+C, and says why it cannot open."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from studio.errors import StudioError
+from studio.places import ROOT
+from tests.runs import wait_for
+from ui import display
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def window(*words: str, **environ: str) -> subprocess.Popen[str]:
+    env = os.environ | {"PYTHONPATH": str(ROOT)} | environ
+    return subprocess.Popen(
+        [sys.executable, "-m", "studio", "window", *words],
+        env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd="/",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_that_a_signal_closes_the_window_and_what_it_knew_is_kept(
+    tmp_path: Path, homes: Path, number: signal.Signals
+) -> None:
+    project = tmp_path / "项目"
+    project.mkdir()
+    process = window(str(project))
+    kept = homes / "config" / "ascend-studio" / "settings.json"
+    try:
+        wait_for(lambda: kept.exists() and "项目" in kept.read_text(), 30, "the window is open")
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert (process.returncode, "Traceback" in err, out) == (0, False, "")
+
+
+def test_that_no_screen_is_a_sentence() -> None:
+    process = window(QT_QPA_PLATFORM="", DISPLAY="", WAYLAND_DISPLAY="")
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err.count("\n")) == (1, 1)
+    assert "There is no screen" in err
+
+
+def test_that_a_screen_that_does_not_answer_is_a_sentence() -> None:
+    process = window(QT_QPA_PLATFORM="", DISPLAY=":4711", WAYLAND_DISPLAY="")
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert ":4711 does not answer" in err
+
+
+def test_that_a_missing_system_library_is_named(tmp_path: Path) -> None:
+    (tmp_path / "platforms").mkdir()
+    (tmp_path / "platforms" / "libqxcb.so").write_bytes(b"\x7fELF")
+    with pytest.raises(StudioError) as caught:
+        display.check_plugin(tmp_path, "")
+    assert caught.value.key == "app.no_library"
+
+
+def test_that_the_window_opens_without_numpy_and_pyqtgraph(tmp_path: Path) -> None:
+    script = (
+        "import sys; from ui.app import open_window; import ui.shell\n"
+        "ui.shell.Shell._begin = lambda self: (print(sorted({'numpy', 'pyqtgraph', 'mindspore'} & set(sys.modules))),\n"
+        "    self.close())\n"
+        "app, shell = open_window(); sys.exit(app.exec())\n"
+    )
+    line = [sys.executable, "-c", script]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr

@@ -1,0 +1,330 @@
+"""The curves page, from an empty list to a real training that is watched, stopped, compared and thrown away."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+
+from backends.curves import compare
+from backends.curves.story import Story
+from backends.curves.summary import from_note, summary_of
+from backends.launch.spec import LaunchSpec
+from studio import run as runs
+from studio import schema, texts
+from studio.events import Ended, Finding, Journal, Metric, Note, Progress
+from studio.series import Curves
+from ui import theme
+from ui.curves.chart_grid import ChartGrid
+from ui.curves.figures import line_text
+from ui.pages import curves as page_module
+from ui.pages.curves import CurvesPage
+from ui.say import change_language
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from studio.events import Event
+    from studio.run import Run
+    from ui.session import Session
+
+SUMMARY = {
+    "recipe": "digits", "mode": "jit", "device": "cpu", "steps": 100, "compile_seconds": 2.0, "train_seconds": 4.0,
+    "step_seconds": 0.04, "samples_per_second": 800.0, "metrics": {"loss": 0.25, "accuracy": 0.95},
+}  # fmt: skip
+
+
+def spec_of(**values: object) -> LaunchSpec:
+    spec = LaunchSpec()
+    for name, value in values.items():
+        spec = schema.with_value(spec, name, value)
+    return spec
+
+
+def recorded(folder: Path, *events: Event, **values: object) -> Run:
+    """A run folder as a training leaves it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    run = runs.create(folder, "launch", schema.to_json(spec_of(**values)))
+    Journal(run.folder, 1).write(*events)
+    return run
+
+
+def steps(n: int, loss: float = 1.0) -> list[Event]:
+    return [Metric(time=10**18 + i * 10**7, step=i, values={"loss": loss / i, "lr": 0.1}) for i in range(1, n + 1)]
+
+
+@pytest.fixture
+def page(qtbot: QtBot, session: Session) -> CurvesPage:
+    made = CurvesPage(session)
+    qtbot.addWidget(made)
+    made.resize(1400, 900)
+    made.show()
+    return made
+
+
+def button(page: CurvesPage, name: str) -> QPushButton:
+    found = page.findChild(QPushButton, name)
+    assert found is not None
+    return found
+
+
+def click(qtbot: QtBot, page: CurvesPage, name: str) -> None:
+    qtbot.mouseClick(button(page, name), Qt.MouseButton.LeftButton)
+
+
+def figure(page: CurvesPage, name: str) -> str:
+    return page.figures.figures[name]._value.text()
+
+
+def loaded(qtbot: QtBot, page: CurvesPage) -> None:
+    qtbot.waitUntil(lambda: page.watcher is not None and page.watcher.is_loaded)
+
+
+def drawn(page: CurvesPage, metric: str = "loss") -> list[int]:
+    """How many points each line of a chart has."""
+    chart = page.grid.charts.get(metric)
+    return [len(line._curve.getData()[0]) for line in chart._drawn] if chart else []
+
+
+def test_that_without_runs_it_leads_to_launch(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    assert page.stack.currentIndex() == 0
+    with qtbot.waitSignal(session.page_wanted) as wanted:
+        click(qtbot, page, "curves.go_to_launch")
+    assert wanted.args == ["launch"]
+
+
+def test_that_a_finished_run_is_whole(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    recorded(session.folder, *steps(100), Progress(done=100, total=100, phase="train"),
+             Metric(step=100, values={"accuracy": 0.95}), Note(key="launch.summary", args=SUMMARY), Ended(code=0),
+             recipe="digits", mode="jit")  # fmt: skip
+    session.look()
+    loaded(qtbot, page)
+    qtbot.waitUntil(lambda: drawn(page) == [100] and drawn(page, "accuracy") == [1])
+    assert page.chip.text() == "digits · @jit · Done"
+    assert figure(page, "step") == "100 / 100"
+    assert figure(page, "accuracy") == "95.0"
+    assert page.learned.isVisible() and page.times.isVisible() and not page.reason.isVisible()
+    assert "95.0 %" in page.learned._sentence.text()
+    assert "PyNative" in page.times._sentence.text()
+
+
+def test_that_a_failed_run_says_why(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    run = recorded(session.folder, Finding(rule="run.unknown_command", severity="error", args={"command": "fly"}), Ended(code=1))
+    run.log.write_text("Traceback (most recent call last):\nKeyError: 3\n")
+    session.look()
+    loaded(qtbot, page)
+    qtbot.waitUntil(page.reason.isVisible)
+    assert page.reason._sentence.text() == texts.t("run.unknown_command", command="fly")
+    click(qtbot, page, "curves.last_lines")
+    assert "KeyError: 3" in page.reason._lines.text() and page.reason._lines.isVisible()
+    assert page.nothing.text() == texts.t("curves.no_points")
+
+
+def test_that_an_unknown_reason_shows_the_log_and_no_raw_id(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    run = recorded(session.folder, Finding(rule="launch.from_the_future", severity="error"), Ended(code=137))
+    run.log.write_text("boom\n")
+    session.look()
+    loaded(qtbot, page)
+    qtbot.waitUntil(page.reason.isVisible)
+    assert page.reason._sentence.text() == "The training was ended by signal 9."
+    assert page.reason._lines.isVisible()
+
+
+def test_that_compiling_is_a_phase_with_its_time(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    story = Story()
+    story.extend(1, 0, [Progress(done=0, total=50, phase="compile"), Note(key="launch.compiling")])
+    glance = runs.Glance(state="running", values={})
+    page.phase.show_story(story, glance)
+    assert page.phase._phase.text().startswith("Compiling the graph (first step) · 0.")
+    story.extend(1, 0, [Note(key="launch.compiled", args={"seconds": 2.5})])
+    page.figures.show_story(story, Curves(), "digits")
+    assert page.figures.figures["step_time"]._hint.whole_text() == "first step 2.5 s (compile)"
+
+
+def test_that_what_is_no_number_is_marked(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    bad = [Metric(step=11, values={"loss": "NaN"}), Metric(step=12, values={"loss": "Infinity"})]
+    recorded(session.folder, *steps(10), *bad, Finding(rule="launch.nan", severity="warning", args={"step": 11}), Ended(code=0))
+    session.look()
+    qtbot.waitUntil(lambda: drawn(page) == [12])
+    marks = page.grid.charts["loss"]._drawn[0]._marks.points()
+    assert {mark.data() for mark in marks} == {11, 12}
+    assert {mark.symbol() for mark in marks} == {"x", "t1"}
+
+
+def test_that_ticked_runs_are_drawn_together(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    recorded(session.folder, *steps(20), Ended(code=0), mode="pynative")
+    recorded(session.folder, *steps(30), Ended(code=0), mode="jit")
+    session.look()
+    loaded(qtbot, page)
+    view = page.run_list.view
+    view.setFocus()
+    other = 1 if view.currentIndex().row() == 0 else 0
+    place = view.visualRect(page.run_list.model.index(other)).topLeft()
+    place.setX(place.x() + 18)
+    place.setY(place.y() + 27)
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.waitUntil(lambda: sorted(drawn(page)) == [20, 30])
+    assert {line.name for line in page.grid.charts["loss"]._lines} == {"@jit", "PyNative"}
+    assert view.currentIndex().row() != other, "a tick chooses nothing"
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.waitUntil(lambda: len(drawn(page)) == 1)
+
+
+def test_that_choosing_in_the_list_shows_the_run(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    first = recorded(session.folder, *steps(20), Ended(code=0), recipe="linear")
+    session.look()
+    session.choose_run(first)
+    other = recorded(session.folder, *steps(30), Ended(code=0), recipe="digits")
+    session.look()
+    assert page.run is not None and page.run.name == first.name
+    row = page.run_list.model.row_of(other.name)
+    place = page.run_list.view.visualRect(page.run_list.model.index(row)).center()
+    qtbot.mouseClick(page.run_list.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert session.run is not None and session.run.name == other.name
+    qtbot.waitUntil(lambda: drawn(page) == [30])
+
+
+def test_zoom_and_back(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    recorded(session.folder, *steps(1000), Ended(code=0))
+    session.look()
+    qtbot.waitUntil(lambda: drawn(page) == [1000])
+    span = page.grid.steps
+    span.zoom(0.1, 500)
+    qtbot.waitUntil(lambda: drawn(page) == [102])
+    assert (round(span.begin), round(span.end)) == (450, 550)
+    low, high = page.grid.charts["loss"]._box.viewRange()[1]
+    assert low <= 1 / 550 and high < 0.01, "the heights fit what is in view"
+    span.move(10_000)
+    assert span.end == 1000
+    click(qtbot, page, "curves.show_all")
+    qtbot.waitUntil(lambda: drawn(page) == [1000])
+
+
+def test_the_trash_with_undo_and_for_good(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    run = recorded(session.folder, *steps(3), Ended(code=0))
+    session.look()
+    loaded(qtbot, page)
+    click(qtbot, page, "curves.delete")
+    assert not run.folder.exists()
+    assert page.stack.currentIndex() == 0, "nothing is left to show, but the way back is"
+    click(qtbot, page, "curves.undo")
+    assert run.folder.exists()
+    click(qtbot, page, "curves.delete")
+    click(qtbot, page, "curves.empty_trash_alone")
+    box = page.findChild(QMessageBox, "curves.empty_question")
+    assert box is not None and "1 run" in box.text()
+    box.reject()
+    assert runs.trashed(session.folder)
+    click(qtbot, page, "curves.empty_trash_alone")
+    box = [one for one in page.findChildren(QMessageBox) if one.isVisible()][0]
+    next(one for one in box.buttons() if one.text() == texts.t("curves.empty_yes")).click()
+    qtbot.waitUntil(lambda: not runs.trashed(session.folder))
+
+
+def test_that_a_change_of_language_leaves_nothing_behind(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    recorded(session.folder, *steps(30), Note(key="launch.summary", args=SUMMARY), Ended(code=0))
+    session.look()
+    qtbot.waitUntil(lambda: drawn(page) == drawn(page, "lr") == [30])
+    change_language("zh")
+    assert page.chip.text().endswith("已完成")
+    assert page.grid.charts["lr"]._name.text() == "学习率"
+    assert "识别正确率" in page.learned._sentence.text()
+    theme.apply(QApplication.instance(), "dark")
+    assert page.grid.charts["loss"].plot.backgroundBrush().color() == theme.color("surface")
+
+
+def test_that_the_page_sees_a_damaged_line_and_says_so(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    run = recorded(session.folder, *steps(3), Ended(code=0))
+    (path,) = (name for name in os.listdir(run.folder) if name.startswith("events."))
+    with (run.folder / path).open("ab") as file:
+        file.write(b'{"type":"metric","ti\n')
+    session.look()
+    loaded(qtbot, page)
+    qtbot.waitUntil(page.notice.isVisible)
+    assert "1 damaged" in page.notice.text()
+
+
+def test_that_a_long_run_is_read_in_slices(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    run = recorded(session.folder, Ended(code=0))
+    line = '{"type":"metric","time":%d,"step":%d,"values":{"loss":%r}}\n'
+    with (run.folder / "events.a1.r0.p1.jsonl").open("w") as file:
+        file.writelines(line % (10**18 + i, i, 1 / i) for i in range(1, 100_001))
+    session.look()
+    loaded(qtbot, page)
+    assert page.watcher is not None
+    assert len(page.watcher.curves.series[0, "loss"]) == 100_000
+    qtbot.waitUntil(lambda: 0 < drawn(page)[0] < 10_000 if drawn(page) else False)
+
+
+@pytest.mark.parametrize("mode", ["jit"])
+def test_a_real_training_from_start_to_comparison(qtbot: QtBot, page: CurvesPage, session: Session, mode: str) -> None:
+    recorded(session.folder, *steps(10), Note(key="launch.summary", args=SUMMARY | {"mode": "pynative"}), Ended(code=0),
+             recipe="linear", mode="pynative")  # fmt: skip
+    session.begin()
+    run = session.start("launch", spec_of(recipe="linear", mode=mode, steps=200))
+    assert run is not None
+    qtbot.waitUntil(lambda: page.chip.text().endswith("Running"), timeout=10_000)
+    assert button(page, "curves.stop").isVisible()
+    qtbot.waitUntil(lambda: page.chip.text().endswith("Done"), timeout=60_000)
+    qtbot.waitUntil(lambda: drawn(page) == [200] and drawn(page, "weight") == [200])
+    assert not button(page, "curves.stop").isVisible()
+    assert figure(page, "line").startswith(("y = 2.0", "y = 1.9"))
+    summary = summary_of(run.folder)
+    assert summary is not None and abs(summary.metrics["weight"] - 2) < 0.1
+    assert "times as" in page.times._sentence.text()
+
+
+def test_that_stop_asks_first_and_then_stops(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    session.begin()
+    run = session.start("launch", spec_of(recipe="linear", steps=1_000_000))
+    assert run is not None
+    qtbot.waitUntil(lambda: bool(drawn(page)) and drawn(page)[0] > 3, timeout=60_000)
+    click(qtbot, page, "curves.stop")
+    click(qtbot, page, "curves.keep_running")
+    assert button(page, "curves.stop").isVisible()
+    click(qtbot, page, "curves.stop")
+    click(qtbot, page, "curves.stop_sure")
+    assert button(page, "curves.end_now").isVisible()
+    qtbot.waitUntil(lambda: page.chip.text().endswith("Stopped"), timeout=30_000)
+    assert not button(page, "curves.end_now").isVisible()
+    loaded_steps = page.watcher.curves.series[0, "loss"].steps if page.watcher else []
+    assert loaded_steps[-1] == len(loaded_steps), "no point lost or doubled"
+
+
+def test_that_damaged_notes_are_survived() -> None:
+    odd = [{"metrics": [1], "steps": "x"}, {"metrics": {"loss": "NaN", "x": None}, "compile_seconds": "soon"}, {}]
+    found = [from_note(args) for args in odd]
+    assert math.isnan(found[1].metrics["loss"]) and found[1].compile_seconds == 0
+    story = Story()
+    story.extend(1, 0, [Note(key="launch.compiled", args={"seconds": {}}), Progress(done=9, total=-3, phase="train")])
+    assert story.fraction() == 0 and story.seconds_left() is None
+
+
+def test_that_the_other_mode_is_the_last_finished_run_of_the_recipe(tmp_path: Path) -> None:
+    glance = runs.Glance(state="ended", code=0, values={})
+    mine, failed, other, older = (
+        runs.create(tmp_path, "launch", schema.to_json(spec_of(recipe="digits", mode=mode)))
+        for mode in ("jit", "pynative", "pynative", "pynative")
+    )
+    listed = [(mine, glance), (failed, runs.Glance(state="ended", code=1, values={})), (other, glance), (older, glance)]
+    assert compare.in_other_mode(mine, listed) is other
+    assert compare.in_other_mode(mine, listed[:2]) is None
+
+
+def test_how_a_line_is_written() -> None:
+    assert line_text(1.996, 2.999) == "y = 2.00 x + 3.00"
+    assert line_text(2, -3.5) == "y = 2 x − 3.50"
+
+
+def test_that_nothing_is_drawn_while_nobody_looks(qtbot: QtBot, session: Session) -> None:
+    grid = ChartGrid()
+    qtbot.addWidget(grid)
+    grid.draw()
+    assert not grid.charts
+    assert page_module.make_page(session) is not None

@@ -1,0 +1,54 @@
+"""What is dragged onto the window is recognised by names alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ui.dropped import recognise
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def made(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    return folder
+
+
+@pytest.mark.parametrize("inside", ["", "run.json", "output.log", "artifacts/step-600/weights.ckpt"])
+def test_that_a_run_is_recognised_by_itself_and_by_its_files(tmp_path: Path, inside: str) -> None:
+    run = made(tmp_path / "r", "run.json", "output.log", "artifacts/step-600/weights.ckpt")
+    found = recognise(run / inside)
+    assert (found.kind, found.folder) == ("run", run)
+
+
+@pytest.mark.parametrize("name", ["train.py", "src/train.py", "requirements.txt", "notes.ipynb", ".ascend-studio/x"])
+def test_that_a_folder_with_code_is_a_project(tmp_path: Path, name: str) -> None:
+    folder = made(tmp_path / "项目 p\n😀", name)
+    found = recognise(folder)
+    assert (found.kind, found.folder) == ("project", folder)
+
+
+def test_that_our_own_folder_stands_for_its_project(tmp_path: Path) -> None:
+    folder = made(tmp_path / "p", ".ascend-studio/runs/.gitignore")
+    assert recognise(folder / ".ascend-studio" / "runs").folder == folder
+
+
+def test_that_a_script_stands_for_the_project_around_it(tmp_path: Path) -> None:
+    folder = made(tmp_path / "p", ".ascend-studio/x", "src/train.py")
+    assert recognise(folder / "src" / "train.py").folder == folder
+
+
+@pytest.mark.parametrize("name", ["a.zip", "empty"])
+def test_that_other_things_are_unknown(tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "a.zip").touch()
+    assert recognise(tmp_path / name).kind == "unknown"
+
+
+def test_that_a_path_of_another_host_is_missing(tmp_path: Path) -> None:
+    assert recognise(tmp_path / "gone").kind == "missing"

@@ -1,0 +1,83 @@
+"""`ascend-studio`, `ascend-studio window`: from the words of the command line to the end of the window.
+
+Imports no Qt by itself: where Qt cannot be loaded, that has to be a sentence.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from studio import texts
+from studio.errors import StudioError
+from ui import display
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtWidgets import QApplication
+
+    from ui.settings import Settings
+    from ui.shell import Shell
+
+
+def run_window(words: Sequence[str]) -> int:
+    """Opens the window and stays until it is closed. `words`: a project or a run to open, or nothing.
+
+    1: it could not be opened, stderr says why.
+    """
+    try:
+        app, shell = open_window(Path(words[0]) if words else None)
+    except StudioError as error:
+        print(error, file=sys.stderr)
+        return 1
+    # A signal may have closed it already; without a window nothing would end the loop.
+    return app.exec() if shell.isVisible() else 0
+
+
+def open_window(path: Path | None = None) -> tuple[QApplication, Shell]:
+    """The application and its window, shown; pages come after the first paint. Raises StudioError."""
+    app = _make_application()
+    from ui import settings
+
+    remembered = settings.load()
+    _use(app, remembered)
+    from ui.own_bugs import tell_own_bugs
+    from ui.session import Session
+    from ui.shell import Shell
+    from ui.signals import ClosingSignals
+
+    session = Session(app)
+    shell = Shell(session, remembered)
+    tell_own_bugs(session)
+    ClosingSignals(app)
+    shell.show_first(path)
+    return app, shell
+
+
+def _make_application() -> QApplication:
+    display.check()
+    try:
+        from PySide6.QtCore import QLibraryInfo
+        from PySide6.QtWidgets import QApplication
+    except ImportError as error:
+        raise StudioError("app.no_library", reason=str(error)) from error
+    plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
+    if os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
+        display.check_plugin(plugins, os.environ.get("QT_QPA_PLATFORM", ""))
+    app = QApplication(["ascend-studio"])
+    app.setApplicationName("ascend-studio")
+    app.setDesktopFileName("ascend-studio")
+    return app
+
+
+def _use(app: QApplication, remembered: Settings) -> None:
+    """Language and theme: as remembered, else as the system has them."""
+    from ui import qt_texts, theme
+
+    language: texts.Language = "zh" if (remembered.language or texts.system_language()) == "zh" else "en"
+    texts.use(language)
+    qt_texts.use(language)
+    theme.apply(app, theme.wanted(remembered.theme))

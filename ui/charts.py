@@ -1,0 +1,413 @@
+"""One chart: a metric of one or several runs over their steps.
+
+Lines are drawn from `Series.outline`, never from all points. 1-pixel pens: a wider one costs ten times as much.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QCheckBox, QLabel, QSizePolicy, QWidget
+
+from studio.texts import t
+from studio.units import number
+from ui import theme
+from ui.curves.metrics import LOGARITHMIC, look_of, title_of, unit_of, value_of
+from ui.say import say
+from ui.widgets import Card, label
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from PySide6.QtGui import QPaintEvent
+
+    from studio.series import Series
+    from ui.curves.view_range import ViewRange
+
+    Points = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+SHAPES = ("o", "t", "s", "d", "+", "x", "star")
+MOST_MARKS = 400
+SHAPES_ALONG = 9
+LEFT_WIDTH = 58
+TICK_SIZE = 11
+SWATCH = 16
+HEAD = 24
+HEIGHT = 208
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A curve of the chart. `index` gives its colour and shape, and stays the same in all charts."""
+
+    name: str
+    index: int
+    series: Series
+    starts: tuple[int, ...] = ()
+
+
+class _StepsBox(pg.ViewBox):  # type: ignore[misc]
+    """Wheel zooms the steps, dragging moves them, a double click shows all. The heights always fit what is in view."""
+
+    def __init__(self, steps: ViewRange) -> None:
+        super().__init__(enableMenu=False, defaultPadding=0.0)
+        self.setMouseEnabled(x=True, y=False)
+        self.disableAutoRange()
+        self._steps = steps
+
+    def wheelEvent(self, event, axis=None) -> None:
+        around = self.mapSceneToView(event.scenePos()).x()
+        self._steps.zoom(0.85 ** (event.delta() / 120), around)
+        event.accept()
+
+    def mouseDragEvent(self, event, axis=None) -> None:
+        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            moved = self.mapSceneToView(event.lastScenePos()).x() - self.mapSceneToView(event.scenePos()).x()
+            self._steps.move(moved)
+            event.accept()
+
+    def mouseClickEvent(self, event) -> None:
+        if event.double():
+            self._steps.show_all()
+            event.accept()
+
+
+class _Axis(pg.AxisItem):  # type: ignore[misc]
+    """Numbers as a person writes them; of a logarithmic axis the powers of ten."""
+
+    def tickStrings(self, values, scale, spacing) -> list[str]:
+        if self.logMode:
+            return [number(10.0**value, 2) for value in values]
+        return [_tick(value * scale, spacing * scale) for value in values]
+
+    def logTickStrings(self, values, scale, spacing) -> list[str]:
+        return self.tickStrings(values, scale, spacing)
+
+
+def _tick(value: float, spacing: float) -> str:
+    if abs(value) < spacing / 1000:
+        return "0"
+    if abs(value) >= 1e6 or spacing < 1e-5:
+        return f"{value:.3g}"
+    places = max(0, -math.floor(math.log10(spacing) + 1e-9)) if spacing < 1 else 0
+    return f"{value:,.{places}f}".replace(",", "\u2009")
+
+
+class Chart(Card):
+    """Its head names the metric and the lines, each with its value at the pointer, or its last one."""
+
+    def __init__(self, metric: str, steps: ViewRange) -> None:
+        super().__init__("")
+        self.setObjectName(f"curves.chart.{metric}")
+        self.metric_name = metric
+        self.is_log = False
+        self.smoothing = 0.0
+        self._steps = steps
+        self._lines: Sequence[Line] = ()
+        self._drawn: list[_Drawn] = []
+        self.body.setContentsMargins(14, 10, 10, 8)
+        self.body.setSpacing(4)
+        self._make_head()
+        self._make_plot()
+        self.setMinimumHeight(HEIGHT)
+        steps.hovered.connect(self._show_values)
+        theme.notifier().changed.connect(self._recolour)
+        self._recolour()
+        self.retranslate()
+
+    def _make_head(self) -> None:
+        self._name = label(role="strong")
+        self._legend = _Legend()
+        self.header.setContentsMargins(0, 0, 6, 0)
+        self.header.addWidget(self._name)
+        self._log = QCheckBox()
+        self._log.setObjectName(f"curves.log.{self.metric_name}")
+        say(self._log, "setText", "curves.log_scale")
+        say(self._log, "setToolTip", "curves.log_scale_hint")
+        self._log.setFixedHeight(HEAD)
+        self._log.toggled.connect(self._set_log)
+        self.header.addWidget(self._legend, 1)
+        if self.metric_name in LOGARITHMIC:
+            self.header.addWidget(self._log)
+        else:
+            self._log.setParent(self)
+            self._log.hide()
+
+    def _make_plot(self) -> None:
+        self._box = _StepsBox(self._steps)
+        self._left, self._bottom = _Axis("left"), _Axis("bottom")
+        self.plot = pg.PlotWidget(viewBox=self._box, axisItems={"left": self._left, "bottom": self._bottom})
+        self.plot.setFrameShape(pg.PlotWidget.Shape.NoFrame)
+        self.plot.setMenuEnabled(False)
+        self.plot.hideButtons()
+        self.plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._left.setWidth(LEFT_WIDTH)
+        self._left.setGrid(255)
+        self._left.setStyle(tickLength=0, maxTickLevel=0)
+        self._bottom.setStyle(tickLength=4, maxTickLevel=0)
+        for axis in (self._left, self._bottom):
+            axis.enableAutoSIPrefix(False)
+        self._cross = pg.InfiniteLine(angle=90, movable=False)
+        self._cross.hide()
+        self.plot.addItem(self._cross, ignoreBounds=True)
+        self._pointed = QLabel(self.plot)
+        self._pointed.setProperty("role", "hint")
+        self._pointed.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._pointed.hide()
+        self.plot.scene().sigMouseMoved.connect(self._point)
+        self.plot.viewport().installEventFilter(self)
+        # Its own hint is 480 pixels high; here the grid says how much room there is.
+        self.plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+        self.body.addWidget(self.plot, 1)
+
+    def eventFilter(self, watched, event) -> bool:
+        if event.type() == event.Type.Leave:
+            self._steps.point_at(None)
+        return super().eventFilter(watched, event)
+
+    def show_lines(self, lines: Sequence[Line]) -> None:
+        """These from now on; `draw` draws them."""
+        if [line.index for line in lines] != [line.index for line in self._lines]:
+            for drawn in self._drawn:
+                drawn.remove(self.plot)
+            self._drawn = [_Drawn(self.plot, line, -place) for place, line in enumerate(lines)]
+            self._recolour()
+        self._lines = lines
+
+    def draw(self) -> None:
+        """Draws what is in view now. About 1 ms a line, however long it is."""
+        pixels = max(200, int(self._box.width()))
+        steps = self._steps
+        outlines = [self._heights(line.series.outline(steps.begin, steps.end, pixels)) for line in self._lines]
+        self._box.setXRange(steps.begin, steps.end, padding=0)
+        low, high = self._fit([self._in_view(points) for points in outlines])
+        self._box.setYRange(low, high, padding=0)
+        for drawn, line, points in zip(self._drawn, self._lines, outlines, strict=True):
+            drawn.draw(points, self.smoothing, len(self._lines) > 1, (steps.begin, steps.end))
+            drawn.draw_marks(line, (steps.begin, steps.end), (low, high))
+        self._show_values(steps.hover)
+
+    def _heights(self, points: Points) -> Points:
+        x, y = points
+        y = y * look_of(self.metric_name).times
+        if self.is_log:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                y = np.where(y > 0, np.log10(y), np.nan)
+        return x, y
+
+    def _in_view(self, points: Points) -> NDArray[np.float64]:
+        """The heights that the picture has to hold. The points just outside it count only where none is inside. The
+        first step compiles, or loads kernels: with it in, nothing could be told from the other step times."""
+        x, y = points
+        inside = y[(x >= self._steps.begin) & (x <= self._steps.end) & np.isfinite(y)]
+        if self.metric_name == "step_time" and len(inside) > 2 and self._steps.begin <= x[0]:
+            inside = inside[1:]
+        return inside if len(inside) else y[np.isfinite(y)]
+
+    def _fit(self, heights: list[NDArray[np.float64]]) -> tuple[float, float]:
+        known = [part for part in heights if len(part)]
+        if not known:
+            return 0.0, 1.0
+        low, high = min(float(part.min()) for part in known), max(float(part.max()) for part in known)
+        room = (high - low) * 0.06 or abs(high) * 0.1 or 0.5
+        floor = low - room
+        # A loss, a time or a rate is never below zero: the axis does not suggest it.
+        return (max(floor, 0.0) if low >= 0 and not self.is_log and floor < 0 else floor), high + room
+
+    def _point(self, place: QPointF) -> None:
+        inside = self._box.sceneBoundingRect().contains(place)
+        self._steps.point_at(round(self._box.mapSceneToView(place).x()) if inside else None)
+
+    def _show_values(self, step: float | None) -> None:
+        """At the pointer, in all charts at once."""
+        self._cross.setVisible(step is not None)
+        self._pointed.setVisible(step is not None)
+        if step is not None:
+            self._cross.setValue(step)
+            self._pointed.setText(t("curves.at_step", step=int(step)))
+            self._pointed.adjustSize()
+            self._pointed.move(LEFT_WIDTH + 8, 4)
+        entries = []
+        for line in self._lines:
+            found = line.series.nearest(math.inf if step is None else step)
+            entries.append((line.index, line.name, "" if found is None else value_of(self.metric_name, found[1])))
+        self._legend.show_entries(entries)
+
+    def _set_log(self, is_log: bool) -> None:
+        self.is_log = is_log
+        self._left.setLogMode(is_log)
+        self.draw()
+
+    def _recolour(self) -> None:
+        surface, line, dim = theme.color("surface"), theme.color("line"), theme.color("dim")
+        self.plot.setBackground(surface)
+        font = QFont(self.font())
+        font.setPixelSize(TICK_SIZE)
+        for axis in (self._left, self._bottom):
+            axis.setPen(pg.mkPen(line))
+            axis.setTextPen(pg.mkPen(dim))
+            axis.setTickFont(font)
+        self._left.setTickPen(pg.mkPen(line))
+        self._cross.setPen(pg.mkPen(theme.color("edge"), style=Qt.PenStyle.DashLine))
+        for drawn in self._drawn:
+            drawn.recolour()
+        self._legend.update()
+
+    def retranslate(self) -> None:
+        unit = unit_of(self.metric_name)
+        self._name.setText(f"{title_of(self.metric_name)} ({unit})" if unit else title_of(self.metric_name))
+        self._show_values(self._steps.hover)
+
+
+class _Drawn:
+    """The items of one line: the line, the raw one behind a smoothed one, shapes, marks and beginnings of attempts."""
+
+    def __init__(self, plot: pg.PlotWidget, line: Line, height: int) -> None:
+        """`height`: the first line, the chosen run's, lies on top."""
+        self.index = line.index
+        self._raw = pg.PlotCurveItem(connect="finite")
+        self._curve = pg.PlotCurveItem(connect="finite")
+        self._shapes = pg.ScatterPlotItem(symbol=SHAPES[line.index % len(SHAPES)], size=7, pxMode=True)
+        self._marks = pg.ScatterPlotItem(size=10, pxMode=True)
+        self._starts = pg.PlotCurveItem(connect="pairs")
+        for item in self._items():
+            plot.addItem(item, ignoreBounds=True)
+            item.setZValue(height)
+        self.recolour()
+
+    def _items(self) -> tuple[pg.GraphicsObject, ...]:
+        return self._starts, self._raw, self._curve, self._shapes, self._marks
+
+    def remove(self, plot: pg.PlotWidget) -> None:
+        for item in self._items():
+            plot.removeItem(item)
+
+    def recolour(self) -> None:
+        color = theme.series_color(self.index)
+        pale = QColor(color)
+        pale.setAlpha(80)
+        self._raw.setPen(pg.mkPen(pale))
+        self._curve.setPen(pg.mkPen(color))
+        self._shapes.setPen(pg.mkPen(color))
+        self._shapes.setBrush(pg.mkBrush(theme.color("surface")))
+        self._marks.setPen(pg.mkPen(theme.color("bad")))
+        self._marks.setBrush(pg.mkBrush(theme.color("bad")))
+        self._starts.setPen(pg.mkPen(theme.color("faint"), style=Qt.PenStyle.DotLine))
+
+    def draw(self, points: Points, smoothing: float, is_several: bool, view: tuple[float, float]) -> None:
+        x, y = points
+        if smoothing and len(x) > 2:
+            self._raw.setData(x, y)
+            y = smoothed(y, smoothing)
+        else:
+            self._raw.setData([], [])
+        self._curve.setData(x, y)
+        self._shapes.setData(*_along(x, y, view, SHAPES_ALONG if is_several else 0))
+
+    def draw_marks(self, line: Line, view: tuple[float, float], heights: tuple[float, float]) -> None:
+        steps, values = line.series.gaps()
+        begin, end = np.searchsorted(steps, view[0], "left"), np.searchsorted(steps, view[1], "right")
+        steps, values = steps[begin:end], values[begin:end]
+        every = max(1, len(steps) // MOST_MARKS)
+        spots = [_mark(int(s), float(v), heights) for s, v in zip(steps[::every], values[::every], strict=True)]
+        self._marks.setData(spots)
+        starts = [start for start in line.starts if view[0] <= start <= view[1]]
+        self._starts.setData(np.repeat(starts, 2).astype(float), np.tile(heights, len(starts)).astype(float))
+
+
+def _mark(step: int, value: float, heights: tuple[float, float]) -> dict[str, object]:
+    """NaN as a cross at the lower edge, the infinities as triangles at the edge that they left through."""
+    low, high = heights
+    room = (high - low) * 0.03
+    if math.isnan(value):
+        return {"pos": (step, low + room), "symbol": "x", "data": step}
+    up = value > 0
+    return {"pos": (step, high - room if up else low + room), "symbol": "t1" if up else "t", "data": step}
+
+
+def _along(x: NDArray[np.float64], y: NDArray[np.float64], view: tuple[float, float], n: int) -> Points:
+    """A few points along a line for its shapes; the only point of a line always has one."""
+    inside = np.flatnonzero((x >= view[0]) & (x <= view[1]) & np.isfinite(y))
+    if len(inside) == 1:
+        return x[inside], y[inside]
+    if not n or not len(inside):
+        return x[:0], y[:0]
+    chosen = inside[np.unique(np.linspace(0, len(inside) - 1, n).astype(int))]
+    return x[chosen], y[chosen]
+
+
+def smoothed(y: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
+    """Exponential moving average of what is drawn, without the pull to zero at its beginning; gaps stay gaps."""
+    average = share = 0.0
+    made = np.empty_like(y)
+    for place, value in enumerate(y.tolist()):
+        if value == value:
+            average = average * weight + (1 - weight) * value
+            share = share * weight + (1 - weight)
+        made[place] = average / share if value == value else math.nan
+    return made
+
+
+class _Legend(QWidget):
+    """A line with its shape, its name and its value, for each curve. Names give way where there is no room."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setMinimumHeight(HEAD)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._entries: list[tuple[int, str, str]] = []
+
+    def show_entries(self, entries: list[tuple[int, str, str]]) -> None:
+        if entries != self._entries:
+            self._entries = entries
+            self.setAccessibleName(", ".join(f"{name} {value}".strip() for _, name, value in entries))
+            self.update()
+
+    def _texts(self, metrics: QFontMetrics) -> list[tuple[int, str]]:
+        """With names, or without them where they do not fit; then as many as fit."""
+        whole = [(index, f"{name}  {value}" if name else value) for index, name, value in self._entries]
+        if self._width(whole, metrics) <= self.width():
+            return whole
+        bare = [(index, value) for index, _, value in self._entries]
+        while len(bare) > 1 and self._width(bare, metrics) > self.width():
+            bare.pop()
+        return bare
+
+    def _width(self, texts: list[tuple[int, str]], metrics: QFontMetrics) -> int:
+        return sum(metrics.horizontalAdvance(text) + SWATCH + 16 for _, text in texts)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        font = QFont(self.font())
+        font.setPixelSize(12)
+        metrics = QFontMetrics(font)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(font)
+        texts = self._texts(metrics)
+        x = self.width() - self._width(texts, metrics) + 10
+        for index, text in texts:
+            _paint_swatch(painter, x, self.height() // 2, index, len(self._entries) > 1)
+            painter.setPen(theme.color("dim"))
+            painter.drawText(x + SWATCH + 6, (self.height() + metrics.ascent() - metrics.descent()) // 2, text)
+            x += metrics.horizontalAdvance(text) + SWATCH + 16
+
+
+def _paint_swatch(painter: QPainter, x: int, y: int, index: int, has_shape: bool) -> None:
+    color = theme.series_color(index)
+    painter.setPen(QPen(color, 2))
+    painter.drawLine(x, y, x + SWATCH, y)
+    if has_shape:
+        painter.save()
+        painter.translate(x + SWATCH / 2, y)
+        painter.scale(8, 8)
+        painter.setPen(pg.mkPen(color, width=1))
+        painter.setBrush(theme.color("surface"))
+        painter.drawPath(pg.graphicsItems.ScatterPlotItem.Symbols[SHAPES[index % len(SHAPES)]])
+        painter.restore()

@@ -1,0 +1,93 @@
+"""The same start in other forms: a line for a shell, a script, JSON. What is seen is what is copied."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QGuiApplication, QTextOption
+from PySide6.QtWidgets import QPlainTextEdit, QTabBar
+
+from studio.texts import t
+from ui.say import say
+from ui.widgets import Card, Sentence, mono_font, show_icon, text_button
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FEEDBACK = 1500
+FEWEST_LINES, MOST_LINES = 4, 16
+
+
+class CopyCard(Card):
+    """`tabs` are keys of the names of the forms; `show_texts` gives their texts in the same order."""
+
+    def __init__(self, title_key: str, tabs: Sequence[str], object_name: str) -> None:
+        super().__init__(title_key)
+        self._texts: Sequence[str] = [""] * len(tabs)
+        self.copy_button = text_button("launch.copy", f"{object_name}.copy")
+        show_icon(self.copy_button, "copy", "accent", 16)
+        self.copy_button.clicked.connect(self._copy)
+        self.header.addWidget(self.copy_button)
+        self.tabs = QTabBar()
+        self.tabs.setObjectName(f"{object_name}.tabs")
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        self._keys = tabs
+        for _key in tabs:
+            self.tabs.addTab("")
+        self.retranslate()
+        say(self.tabs, "setAccessibleName", title_key)
+        self.tabs.currentChanged.connect(lambda _index: self._show())
+        self.view = _view(f"{object_name}.text")
+        say(self.view, "setAccessibleName", title_key)
+        self._old = Sentence("launch.lines_wait")
+        self._old.hide()
+        self.body.setSpacing(8)
+        self.body.addWidget(self.tabs)
+        self.body.addWidget(self.view)
+        self.body.addWidget(self._old)
+        self._feedback = QTimer(self)
+        self._feedback.setSingleShot(True)
+        self._feedback.timeout.connect(lambda: self._say_copied(False))
+
+    def show_texts(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+        self._show()
+
+    def retranslate(self) -> None:
+        for index, key in enumerate(self._keys):
+            self.tabs.setTabText(index, t(key))
+
+    def show_wrong(self, wrong: bool) -> None:
+        """Nothing to copy while the form holds something that cannot be started."""
+        self.copy_button.setDisabled(wrong)
+        self.view.setDisabled(wrong)
+        self._old.setVisible(wrong)
+
+    def _show(self) -> None:
+        text = self._texts[self.tabs.currentIndex()]
+        if text != self.view.toPlainText():
+            self.view.setPlainText(text)
+            lines = min(MOST_LINES, max(FEWEST_LINES, text.count("\n") + 1))
+            self.view.setFixedHeight(lines * self.view.fontMetrics().lineSpacing() + 26)
+        self._say_copied(False)
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._texts[self.tabs.currentIndex()])
+        self._say_copied(True)
+        self._feedback.start(FEEDBACK)
+
+    def _say_copied(self, copied: bool) -> None:
+        say(self.copy_button, "setText", "launch.copied" if copied else "launch.copy")
+        show_icon(self.copy_button, "check" if copied else "copy", "accent", 16)
+
+
+def _view(object_name: str) -> QPlainTextEdit:
+    view = QPlainTextEdit()
+    view.setObjectName(object_name)
+    view.setReadOnly(True)
+    view.setFont(mono_font())
+    view.setTabChangesFocus(True)
+    view.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    return view

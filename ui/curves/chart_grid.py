@@ -1,0 +1,143 @@
+"""All charts of the runs that are looked at, in as many columns as fit."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from ui.charts import Chart, Line
+from ui.curves.metrics import ordered
+from ui.curves.view_range import ViewRange
+from ui.widgets import GAP
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QResizeEvent, QShowEvent
+
+    from studio.series import Curves
+
+FRAME = 66
+NARROWEST = 380
+MOST_COLUMNS = 3
+
+
+class Shown:
+    """A run whose curves are in the charts, with the colour it has there."""
+
+    def __init__(self, name: str, index: int, curves: Curves) -> None:
+        self.name, self.index, self.curves = name, index, curves
+
+    def lines(self, metric: str, is_alone: bool) -> list[Line]:
+        ranks = [rank for rank in self.curves.ranks() if (rank, metric) in self.curves.series]
+        return [
+            Line(
+                name=self._name(rank, ranks, is_alone), index=self.index + place,
+                series=self.curves.series[rank, metric],
+                starts=tuple(step for attempt, step in self.curves.starts(rank).items() if attempt > 1),
+            )
+            for place, rank in enumerate(ranks)
+        ]  # fmt: skip
+
+    def _name(self, rank: int, ranks: list[int], is_alone: bool) -> str:
+        name = "" if is_alone else self.name
+        return f"{name} rank {rank}".strip() if len(ranks) > 1 else name
+
+
+class ChartGrid(QWidget):
+    """Redraws at most fifteen times a second, and only charts that can be seen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = ViewRange(self)
+        self.charts: dict[str, Chart] = {}
+        self._shown: Sequence[Shown] = ()
+        self._smoothing = 0.0
+        self._columns = 0
+        self._drew = 0.0
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(GAP)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.draw)
+        self.steps.changed.connect(self.later)
+
+    def show_runs(self, shown: Sequence[Shown]) -> None:
+        self._shown = shown
+        self.later()
+
+    def smooth(self, weight: float) -> None:
+        self._smoothing = weight
+        self.later()
+
+    def later(self) -> None:
+        """Draws at once, or a frame after the last drawing: whatever comes until then is drawn with it."""
+        if not self._timer.isActive():
+            since = round((time.monotonic() - self._drew) * 1000)
+            self._timer.start(max(0, FRAME - since))
+
+    def draw(self) -> None:
+        if not self.isVisible():
+            return
+        self._drew = time.monotonic()
+        is_complete = self._make(self._names())
+        self.steps.set_whole(*self._extent())
+        # The wider range asked for the drawing that is done here.
+        self._timer.stop()
+        for name, chart in self.charts.items():
+            lines = [line for shown in self._shown for line in shown.lines(name, len(self._shown) == 1)]
+            chart.smoothing = self._smoothing
+            chart.show_lines(lines)
+            if not chart.visibleRegion().isEmpty():
+                chart.draw()
+        if not is_complete:
+            self._timer.start(0)
+
+    def _names(self) -> list[str]:
+        return ordered(list(dict.fromkeys(name for shown in self._shown for name in shown.curves.names())))
+
+    def _extent(self) -> tuple[float, float]:
+        ends = [
+            (int(series.steps[0]), int(series.steps[-1]))
+            for shown in self._shown for series in shown.curves.series.values() if len(series)
+        ]  # fmt: skip
+        return (min(end[0] for end in ends), max(end[1] for end in ends)) if ends else (0, 1)
+
+    def _make(self, names: list[str]) -> bool:
+        """The charts of these metrics. A chart takes 20 ms to make: one at a time; False while some are missing."""
+        missing = [name for name in names if name not in self.charts]
+        known = {*self.charts, *missing[:1]} & set(names)
+        if known != set(self.charts):
+            for name in self.charts.keys() - known:
+                self.charts.pop(name).deleteLater()
+            if missing:
+                self.charts[missing[0]] = Chart(missing[0], self.steps)
+            self.charts = {name: self.charts[name] for name in names if name in known}
+            self._arrange()
+        return len(missing) <= 1
+
+    def _arrange(self) -> None:
+        columns = self._columns_that_fit()
+        self._columns = columns
+        for place, chart in enumerate(self.charts.values()):
+            self._grid.addWidget(chart, place // columns, place % columns)
+            chart.show()
+        for column in range(MOST_COLUMNS):
+            self._grid.setColumnStretch(column, 1 if column < columns else 0)
+
+    def _columns_that_fit(self) -> int:
+        return max(1, min(MOST_COLUMNS, (self.width() + GAP) // (NARROWEST + GAP)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._columns_that_fit() != self._columns and self.charts:
+            self._arrange()
+        self.later()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.later()

@@ -1,0 +1,69 @@
+"""How each metric is shown: its name, its unit, and by what its values are multiplied for it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from studio import texts
+from studio.texts import t
+from studio.units import count, number
+
+FIRST = ("loss", "accuracy", "eval_loss", "lr", "step_time", "throughput", "weight", "bias", "grad_norm", "loss_scale")
+LOGARITHMIC = ("loss", "eval_loss", "grad_norm")
+HIDDEN = ("overflows",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """`places`: decimals that are always shown; None leaves them to the size of the value."""
+
+    unit: str = ""
+    times: float = 1.0
+    places: int | None = None
+
+
+LOOKS = {
+    "accuracy": Look(unit="%", times=100.0, places=1),
+    "step_time": Look(unit="ms", times=1000.0),
+    "throughput": Look(unit="metric.samples_per_second"),
+}
+
+
+def look_of(name: str) -> Look:
+    return LOOKS.get(name, Look())
+
+
+def title_of(name: str) -> str:
+    """A metric of the user's own script keeps the name it was given there."""
+    return t(f"metric.{name}") if texts.has(f"metric.{name}") else name
+
+
+def unit_of(name: str) -> str:
+    unit = look_of(name).unit
+    return t(unit) if "." in unit else unit
+
+
+def number_of(name: str, value: float) -> str:
+    """Without the unit. Percents keep one decimal, so that they do not jump."""
+    look = look_of(name)
+    if name == "throughput":
+        return count(value)
+    if name == "lr":
+        return f"{value:.4g}"
+    if look.places is not None and math.isfinite(value):
+        return f"{value * look.times:.{look.places}f}"
+    return number(value * look.times)
+
+
+def value_of(name: str, value: float) -> str:
+    """With the unit where it is short: '97.8 %', '25.8 ms', '1 240'."""
+    unit = look_of(name).unit
+    text = number_of(name, value)
+    return f"{text} {unit}" if unit in ("%", "ms") and math.isfinite(value) else text
+
+
+def ordered(names: list[str]) -> list[str]:
+    """The usual ones first, then the others as they came."""
+    known = [name for name in FIRST if name in names]
+    return known + [name for name in names if name not in known and name not in HIDDEN]

@@ -1,0 +1,62 @@
+"""How a run is called on the page."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from backends.curves.asked import mode_of, recipe_of
+from studio.command_line import outcome_of
+from studio.texts import has, t
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from studio.run import Glance, Run
+    from ui.widgets import Tone
+
+MODES = {"jit": "@jit", "pynative": "PyNative"}
+TONES: dict[str, Tone] = {
+    "running": "accent", "unattended": "warning", "queued": "neutral", "elsewhere": "neutral", "lost": "bad",
+    "done": "good", "failed": "bad", "stopped": "warning",
+}  # fmt: skip
+
+
+def recipe_name(run: Run) -> str:
+    return recipe_of(run) or run.asked.command
+
+
+def mode_name(run: Run) -> str:
+    return MODES.get(mode_of(run), mode_of(run))
+
+
+def title_of(run: Run) -> str:
+    """'digits · @jit'."""
+    return " · ".join(filter(None, (recipe_name(run), mode_name(run))))
+
+
+def when(run: Run, with_seconds: bool = False) -> str:
+    """The time of day for a run of today, else the date with it."""
+    begun, now = time.localtime(run.asked.time / 1e9), time.localtime()
+    clock = time.strftime("%H:%M:%S" if with_seconds else "%H:%M", begun)
+    return clock if begun[:3] == now[:3] else time.strftime("%m-%d ", begun) + clock
+
+
+def short_names(runs: Sequence[Run]) -> list[str]:
+    """The shortest names that tell these runs apart."""
+    ways = (mode_name, title_of, lambda run: f"{mode_name(run)} {when(run)}".strip())
+    for way in ways:
+        names = [way(run) for run in runs]
+        if all(names) and len(set(names)) == len(names):
+            return names
+    return [f"{mode_name(run)} {when(run, with_seconds=True)}".strip() for run in runs]
+
+
+def state_name(glance: Glance) -> str:
+    """One word in the current language."""
+    key = f"state.{outcome_of(glance)}"
+    return t(key) if has(key) else glance.state
+
+
+def tone_of(glance: Glance) -> Tone:
+    return TONES.get(outcome_of(glance), "neutral")

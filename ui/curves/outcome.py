@@ -1,0 +1,215 @@
+"""What came out of a run: why it failed, what it learned, where its time went, and the other mode beside it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLabel, QSizePolicy
+
+from backends.curves import compare
+from backends.curves.asked import mode_of
+from backends.curves.summary import summary_of
+from studio.tail import last_lines
+from studio.texts import has, t
+from studio.units import count, duration
+from ui.curves.facts_table import FactsTable
+from ui.curves.log_lines import shown
+from ui.curves.metrics import title_of as metric_title
+from ui.curves.metrics import value_of
+from ui.curves.names import MODES, recipe_name, when
+from ui.icons import show_icon
+from ui.theme import mono_font
+from ui.widgets import Card, Sentence, label, text_button
+
+if TYPE_CHECKING:
+    from backends.curves.story import Story
+    from backends.curves.summary import Summary
+    from studio.events import Finding
+    from studio.run import Glance, Run
+
+LAST_LINES = 15
+
+
+class ReasonCard(Card):
+    """Why a run failed or was lost, with the last lines of its log folded under it."""
+
+    log_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__("curves.reason")
+        self.setObjectName("curves.reason")
+        self._sentence = Sentence()
+        self._sentence.setProperty("role", "")
+        self._hint = Sentence()
+        self._fold = text_button("curves.last_lines", "curves.last_lines")
+        self._fold.clicked.connect(lambda: self._open(not self._lines.isVisible()))
+        self._lines = mono_block()
+        self.body.addWidget(self._sentence)
+        self.body.addWidget(self._hint)
+        self.body.addWidget(self._fold, 0, Qt.AlignmentFlag.AlignLeft)
+        self.body.addWidget(self._lines)
+        whole = text_button("curves.whole_log", "curves.whole_log")
+        whole.clicked.connect(self.log_wanted)
+        self.header.addWidget(whole)
+        self._open(False)
+
+    def _open(self, opened: bool) -> None:
+        self._lines.setVisible(opened and bool(self._lines.text()))
+        show_icon(self._fold, "chevron-down" if opened else "chevron-right", "accent", 16)
+
+    def show_run(self, run: Run, story: Story, glance: Glance) -> None:
+        """Reads the end of the log once: a failed run writes no more."""
+        sentences = [sentence_of(finding) for finding in story.reasons()]
+        self._sentence.setText("\n".join(dict.fromkeys(filter(None, sentences))) or unknown_reason(glance))
+        self._hint.setText(t("curves.what_to_do") if not any(sentences) else "")
+        self._hint.setVisible(bool(self._hint.text()))
+        lines = [shown(line) for line in last_lines(run.log, 16384)]
+        self._lines.setText("\n".join([line for line in lines if line.strip()][-LAST_LINES:]))
+        self._fold.setVisible(bool(self._lines.text()))
+        self._open(self._lines.isVisible() or not any(sentences))
+
+
+def sentence_of(finding: Finding) -> str:
+    """'' for a rule that this version has no sentence for."""
+    args = {"path": finding.path, "line": finding.line, **finding.args}
+    return t(finding.rule, **args) if has(finding.rule) else ""
+
+
+def unknown_reason(glance: Glance) -> str:
+    if glance.state == "lost" or glance.reason == "lost":
+        return t("curves.lost")
+    code = glance.code or 0
+    if code > 128:
+        return t("curves.failed_signal", signal=code - 128)
+    return t("curves.failed_code", code=code)
+
+
+def mono_block() -> QLabel:
+    made = QLabel()
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setFont(mono_font(12))
+    made.setWordWrap(True)
+    made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    made.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+    return made
+
+
+class LearnedCard(Card):
+    """What was learned, for each recipe in its own terms."""
+
+    def __init__(self) -> None:
+        super().__init__("curves.learned")
+        self.setObjectName("curves.learned")
+        self._sentence = Sentence()
+        self._sentence.setProperty("role", "")
+        self._table = FactsTable()
+        self._sample_title = label("curves.sample", "dim")
+        self._sample = mono_block()
+        for widget in (self._sentence, self._table, self._sample_title, self._sample):
+            self.body.addWidget(widget)
+        self.body.addStretch(1)
+
+    def show_story(self, story: Story, summary: Summary) -> None:
+        self._sentence.setText(learned_sentence(summary))
+        self._sentence.setVisible(bool(self._sentence.text()))
+        learned = summary.learned()
+        if learned:
+            heads = ("", t("curves.head.learned"), t("curves.head.true"), t("curves.head.off"))
+            rows = [_learned_row(*entry) for entry in learned]
+        else:
+            heads = ()
+            rows = [(metric_title(name), value_of(name, value)) for name, value in summary.metrics.items()]
+        self._table.show_rows(heads, rows)
+        for widget in (self._sample_title, self._sample):
+            widget.setVisible(bool(story.sample))
+        self._sample.setText(story.sample)
+
+
+def _learned_row(name: str, value: float, true: float) -> tuple[str, ...]:
+    return metric_title(name), f"{value:.4f}", f"{true:g}", f"{value - true:+.4f}"
+
+
+def learned_sentence(summary: Summary) -> str:
+    if summary.learned():
+        return t("curves.learned_line")
+    if "accuracy" in summary.metrics:
+        return t("curves.learned_accuracy", accuracy=value_of("accuracy", summary.metrics["accuracy"]))
+    if "eval_loss" in summary.metrics:
+        loss = summary.metrics["eval_loss"]
+        choices = math.exp(min(loss, 50.0)) if math.isfinite(loss) else math.nan
+        return t("curves.learned_text", loss=value_of("eval_loss", loss), choices=f"{choices:.1f}")
+    return ""
+
+
+class TimesCard(Card):
+    """Time split into compile and train, beside the last run of the same recipe in the other mode."""
+
+    launch_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__("curves.times")
+        self.setObjectName("curves.times")
+        self.header.addWidget(label("curves.dynamic_static", "hint"))
+        self._sentence = Sentence()
+        self._sentence.setProperty("role", "")
+        self._table = FactsTable()
+        self._start = text_button("curves.start_other", "curves.start_other")
+        self._start.clicked.connect(self.launch_wanted)
+        self.body.addWidget(self._sentence)
+        self.body.addWidget(self._table)
+        self.body.addWidget(self._start, 0, Qt.AlignmentFlag.AlignLeft)
+        self.body.addStretch(1)
+        self._beside: tuple[str, Summary | None] = ("", None)
+
+    def show_run(self, run: Run, summary: Summary, listed: list[tuple[Run, Glance]]) -> None:
+        other = compare.in_other_mode(run, listed)
+        beside = self._summary_of(other) if other else None
+        columns = [(_mode(summary, run), summary)]
+        if other and beside:
+            columns.append((f"{_mode(beside, other)} · {when(other)}", beside))
+        heads = ("", *(head for head, _ in columns))
+        self._table.show_rows(heads, _rows([summary for _, summary in columns]))
+        self._start.setVisible(beside is None and mode_of(run) in MODES)
+        self._sentence.setText(verdict(run, summary, beside))
+        self._sentence.setVisible(bool(self._sentence.text()))
+
+    def _summary_of(self, other: Run) -> Summary | None:
+        """A finished run does not change: read once."""
+        if self._beside[0] != other.name:
+            self._beside = (other.name, summary_of(other.folder))
+        return self._beside[1]
+
+
+def _mode(summary: Summary, run: Run) -> str:
+    return MODES.get(summary.mode or mode_of(run), summary.mode)
+
+
+def _rows(columns: list[Summary]) -> list[tuple[str, ...]]:
+    rows = [
+        (t("curves.row.compile"), *(duration(s.compile_seconds) if s.compile_seconds else "–" for s in columns)),
+        (t("curves.row.train"), *(duration(s.train_seconds) for s in columns)),
+        (t("curves.row.step"), *(duration(s.step_seconds) for s in columns)),
+        (t("curves.row.speed"), *(count(s.samples_per_second) for s in columns)),
+    ]
+    known = [name for name in ("accuracy", "eval_loss", "loss") if any(name in s.metrics for s in columns)]
+    for name in known[:1]:
+        values = (value_of(name, s.metrics[name]) if name in s.metrics else "–" for s in columns)
+        rows.append((metric_title(name), *values))
+    return rows
+
+
+def verdict(run: Run, summary: Summary, beside: Summary | None) -> str:
+    """What follows from the figures of both modes; without the other mode, what is missing."""
+    if beside is None:
+        other = {"jit": "PyNative", "pynative": "@jit"}.get(mode_of(run))
+        return t("curves.no_other", recipe=recipe_name(run), mode=other) if other else ""
+    pair = {"jit": summary, "pynative": beside} if mode_of(run) == "jit" else {"jit": beside, "pynative": summary}
+    static, dynamic = pair["jit"].step_seconds, pair["pynative"].step_seconds
+    if static <= 0 or dynamic <= 0:
+        return ""
+    if static >= dynamic:
+        return t("curves.jit_slower", times=f"{static / dynamic:.1f}")
+    steps = math.ceil(pair["jit"].compile_seconds / (dynamic - static))
+    return t("curves.jit_faster", times=f"{dynamic / static:.1f}", steps=steps)

@@ -1,0 +1,79 @@
+"""Folders and files dragged onto the window: what may be dropped is said while they hover, then they are opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+
+from ui.icons import show_icon
+from ui.widgets import Sentence, label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtCore import QMimeData
+
+
+def dropped_path(data: QMimeData) -> Path | None:
+    """The first of the dropped things; a file of another host is taken by its name, and found missing later."""
+    for url in data.urls():
+        return Path(url.toLocalFile() or url.path() or url.toString())
+    return None
+
+
+class Dropping(QObject):
+    """Takes drops for a window and calls `open_path`."""
+
+    def __init__(self, window: QWidget, open_path: Callable[[Path], object]) -> None:
+        super().__init__(window)
+        self._window = window
+        self._open = open_path
+        self._cover = Cover(window)
+        window.setAcceptDrops(True)
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QDragEnterEvent) and event.mimeData().hasUrls():
+            self._cover.show_over()
+            event.acceptProposedAction()
+            return True
+        if event.type() == QEvent.Type.DragLeave:
+            self._cover.hide()
+        if event.type() == QEvent.Type.Drop and isinstance(event, QDropEvent):
+            self._cover.hide()
+            event.acceptProposedAction()
+            if path := dropped_path(event.mimeData()):
+                self._open(path)
+            return True
+        return super().eventFilter(watched, event)
+
+
+class Cover(QFrame):
+    """Lies over the window while something hovers; the mouse sees through it."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self.setObjectName("drop_cover")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        column = QVBoxLayout(self)
+        column.addStretch(1)
+        picture = QLabel()
+        picture.setFixedSize(40, 40)
+        show_icon(picture, "download", "accent", 40)
+        why = Sentence("drop.here_why")
+        why.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        for widget in (picture, label("drop.here", "page_title")):
+            column.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(why)
+        column.addStretch(1)
+        self.hide()
+
+    def show_over(self) -> None:
+        self.setGeometry(self._window.rect().adjusted(16, 16, -16, -16))
+        self.show()
+        self.raise_()

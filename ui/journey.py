@@ -1,0 +1,56 @@
+"""The way of a project, as steps with a state: one for each feature that has the texts for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from backends import features
+from studio.command_line import outcome_of
+from studio.texts import has
+
+if TYPE_CHECKING:
+    from studio.feature import Feature
+    from ui.session import Session
+
+State = Literal["done", "next", "later", "open"]
+PROJECT = "project"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """`id` is the feature whose page the step's button opens, or 'project'; `key` the text of its title."""
+
+    id: str
+    key: str
+    state: State
+
+
+def steps(session: Session) -> tuple[Step, ...]:
+    """A project, then the features in their order. The first that is not done is next; when all are done, the last
+    that makes runs is next again. Whoever trains without a project is not told to choose one, but may."""
+    ways = [(PROJECT, session.project is not None)]
+    ways += [(one.id, _is_done(one, session)) for one in features() if has(f"journey.{one.id}")]
+    needed = ways[1:] if session.listed else ways
+    chosen = next((id for id, done in needed if not done), _last_maker())
+    return tuple(_step(id, done, id == chosen) for id, done in ways)
+
+
+def _step(id: str, done: bool, is_next: bool) -> Step:
+    again = done and is_next and has(f"journey.{id}_again")
+    waiting: State = "open" if id == PROJECT else "later"
+    state: State = "next" if is_next else "done" if done else waiting
+    return Step(id=id, key=f"journey.{id}_again" if again else f"journey.{id}", state=state)
+
+
+def _is_done(feature: Feature, session: Session) -> bool:
+    """A feature with work is done when a run of it ended well; one that only shows, when a run was looked at."""
+    if not feature.actions:
+        return session.run is not None
+    names = {action.name for action in feature.actions}
+    return any(run.asked.command in names and outcome_of(glance) == "done" for run, glance in session.listed)
+
+
+def _last_maker() -> str:
+    makers = [one.id for one in features() if one.actions and has(f"journey.{one.id}")]
+    return makers[-1] if makers else PROJECT

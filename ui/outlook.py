@@ -1,0 +1,122 @@
+"""What will happen: the device, what the mode does, and what was measured before. Nothing is estimated."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+
+from backends.launch.figures import last_figures
+from studio import interpreters
+from studio.texts import t
+from studio.units import count, duration
+from ui.device import cards
+from ui.form import HEADER
+from ui.page_scroll import empty
+from ui.widgets import Card, Sentence, label, retone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from backends.launch.figures import Figures
+    from backends.launch.spec import LaunchSpec
+    from studio.run import Glance, Run
+
+MODES = {"pynative": "launch.mode_pynative", "jit": "launch.mode_jit"}
+
+
+def _device(spec: LaunchSpec) -> tuple[str, str]:
+    """The sentence about the device, and its role."""
+    found = len(cards())
+    if spec.how.device == "cpu":
+        return t("launch.on_cpu"), "dim"
+    if found:
+        return t("launch.on_npu", count=found), "dim"
+    return (t("launch.no_npu"), "warning") if spec.how.device == "ascend" else (t("launch.auto_cpu"), "dim")
+
+
+class Outlook(Card):
+    def __init__(self) -> None:
+        super().__init__("launch.outlook")
+        self.header.addStrut(HEADER)
+        self.body.setSpacing(8)
+        self._spec: LaunchSpec | None = None
+        self._measured: dict[str, Figures] = {}
+        self._asked: tuple[object, ...] = ()
+        self._read = interpreters.Interpreter(path=Path(), version="", packages={})
+        self._device, self._mode, self._amp, self._python = Sentence(), Sentence(), Sentence(), Sentence()
+        facts = QVBoxLayout()
+        facts.setSpacing(8)
+        for sentence in (self._device, self._mode, self._amp, self._python):
+            facts.addWidget(sentence)
+        self.body.addLayout(facts)
+        self._table = QWidget()
+        self._grid = QGridLayout(self._table)
+        self._grid.setContentsMargins(0, 4, 0, 0)
+        self._grid.setHorizontalSpacing(14)
+        self._grid.setVerticalSpacing(6)
+        self._grid.setColumnStretch(0, 1)
+        self.body.addWidget(self._table)
+        self._table.hide()
+
+    def show_spec(self, spec: LaunchSpec) -> None:
+        self._spec = spec
+        text, role = _device(spec)
+        self._device.setText(text)
+        retone(self._device, "role", role)
+        self._mode.setText(t(MODES[spec.how.mode]))
+        self._amp.setText(t("launch.amp_o2"))
+        self._amp.setVisible(spec.how.amp == "O2")
+        self._show_python(spec.advanced.python)
+
+    def _show_python(self, python: Path) -> None:
+        """A chosen interpreter is read, not run; the studio's own is known to have what it needs."""
+        chosen = python != Path() and python.is_file()
+        self._python.setVisible(chosen)
+        if chosen and self._read.path != python:
+            self._read = interpreters.read(python)
+        if chosen:
+            version = self._read.packages.get("mindspore", "")
+            args = {"version": self._read.version or "?", "mindspore": version}
+            self._python.setText(t("launch.python_with" if version else "launch.python_without", **args))
+            retone(self._python, "role", "dim" if version else "warning")
+
+    def show_measured(self, listed: Iterable[tuple[Run, Glance]], recipe: str) -> None:
+        """The figures of the last run of a recipe in each mode; files are read only when other runs have ended."""
+        ended = [run for run, glance in listed if glance.state == "ended"]
+        asked = (recipe, *(run.name for run in ended))
+        if asked != self._asked:
+            self._asked = asked
+            self._measured = last_figures(ended, recipe)
+            self._show_table()
+
+    def retranslate(self) -> None:
+        self._show_table()
+
+    def _show_table(self) -> None:
+        empty(self._grid)
+        self._table.setVisible(bool(self._measured))
+        if not self._measured:
+            return
+        heads = ("launch.measured", "launch.per_step", "launch.speed", "launch.compile")
+        for column, key in enumerate(heads):
+            self._put(0, column, t(key), "hint")
+        for row, (mode, figures) in enumerate(sorted(self._measured.items(), reverse=True), start=1):
+            for column, text in enumerate(_cells(mode, figures)):
+                self._put(row, column, text, "" if column else "dim")
+
+    def _put(self, row: int, column: int, text: str, role: str) -> None:
+        cell: QLabel = label(role=role)
+        cell.setText(text)
+        side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
+        self._grid.addWidget(cell, row, column, side | Qt.AlignmentFlag.AlignVCenter)
+
+
+def _cells(mode: str, figures: Figures) -> tuple[str, ...]:
+    when = time.strftime("%m-%d %H:%M", time.localtime(figures.run.asked.time / 1e9))
+    compiled = duration(figures.compile_seconds) if figures.compile_seconds else "–"
+    name = t(f"launch.choice.mode.{mode}")
+    return f"{name} · {when}", duration(figures.step_seconds), count(figures.samples_per_second), compiled

@@ -1,0 +1,50 @@
+"""A small sheet below a button: it explains or lists, and closes when one clicks elsewhere or presses Escape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QKeyEvent
+
+
+class Popover(QFrame):
+    """`column` takes what it holds. It is made anew each time, so it needs no translation and no restyling."""
+
+    def __init__(self, owner: QWidget, object_name: str, width: int) -> None:
+        super().__init__(owner.window(), Qt.WindowType.Popup)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setObjectName(object_name)
+        self.setProperty("role", "popover")
+        self.setFixedWidth(width)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(16, 14, 16, 16)
+        self.column.setSpacing(10)
+
+    def show_below(self, anchor: QWidget) -> None:
+        """Below a widget, inside the window."""
+        self.ensurePolished()
+        self.setFixedHeight(self._height())
+        window = anchor.window()
+        place = anchor.mapTo(window, QPoint(0, anchor.height() + 4))
+        left = max(8, min(place.x(), window.width() - self.width() - 8))
+        top = max(8, min(place.y(), window.height() - self.height() - 8))
+        self.move(window.mapToGlobal(QPoint(left, top)))
+        self.show()
+
+    def _height(self) -> int:
+        """What its sentences need at its width: Qt asks that of a layout, not of a window's size hint."""
+        if not self.column.hasHeightForWidth():
+            return self.sizeHint().height()
+        border = self.contentsMargins()
+        inside = self.width() - border.left() - border.right()
+        return self.column.totalHeightForWidth(inside) + border.top() + border.bottom()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,117 @@
+"""What the pages share: the project, its runs and the run that is looked at. One object, no page-to-page wires."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from studio import run as runs
+from studio import schema, worker
+from studio.errors import StudioError
+from studio.project import Project, make_runs_folder, runs_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from studio.run import Glance, Run
+
+LIST_INTERVAL = 2000
+LIVE_INTERVAL = 500
+
+
+class Session(QObject):
+    """Lives on the UI thread; its reads are a few kilobytes each and never wait for a process."""
+
+    project_changed = Signal(object)
+    runs_changed = Signal(list)
+    run_chosen = Signal(object)
+    page_wanted = Signal(str)
+    trouble = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.project: Project | None = None
+        self.run: Run | None = None
+        self.listed: list[tuple[Run, Glance]] = []
+        self._known: dict[str, tuple[Run, Glance, int]] = {}
+        self._adopted: set[str] = set()
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self.look)
+
+    def begin(self) -> None:
+        """Starts looking at the runs, now and then again."""
+        self.look()
+        self._timer.start(LIST_INTERVAL)
+
+    @property
+    def folder(self) -> Path:
+        """Where the runs that are listed are."""
+        return runs_folder(self.project)
+
+    def open_project(self, folder: Path | None) -> None:
+        """Makes a folder the project, or none. Its code is not touched."""
+        self.project = Project(folder=folder) if folder else None
+        self.run = None
+        self._known.clear()
+        self.project_changed.emit(self.project)
+        self.run_chosen.emit(None)
+        self.look()
+
+    def choose_run(self, run: Run | None) -> None:
+        self.run = run
+        self.run_chosen.emit(run)
+
+    def start(self, command: str, spec: Any) -> Run | None:
+        """Makes a run of a spec, starts its worker and looks at it. A trouble is told, then None comes back."""
+        try:
+            folder = make_runs_folder(self.project)
+            project = self.project.folder if self.project else None
+            run = runs.create(folder, command, schema.to_json(spec), project)
+            worker.start(run)
+        except StudioError as error:
+            self.trouble.emit(error)
+            return None
+        self.look()
+        self.choose_run(run)
+        return run
+
+    def look(self) -> None:
+        """Reads the list of runs again: only folders that changed or still work are read."""
+        worker.reap_started()
+        seen = {name: self._glance(name) for name in runs.run_names(self.folder)}
+        self._known = {name: entry for name, entry in seen.items() if entry is not None}
+        listed = [(run, glance) for run, glance, _ in self._known.values()]
+        live = any(glance.state in ("running", "unattended", "queued") for _, glance in listed)
+        if self._timer.isActive():
+            self._timer.setInterval(LIVE_INTERVAL if live else LIST_INTERVAL)
+        if listed != self.listed:
+            self.listed = listed
+            self.runs_changed.emit(listed)
+
+    def _glance(self, name: str) -> tuple[Run, Glance, int] | None:
+        folder = self.folder / name
+        try:
+            stamp = os.stat(folder).st_mtime_ns  # noqa: PTH116 - a hundred runs are looked at every two seconds
+        except OSError:
+            return None
+        known = self._known.get(name)
+        if known and known[2] == stamp and known[1].state in ("ended", "elsewhere", "lost"):
+            return known
+        try:
+            run = known[0] if known else runs.open_run(folder)
+        except StudioError:
+            return None
+        glance = runs.glance(run)
+        self._take_over(run, glance)
+        return run, glance, stamp
+
+    def _take_over(self, run: Run, glance: Glance) -> None:
+        """A training whose worker was killed gets a new one, once per window; several windows may try, one wins."""
+        if glance.state == "unattended" and run.name not in self._adopted:
+            self._adopted.add(run.name)
+            try:
+                worker.start(run)
+            except StudioError as error:
+                self.trouble.emit(error)
