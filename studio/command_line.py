@@ -78,7 +78,9 @@ def _parser(features: tuple[Feature, ...]) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = _Parser(
         prog="ascend-studio", description=t("cli.about"), epilog=t("cli.epilog")
     )
-    parser.add_argument("--project", type=Path, metavar=t("cli.folder"), help=t("cli.project"))
+    whose = parser.add_mutually_exclusive_group()
+    whose.add_argument("--project", type=Path, metavar=t("cli.folder"), help=t("cli.project"))
+    whose.add_argument("--no-project", action="store_true", help=t("cli.no_project"))
     parser.add_argument("--language", choices=texts.LANGUAGES, help=t("cli.language"))
     parser.set_defaults(do=None, opened=None)
     commands = parser.add_subparsers(title=t("cli.commands"), metavar=t("cli.command"))
@@ -123,6 +125,8 @@ def help_of(feature: str, field: schema.Field) -> str:
 
 
 def _project(given: argparse.Namespace) -> Project | None:
+    if given.no_project:
+        return None
     if given.project is None:
         return project_around(Path.cwd())
     if not given.project.is_dir():
@@ -212,19 +216,10 @@ def _table(listed: Iterable[tuple[Run, Glance]]) -> Iterable[str]:
     from studio.units import duration, number
 
     for run, glance in listed:
-        state = t(f"state.{outcome_of(glance)}")
+        state = t(f"state.{runs.outcome_of(glance)}")
         lasted = duration(max(0.0, (glance.ended - glance.begun) / 1e9)) if glance.ended else ""
         loss = f"loss {number(glance.values['loss'])}" if "loss" in glance.values else ""
         yield f"{run.name}  {state:<12}  {lasted:>12}  {loss}"
-
-
-def outcome_of(glance: Glance) -> str:
-    """One word for a list: ended runs apart by how."""
-    if glance.state != "ended":
-        return glance.state
-    if glance.reason in ("stopped", "lost"):
-        return glance.reason
-    return "done" if glance.code in (0, 3) else "failed"
 
 
 def _found(given: argparse.Namespace) -> Run:

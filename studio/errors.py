@@ -8,7 +8,7 @@ from typing import Any
 class StudioError(Exception):
     """An error that a person can act on. `key` and `args` make its sentence (`studio.texts`)."""
 
-    def __init__(self, key: str, **args: Any) -> None:
+    def __init__(self, key: str, /, **args: Any) -> None:
         super().__init__(key, args)
         self.key = key
         self.values = args

@@ -113,6 +113,16 @@ def attempt_and_rank(name: str) -> tuple[int, int] | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
+def _encoded(event: Event) -> bytes:
+    """A path of the file system may hold bytes that are no UTF-8: they become question marks, the event stays."""
+    try:
+        return _encoder.encode(event)
+    except UnicodeEncodeError:
+        import json
+
+        return json.dumps(msgspec.to_builtins(event), ensure_ascii=False).encode("utf-8", "replace")
+
+
 class Journal:
     """Appends a process's own events to a run. Raises OSError; the next record then starts on a fresh line."""
 
@@ -122,7 +132,7 @@ class Journal:
 
     def write(self, *events: Event) -> None:
         for event in events:
-            self._append(_encoder.encode(event) + b"\n")
+            self._append(_encoded(event) + b"\n")
 
     def _append(self, line: bytes) -> None:
         line = b"\n" + line if self._torn else line

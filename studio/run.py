@@ -65,8 +65,8 @@ def create(runs: Path, command: str, values: dict[str, Any], project: Path | Non
     """A new run under `runs`, whole or not at all. Raises StudioError (full disk, no permission)."""
     now = time.time_ns()
     asked = Asked(command=command, values=values, time=now, project=str(project or ""))
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now / 1e9))
-    name = f"{stamp}-{command}-{secrets.token_hex(2)}"
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now // 10**9))
+    name = f"{stamp}-{now // 10**6 % 1000:03d}-{command}-{secrets.token_hex(2)}"
     making = runs / f".{name}.making"
     try:
         (making / "artifacts").mkdir(parents=True)
@@ -75,6 +75,9 @@ def create(runs: Path, command: str, values: dict[str, Any], project: Path | Non
     except OSError as error:
         shutil.rmtree(making, ignore_errors=True)
         raise from_os(error, runs) from error
+    except UnicodeEncodeError as error:
+        shutil.rmtree(making, ignore_errors=True)
+        raise StudioError("error.not_utf8", path=ascii(str(project or runs))) from error
     return Run(folder=runs / name, asked=asked)
 
 
@@ -137,7 +140,7 @@ class Glance:
 
 def glance(run: Run) -> Glance:
     """Reads a few kilobytes; costs well under a millisecond."""
-    events = _last_events(run.folder)
+    events = last_events(run.folder)
     ended: Ended | None = last_of(events, Ended)
     newest = max((event.time for event in events), default=0)
     state = "ended" if ended else state_of(run.folder)
@@ -148,13 +151,22 @@ def glance(run: Run) -> Glance:
     )  # fmt: skip
 
 
-def _last_events(folder: Path) -> list[Event]:
-    """The events at the ends of the files of rank 0, in order of time."""
+def outcome_of(glance: Glance) -> str:
+    """One word for a list: ended runs apart by how."""
+    if glance.state != "ended":
+        return glance.state
+    if glance.reason in ("stopped", "lost"):
+        return glance.reason
+    return "done" if glance.code in (0, 3) else "failed"
+
+
+def last_events(folder: Path, octets: int = 8192) -> list[Event]:
+    """Events at the ends of the files of rank 0, in order of time; at most `octets` of each file are read."""
     try:
         names = [name for name in os.listdir(folder) if (attempt_and_rank(name) or (0, 1))[1] == 0]
     except OSError:
         return []
-    events = [event for name in names for event in decode(b"\n".join(last_lines(folder / name)))[0]]
+    events = [event for name in names for event in decode(b"\n".join(last_lines(folder / name, octets)))[0]]
     return sorted(events, key=lambda event: event.time)
 
 
@@ -167,7 +179,7 @@ def _last_values(events: list[Event]) -> dict[str, float]:
 
 
 def ended_of(folder: Path) -> Ended | None:
-    found: Ended | None = last_of(_last_events(folder), Ended)
+    found: Ended | None = last_of(last_events(folder), Ended)
     return found
 
 

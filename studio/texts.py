@@ -57,7 +57,7 @@ def has(key: str) -> bool:
     return key in catalogue(language())
 
 
-def t(key: str, **args: Any) -> str:
+def t(key: str, /, **args: Any) -> str:
     """The text of a key, its `{placeholders}` filled. An unknown key, of a newer run, comes back as it is."""
     text = catalogue(language()).get(key)
     if text is None:

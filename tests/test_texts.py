@@ -14,7 +14,8 @@ KEY = re.compile(r'"([a-z_0-9]+(?:\.[a-zA-Z_0-9-]+)+)"')
 MADE = re.compile(r'f"([a-z_]+\.)[^"]*\{|"([a-z_.]+\.)"\s*\+')
 # Keys put together at run time: fields, hints and choices of specs, states, phases, names of metrics, units.
 DYNAMIC = re.compile(
-    r"(\w+\.(field|hint|card|choice|tab)\..*|state\..*|phase\..*|metric\..*|unit\..*|cli\..*|feature\..*|launch\.rule\..*|journey\..*)"
+    r"(\w+\.(field|hint|card|choice|tab)\..*|state\..*|phase\..*|metric\..*|unit\..*|cli\..*|feature\..*|launch\.rule\..*|journey\..*"
+    r"|curves\.(figure|phase|sentence)\..*)"
 )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QCheckBox, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
 
 from studio.texts import t
 from studio.units import number
@@ -39,7 +39,7 @@ SHAPES_ALONG = 9
 LEFT_WIDTH = 58
 TICK_SIZE = 11
 SWATCH = 16
-HEAD = 24
+HEAD = 26
 HEIGHT = 208
 
 
@@ -53,7 +53,7 @@ class Line:
     starts: tuple[int, ...] = ()
 
 
-class _StepsBox(pg.ViewBox):  # type: ignore[misc]
+class _StepsBox(pg.ViewBox):
     """Wheel zooms the steps, dragging moves them, a double click shows all. The heights always fit what is in view."""
 
     def __init__(self, steps: ViewRange) -> None:
@@ -79,7 +79,7 @@ class _StepsBox(pg.ViewBox):  # type: ignore[misc]
             event.accept()
 
 
-class _Axis(pg.AxisItem):  # type: ignore[misc]
+class _Axis(pg.AxisItem):
     """Numbers as a person writes them; of a logarithmic axis the powers of ten."""
 
     def tickStrings(self, values, scale, spacing) -> list[str]:
@@ -154,13 +154,11 @@ class Chart(Card):
         self._bottom.setStyle(tickLength=4, maxTickLevel=0)
         for axis in (self._left, self._bottom):
             axis.enableAutoSIPrefix(False)
+            # Behind the curves: a grid line would hide a value that does not change.
+            axis.setZValue(-1000)
         self._cross = pg.InfiniteLine(angle=90, movable=False)
         self._cross.hide()
         self.plot.addItem(self._cross, ignoreBounds=True)
-        self._pointed = QLabel(self.plot)
-        self._pointed.setProperty("role", "hint")
-        self._pointed.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._pointed.hide()
         self.plot.scene().sigMouseMoved.connect(self._point)
         self.plot.viewport().installEventFilter(self)
         # Its own hint is 480 pixels high; here the grid says how much room there is.
@@ -186,7 +184,8 @@ class Chart(Card):
         pixels = max(200, int(self._box.width()))
         steps = self._steps
         outlines = [self._heights(line.series.outline(steps.begin, steps.end, pixels)) for line in self._lines]
-        self._box.setXRange(steps.begin, steps.end, padding=0)
+        # A little room, so that the shape of the last point is whole.
+        self._box.setXRange(steps.begin, steps.end, padding=0.01)
         low, high = self._fit([self._in_view(points) for points in outlines])
         self._box.setYRange(low, high, padding=0)
         for drawn, line, points in zip(self._drawn, self._lines, outlines, strict=True):
@@ -228,17 +227,13 @@ class Chart(Card):
     def _show_values(self, step: float | None) -> None:
         """At the pointer, in all charts at once."""
         self._cross.setVisible(step is not None)
-        self._pointed.setVisible(step is not None)
         if step is not None:
             self._cross.setValue(step)
-            self._pointed.setText(t("curves.at_step", step=int(step)))
-            self._pointed.adjustSize()
-            self._pointed.move(LEFT_WIDTH + 8, 4)
         entries = []
         for line in self._lines:
             found = line.series.nearest(math.inf if step is None else step)
             entries.append((line.index, line.name, "" if found is None else value_of(self.metric_name, found[1])))
-        self._legend.show_entries(entries)
+        self._legend.show_entries(entries, "" if step is None else t("curves.at_step", step=int(step)))
 
     def _set_log(self, is_log: bool) -> None:
         self.is_log = is_log
@@ -275,7 +270,7 @@ class _Drawn:
         self._raw = pg.PlotCurveItem(connect="finite")
         self._curve = pg.PlotCurveItem(connect="finite")
         self._shapes = pg.ScatterPlotItem(symbol=SHAPES[line.index % len(SHAPES)], size=7, pxMode=True)
-        self._marks = pg.ScatterPlotItem(size=10, pxMode=True)
+        self._marks = pg.ScatterPlotItem(size=10, pxMode=True, hoverable=True, tip=_tip)
         self._starts = pg.PlotCurveItem(connect="pairs")
         for item in self._items():
             plot.addItem(item, ignoreBounds=True)
@@ -326,10 +321,14 @@ def _mark(step: int, value: float, heights: tuple[float, float]) -> dict[str, ob
     """NaN as a cross at the lower edge, the infinities as triangles at the edge that they left through."""
     low, high = heights
     room = (high - low) * 0.03
-    if math.isnan(value):
-        return {"pos": (step, low + room), "symbol": "x", "data": step}
-    up = value > 0
-    return {"pos": (step, high - room if up else low + room), "symbol": "t1" if up else "t", "data": step}
+    place = high - room if value > 0 else low + room
+    symbol = "x" if math.isnan(value) else "t1" if value > 0 else "t"
+    return {"pos": (step, place), "symbol": symbol, "data": (step, value)}
+
+
+def _tip(x: float, y: float, data: tuple[int, float]) -> str:
+    step, value = data
+    return t("mark.nan" if math.isnan(value) else "mark.inf", step=step)
 
 
 def _along(x: NDArray[np.float64], y: NDArray[np.float64], view: tuple[float, float], n: int) -> Points:
@@ -363,11 +362,13 @@ class _Legend(QWidget):
         self.setMinimumHeight(HEAD)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._entries: list[tuple[int, str, str]] = []
+        self._step = ""
 
-    def show_entries(self, entries: list[tuple[int, str, str]]) -> None:
-        if entries != self._entries:
-            self._entries = entries
-            self.setAccessibleName(", ".join(f"{name} {value}".strip() for _, name, value in entries))
+    def show_entries(self, entries: list[tuple[int, str, str]], step: str) -> None:
+        if (entries, step) != (self._entries, self._step):
+            self._entries, self._step = entries, step
+            texts = [f"{name} {value}".strip() for _, name, value in entries]
+            self.setAccessibleName(", ".join(filter(None, (step, *texts))))
             self.update()
 
     def _texts(self, metrics: QFontMetrics) -> list[tuple[int, str]]:
@@ -383,7 +384,7 @@ class _Legend(QWidget):
     def _width(self, texts: list[tuple[int, str]], metrics: QFontMetrics) -> int:
         return sum(metrics.horizontalAdvance(text) + SWATCH + 16 for _, text in texts)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+    def paintEvent(self, event: QPaintEvent) -> None:
         font = QFont(self.font())
         font.setPixelSize(12)
         metrics = QFontMetrics(font)
@@ -392,10 +393,14 @@ class _Legend(QWidget):
         painter.setFont(font)
         texts = self._texts(metrics)
         x = self.width() - self._width(texts, metrics) + 10
+        base = (self.height() + metrics.ascent() - metrics.descent()) // 2
+        painter.setPen(theme.color("dim"))
+        if self._step and x - metrics.horizontalAdvance(self._step) > 16:
+            painter.drawText(x - metrics.horizontalAdvance(self._step) - 12, base, self._step)
         for index, text in texts:
             _paint_swatch(painter, x, self.height() // 2, index, len(self._entries) > 1)
             painter.setPen(theme.color("dim"))
-            painter.drawText(x + SWATCH + 6, (self.height() + metrics.ascent() - metrics.descent()) // 2, text)
+            painter.drawText(x + SWATCH + 6, base, text)
             x += metrics.horizontalAdvance(text) + SWATCH + 16
 
 

@@ -108,10 +108,11 @@ class FormCard(Card):
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(GAP)
         self.header.addStrut(HEADER)
-        self.body.setSpacing(8)
+        self.body.setSpacing(0)
         for column in range(COLUMNS):
             self._grid.setColumnStretch(column, 1)
-            # An empty column would have no spacing, and the columns of two cards would differ.
+            # Empty or spanned columns would have no spacing, and the columns of two cards would differ. The row of
+            # these also keeps the fields away from the title.
             self._grid.addWidget(QWidget(), 0, column)
         self._inside = QWidget()
         self._inside.setLayout(self._grid)
@@ -148,7 +149,7 @@ class FormCard(Card):
         for box in wanted:
             if place % COLUMNS + box.span > COLUMNS:
                 place += COLUMNS - place % COLUMNS
-            self._grid.addWidget(box, place // COLUMNS, place % COLUMNS, 1, box.span)
+            self._grid.addWidget(box, place // COLUMNS + 1, place % COLUMNS, 1, box.span)
             place += box.span
         self._placed = wanted
 

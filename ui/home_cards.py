@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from backends.common.ends import last_error, last_events
+from backends.common.ends import last_error
 from studio import interpreters
-from studio.command_line import outcome_of
 from studio.machine import free_space, machine
+from studio.run import last_events, outcome_of
 from studio.texts import has, t
 from studio.units import size
 from ui.curves.names import title_of, when

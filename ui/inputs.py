@@ -15,14 +15,14 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from studio import schema
 from studio.texts import t
+from ui.pairs_input import PairsInput
 from ui.say import say
-from ui.widgets import label, retone, show_icon
+from ui.widgets import retone, show_icon
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QResizeEvent, QWheelEvent
@@ -218,95 +218,6 @@ class PathInput(QWidget):
         if chosen:
             self._line.setText(chosen)
             self.edited.emit()
-
-
-class _PairRow(QWidget):
-    edited = Signal()
-    removed = Signal()
-
-    def __init__(self, key: str, value: str) -> None:
-        super().__init__()
-        self.key, self.text = QLineEdit(key), QLineEdit(value)
-        for line, name in ((self.key, "form.pair_key"), (self.text, "form.pair_value")):
-            say(line, "setPlaceholderText", name)
-            say(line, "setAccessibleName", name)
-            line.textEdited.connect(self.edited)
-        remove = QPushButton()
-        remove.setFixedWidth(40)
-        remove.setIconSize(QSize(16, 16))
-        show_icon(remove, "close", "dim")
-        say(remove, "setToolTip", "form.pair_remove")
-        say(remove, "setAccessibleName", "form.pair_remove")
-        remove.clicked.connect(self.removed)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        row.addWidget(self.key, 2)
-        row.addWidget(label("form.pair_is", "dim"))
-        row.addWidget(self.text, 3)
-        row.addWidget(remove)
-
-    def is_empty(self) -> bool:
-        return not self.key.text().strip() and not self.text.text()
-
-
-class PairsInput(QWidget):
-    """Rows of KEY = VALUE; empty rows count as none."""
-
-    edited = Signal()
-
-    def __init__(self, field: Field) -> None:
-        super().__init__()
-        self._field = field
-        self._rows: list[_PairRow] = []
-        self._add = QPushButton()
-        self._add.setProperty("role", "text")
-        show_icon(self._add, "add", "accent", 16)
-        say(self._add, "setText", "form.pair_add")
-        self._add.clicked.connect(lambda: self._append("", "").key.setFocus())
-        self.focus: QWidget = self._add
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(6)
-        self._column.addWidget(self._add, 0, Qt.AlignmentFlag.AlignLeft)
-
-    def value(self) -> tuple[tuple[str, str], ...]:
-        """Raises schema.Unreadable."""
-        filled = [row for row in self._rows if not row.is_empty()]
-        return tuple(schema.pair(self._field, f"{row.key.text()}={row.text.text()}") for row in filled)
-
-    def show_value(self, value: Any) -> None:
-        for row in tuple(self._rows):
-            self._drop(row)
-        for key, text in value:
-            self._append(key, text)
-
-    def show_implied(self, text: str) -> None:
-        pass
-
-    def show_wrong(self, wrong: bool) -> None:
-        for row in self._rows:
-            for line in (row.key, row.text):
-                retone(line, "wrong", "true" if wrong else "false")
-
-    def _append(self, key: str, text: str) -> _PairRow:
-        row = _PairRow(key, text)
-        row.edited.connect(self.edited)
-        row.removed.connect(lambda: self._remove(row))
-        self._rows.append(row)
-        self._column.insertWidget(len(self._rows) - 1, row)
-        return row
-
-    def _remove(self, row: _PairRow) -> None:
-        self._drop(row)
-        self._add.setFocus()
-        self.edited.emit()
-
-    def _drop(self, row: _PairRow) -> None:
-        self._rows.remove(row)
-        self._column.removeWidget(row)
-        row.hide()
-        row.deleteLater()
 
 
 Input = LineInput | ChoiceInput | SwitchInput | PathInput | PairsInput

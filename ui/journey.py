@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from backends import features
-from studio.command_line import outcome_of
+from studio.run import outcome_of
 from studio.texts import has
 
 if TYPE_CHECKING:

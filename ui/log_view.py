@@ -37,7 +37,7 @@ class LogView(QAbstractScrollArea):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setObjectName("log.view")
+        self.setObjectName("log_view")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)

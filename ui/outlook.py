@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from backends.launch.figures import last_figures
 from studio import interpreters
 from studio.texts import t
 from studio.units import count, duration
+from ui.curves.names import mode_name, when
 from ui.device import cards
 from ui.form import HEADER
 from ui.page_scroll import empty
@@ -104,8 +104,8 @@ class Outlook(Card):
         heads = ("launch.measured", "launch.per_step", "launch.speed", "launch.compile")
         for column, key in enumerate(heads):
             self._put(0, column, t(key), "hint")
-        for row, (mode, figures) in enumerate(sorted(self._measured.items(), reverse=True), start=1):
-            for column, text in enumerate(_cells(mode, figures)):
+        for row, (_mode, figures) in enumerate(sorted(self._measured.items(), reverse=True), start=1):
+            for column, text in enumerate(_cells(figures)):
                 self._put(row, column, text, "" if column else "dim")
 
     def _put(self, row: int, column: int, text: str, role: str) -> None:
@@ -115,8 +115,7 @@ class Outlook(Card):
         self._grid.addWidget(cell, row, column, side | Qt.AlignmentFlag.AlignVCenter)
 
 
-def _cells(mode: str, figures: Figures) -> tuple[str, ...]:
-    when = time.strftime("%m-%d %H:%M", time.localtime(figures.run.asked.time / 1e9))
+def _cells(figures: Figures) -> tuple[str, ...]:
     compiled = duration(figures.compile_seconds) if figures.compile_seconds else "–"
-    name = t(f"launch.choice.mode.{mode}")
-    return f"{name} · {when}", duration(figures.step_seconds), count(figures.samples_per_second), compiled
+    name = f"{mode_name(figures.run)} · {when(figures.run)}"
+    return name, duration(figures.step_seconds), count(figures.samples_per_second), compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 from ui.widgets import GAP, MARGIN
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QLayout
 
 BAR = 12
+SETTLING = 100
 
 
 class _Content(QWidget):
@@ -46,6 +47,25 @@ class PageScroll(QScrollArea):
         self.setWidget(content)
         self.verticalScrollBar().rangeChanged.connect(lambda _low, high: self._make_room(high > 0))
         self._make_room(False)
+        self._wanted: QWidget | None = None
+        self._settled = QTimer(self)
+        self._settled.setSingleShot(True)
+        self._settled.timeout.connect(self._forget)
+        self.verticalScrollBar().rangeChanged.connect(lambda _low, _high: self._follow())
+
+    def reveal(self, widget: QWidget) -> None:
+        """Scrolls to a widget that may have been shown just now: layouts take a moment until they know its place."""
+        self._wanted = widget
+        self._settled.start(SETTLING)
+        self._follow()
+
+    def _follow(self) -> None:
+        if self._wanted is not None:
+            self.ensureWidgetVisible(self._wanted)
+
+    def _forget(self) -> None:
+        self._follow()
+        self._wanted = None
 
     def _make_room(self, bar: bool) -> None:
         self._column.setContentsMargins(0, 0, MARGIN - BAR if bar else MARGIN, MARGIN)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
-from backends.common.ends import last_events, last_values
+from backends.common.ends import last_values
+from studio.run import last_events
 from studio.units import duration, number
 from ui.curves.names import state_name, title_of, tone_of, when
 from ui.sparkline import Sparkline

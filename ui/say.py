@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SAID = "_said"
 
 
-def say(target: QObject, setter: str, key: str, **args: Any) -> None:
+def say(target: QObject, setter: str, key: str, /, **args: Any) -> None:
     """Sets a text now and again after each change of language. A later call with the same setter replaces it."""
     said: dict[str, tuple[str, dict[str, Any]]] = getattr(target, _SAID, {})
     said[setter] = (key, args)

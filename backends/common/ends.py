@@ -1,25 +1,14 @@
-"""The last events of a run, from the ends of its files: what a card shows without reading a run whole."""
+"""What the last events of a run say (`studio.run.last_events`): for a card, without reading a run whole."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from studio.events import Event, Finding, Metric, attempt_and_rank, decode
-from studio.tail import last_lines
+from studio.events import Finding, Metric
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-
-def last_events(folder: Path, octets: int = 8192) -> list[Event]:
-    """Events at the ends of the files of rank 0, in order of time; at most `octets` of each file are read."""
-    try:
-        names = [path.name for path in folder.iterdir() if (attempt_and_rank(path.name) or (0, 1))[1] == 0]
-    except OSError:
-        return []
-    found = [event for name in names for event in decode(b"\n".join(last_lines(folder / name, octets)))[0]]
-    return sorted(found, key=lambda event: event.time)
+    from studio.events import Event
 
 
 def last_values(events: list[Event], name: str) -> list[float]:

@@ -41,16 +41,21 @@ class Summary:
 
 def from_note(args: dict[str, Any]) -> Summary:
     """Whatever is missing or of another type stays at its default: the file may be newer or damaged."""
-    texts = {name: args[name] for name in ("recipe", "mode", "device") if isinstance(args.get(name), str)}
-    names = ("compile_seconds", "train_seconds", "step_seconds", "samples_per_second")
-    numbers = {name: value for name in names if (value := as_number(args.get(name))) is not None}
-    given = args.get("metrics")
+    given, steps = args.get("metrics"), args.get("steps")
     metrics = {str(name): as_number(value) for name, value in given.items()} if isinstance(given, dict) else {}
-    steps = args.get("steps")
     return Summary(
-        **texts, **numbers, steps=steps if isinstance(steps, int) else 0,
+        recipe=_text(args, "recipe"), mode=_text(args, "mode"), device=_text(args, "device"),
+        steps=steps if isinstance(steps, int) else 0, compile_seconds=as_number(args.get("compile_seconds")) or 0.0,
+        train_seconds=as_number(args.get("train_seconds")) or 0.0,
+        step_seconds=as_number(args.get("step_seconds")) or 0.0,
+        samples_per_second=as_number(args.get("samples_per_second")) or 0.0,
         metrics={name: value for name, value in metrics.items() if value is not None},
     )  # fmt: skip
+
+
+def _text(args: dict[str, Any], name: str) -> str:
+    value = args.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def as_number(value: object) -> float | None:

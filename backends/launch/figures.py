@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backends.common.ends import last_events
 from studio.events import Note
+from studio.run import last_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

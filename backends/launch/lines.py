@@ -28,7 +28,7 @@ def groups(spec: LaunchSpec, project: Path | None) -> list[tuple[str, ...]]:
     words = schema.arguments(spec)
     if "--recipe" not in words:
         words = ("--recipe", spec.what.recipe, *words)
-    head = [(program(),)] + ([("--project", str(project))] if project else []) + [("launch",)]
+    head = [(program(),), ("--project", str(project)) if project else ("--no-project",), ("launch",)]
     return head + _by_flag(words)
 
 

@@ -23,8 +23,8 @@ class Recipe:
 
 RECIPES = {
     "linear": Recipe(batch=32, optimizer="sgd", lr=0.1, steps=200, samples=1024),
-    "digits": Recipe(batch=32, optimizer="adamw", lr=0.001, steps=600, samples=1437),
-    "text": Recipe(batch=16, optimizer="adamw", lr=0.001, steps=300, samples=None),
+    "digits": Recipe(batch=32, optimizer="adamw", lr=0.005, steps=300, samples=1437),
+    "text": Recipe(batch=8, optimizer="adamw", lr=0.003, steps=300, samples=None),
 }
 
 

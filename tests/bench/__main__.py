@@ -11,7 +11,6 @@ import tempfile
 import tests.bench
 from tests.bench.figure import table
 
-
 NOT_BENCHES = ("__main__", "figure", "stage")
 
 

@@ -6,7 +6,6 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from studio import run as runs
 from studio.events import name_of
 from studio.run import create
 from tests.bench.figure import Figure
@@ -15,18 +14,24 @@ from tests.bench.stage import Heart, wait, window
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from studio import run as runs
+
 RECORDS = 1_000_000
-LINE = '{"type":"metric","time":%d,"step":%d,"values":{"loss":%r,"lr":0.001,"step_time":%r}}\n'
 BEGAN = 1_763_660_000_123_456_789
+
+
+def _line(step: int) -> str:
+    loss, seconds = 2 / (1 + step / 1000) + step % 7 / 100, 0.01 + step % 11 / 1e4
+    values = f'"loss":{loss!r},"lr":0.001,"step_time":{seconds!r}'
+    return f'{{"type":"metric","time":{BEGAN + step * 10**7},"step":{step},"values":{{{values}}}}}\n'
 
 
 def _make(folder: Path) -> runs.Run:
     folder.mkdir(parents=True, exist_ok=True)
     run = create(folder, "launch", {"what": {"recipe": "linear"}})
     with (run.folder / name_of(1, 0, 1)).open("w") as file:
-        for step in range(RECORDS):
-            file.write(LINE % (BEGAN + step * 10**7, step, 2 / (1 + step / 1000) + step % 7 / 100, 0.01 + step % 11 / 1e4))
-        file.write('{"type":"ended","time":%d,"code":0,"reason":""}\n' % (BEGAN + RECORDS * 10**7))
+        file.writelines(_line(step) for step in range(RECORDS))
+        file.write(f'{{"type":"ended","time":{BEGAN + RECORDS * 10**7},"code":0,"reason":""}}\n')
     return run
 
 
@@ -46,8 +51,9 @@ def figures() -> list[Figure]:
     (events,) = run.folder.glob("events*")
     bare = _bare(events)
     shell.close()
+    name = "open a run of 1,000,000 metric records"
     return [
-        Figure(what="open a run of 1,000,000 metric records", value=seconds, unit="s CPU", bar=1.5, peer=bare, peer_name="json.loads alone"),
+        Figure(what=name, value=seconds, unit="s CPU", bar=1.5, peer=bare, peer_name="json.loads alone"),
         Figure(what="UI CPU at a stretch meanwhile, at most", value=max(heart.busy), unit="ms", bar=50),
     ]  # fmt: skip
 

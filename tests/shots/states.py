@@ -9,12 +9,12 @@ from backends.launch.spec import LaunchSpec
 from studio import schema
 from studio.errors import StudioError
 from tests.bench.stage import wait
-from tests.shots.stage import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.shots.stage import Stage
     from ui.shell import Shell
 
 

@@ -108,3 +108,13 @@ def test_that_names_of_event_files_tell_attempt_and_rank() -> None:
         "events.a1.r-1.p1.jsonl",
     ):
         assert events.attempt_and_rank(other) is None
+
+
+def test_that_a_path_that_is_no_utf8_loses_no_event(tmp_path: Path) -> None:
+    Journal(tmp_path, 1).write(
+        Finding(rule="error.file", severity="error", args={"path": "/tmp/\udcff", "reason": "x"})
+    )
+    (path,) = tmp_path.iterdir()
+    (found,), damaged = decode(path.read_bytes())
+    assert isinstance(found, Finding)
+    assert (found.args["path"], damaged) == ("/tmp/?", 0)

@@ -92,17 +92,13 @@ def test_that_the_smallest_value_is_found(given_points: list[tuple[int, float]],
 @given(points)
 def test_that_what_is_no_number_is_marked(given_points: list[tuple[int, float]]) -> None:
     steps, values = filled(given_points, [100]).gaps()
-    expected = [
-        (step, value) for step, value in sorted(given_points, key=lambda p: p[0]) if not math.isfinite(value)
-    ]
+    expected = [(step, value) for step, value in sorted(given_points, key=lambda p: p[0]) if not math.isfinite(value)]
     assert steps.tolist() == [step for step, _ in expected]
     np.testing.assert_array_equal(values, np.array([value for _, value in expected], float))
 
 
 @given(points, st.integers(-60, 310))
-def test_that_hidden_points_are_gone_from_the_picture(
-    given_points: list[tuple[int, float]], step: int
-) -> None:
+def test_that_hidden_points_are_gone_from_the_picture(given_points: list[tuple[int, float]], step: int) -> None:
     series = filled(given_points, [150])
     series.hide_from(step)
     assert (series.steps < step).all()
@@ -120,9 +116,7 @@ def test_that_the_nearest_point_is_the_nearest(given_points: list[tuple[int, flo
     assert abs(found[0] - step) == min(abs(one - step) for one, _ in given_points)
 
 
-rows = st.dictionaries(
-    st.sampled_from(["loss", "lr", "accuracy"]), st.floats(-5, 5) | st.just("NaN"), max_size=3
-)
+rows = st.dictionaries(st.sampled_from(["loss", "lr", "accuracy"]), st.floats(-5, 5) | st.just("NaN"), max_size=3)
 
 
 @settings(deadline=None)
@@ -153,9 +147,7 @@ def test_that_a_later_attempt_hides_what_it_goes_over_again() -> None:
     loss, accuracy = curves.series[0, "loss"], curves.series[0, "accuracy"]
     assert loss.steps.tolist() == list(range(1, 61))
     assert loss.values[49:51].tolist() == [1.0, 2.0]
-    assert accuracy.steps.tolist() == [40], (
-        "an old point beyond the new start is hidden, also of a metric that waits"
-    )
+    assert accuracy.steps.tolist() == [40], "an old point beyond the new start is hidden, also of a metric that waits"
     assert curves.starts() == {1: 1, 2: 51}
 
 

@@ -85,9 +85,7 @@ def test_that_a_folder_or_a_pipe_in_its_place_is_no_trouble(tmp_path: Path) -> N
 
 def test_that_a_run_is_read_with_attempts_and_ranks(tmp_path: Path) -> None:
     run = create(tmp_path, "launch", {})
-    (run.folder / "events.a2.r3.p77.jsonl").write_bytes(
-        b'{"type":"metric","time":1,"step":4,"values":{"loss":1}}\n'
-    )
+    (run.folder / "events.a2.r3.p77.jsonl").write_bytes(b'{"type":"metric","time":1,"step":4,"values":{"loss":1}}\n')
     Journal(run.folder, 1).write(Note(key="launch.compiling"), Ended(code=0))
     found = list(RunTail(run.folder).read())
     assert [(attempt, rank) for attempt, rank, _ in found] == [(1, 0), (2, 3)]

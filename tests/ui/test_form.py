@@ -10,12 +10,14 @@ from PySide6.QtGui import QDropEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QWidget
 
+from backends.launch.recipes import RECIPES
 from backends.launch.spec import LaunchSpec
 from studio import schema
 from tests.launch.test_plan import SPECS
 from ui.form import Form
-from ui.inputs import ChoiceInput, LineInput, PairsInput
+from ui.inputs import ChoiceInput, LineInput
 from ui.pages.launch import implied
+from ui.pairs_input import PairsInput
 from ui.say import change_language
 
 if TYPE_CHECKING:
@@ -151,7 +153,7 @@ def test_that_a_change_of_recipe_keeps_what_was_typed(form: Form) -> None:
 
 
 def test_that_an_empty_field_says_what_follows_from_the_recipe(form: Form) -> None:
-    assert line(form, "batch").placeholderText() == "Recipe's: 32"
+    assert line(form, "batch").placeholderText() == f"Recipe's: {RECIPES['digits'].batch}"
     assert choice(form, "optimizer").itemText(0) == "Recipe's: AdamW"
     pick(form, "recipe", "linear")
     assert choice(form, "optimizer").itemText(0) == "Recipe's: SGD"
@@ -160,7 +162,9 @@ def test_that_an_empty_field_says_what_follows_from_the_recipe(form: Form) -> No
 
 
 def test_that_epochs_say_what_the_steps_become(form: Form) -> None:
+    type_into(form, "steps", "600")
     assert line(form, "epochs").placeholderText() == "= 13.4"
+    type_into(form, "steps", "")
     type_into(form, "epochs", "1")
     assert line(form, "steps").placeholderText() == "= 45"
 

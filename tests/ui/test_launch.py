@@ -69,6 +69,8 @@ def test_that_the_form_and_start_make_a_run_that_really_trains(
 
 def test_that_the_sentence_says_what_the_choices_come_to(page: LaunchPage) -> None:
     type_into(page.form, "accumulate", "4")
+    type_into(page.form, "batch", "32")
+    type_into(page.form, "steps", "600")
     assert "Global batch 128 = 32 × 4 accumulated × 1 process; 600 steps = 53.4 epochs." in page.sentence.text()
     change_language("zh")
     assert "全局 batch 128 = 32 × 累积 4 次 × 1 个进程；600 步 = 53.4 轮。" in page.sentence.text()
@@ -87,6 +89,14 @@ def test_that_a_wrong_field_keeps_from_starting_and_gets_the_focus(
     assert page.focusWidget() is line(page.form, "lr")
     type_into(page.form, "lr", "0.1")
     assert page.start_button.isEnabled()
+
+
+def test_that_a_wrong_field_that_is_folded_away_is_scrolled_to(page: LaunchPage, qtbot: QtBot) -> None:
+    page.resize(1104, 400)
+    page.form.set_spec(asked(env=(("MY_TOKEN", "x"),)))
+    press(page, "launch.to_wrong")
+    box = page.form._boxes["env"]
+    qtbot.waitUntil(lambda: not box.visibleRegion().isEmpty() and box.visibleRegion().boundingRect() == box.rect())
 
 
 def test_that_reset_brings_back_the_recipes_values_and_keeps_the_rest(page: LaunchPage) -> None:
@@ -197,8 +207,16 @@ def test_that_an_interpreter_without_mindspore_is_said_before_the_start(page: La
 @pytest.mark.parametrize("size", [(1104, 754), (1744, 1034)])
 @pytest.mark.parametrize("spec", [LaunchSpec(), asked(recipe="text", mode="jit", amp="O2", env=(("A", "1"),))])
 def test_that_nothing_is_cut_off(
-    page: LaunchPage, qtbot: QtBot, language: str, size: tuple[int, int], spec: LaunchSpec
+    page: LaunchPage,
+    session: Session,
+    recorded_summary: Callable[[str, float], None],
+    language: str,
+    size: tuple[int, int],
+    spec: LaunchSpec,
 ) -> None:
+    for mode in ("pynative", "jit"):
+        recorded_summary(mode, 0.1234)
+    session.look()
     page.resize(*size)
     page.form.set_spec(spec)
     page.form.focus_field("python")

@@ -127,7 +127,7 @@ def test_searching_with_the_keyboard(qtbot: QtBot, panel: LogPanel, tmp_path: Pa
     path.write_text("".join(f"line {number} {'损失 Needle' if number % 100 == 0 else ''}\n" for number in range(1000)))
     panel.show_file(path)
     qtbot.waitUntil(lambda: panel.view.count() == 1000)
-    panel.find()
+    panel.find_text()
     qtbot.keyClicks(panel._search, "needle")
     qtbot.waitUntil(lambda: panel._count.text() == "10 found")
     qtbot.keyClick(panel._search, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
@@ -166,7 +166,9 @@ def test_that_a_closed_drawer_shows_the_last_line(qtbot: QtBot, panel: LogPanel,
     qtbot.waitUntil(lambda: panel._last.whole_text() == "two")
 
 
-def test_that_a_flood_is_read_to_its_end(qtbot: QtBot, panel: LogPanel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_that_a_flood_is_read_to_its_end(
+    qtbot: QtBot, panel: LogPanel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(log_lines, "AT_ONCE", 1 << 16)
     path = tmp_path / "log"
     path.write_bytes(b"")

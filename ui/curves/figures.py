@@ -35,7 +35,7 @@ class FigureRow(QWidget):
     def show_story(self, story: Story, curves: Curves, recipe: str) -> None:
         known = {name: series for (rank, name), series in curves.series.items() if rank == min(curves.ranks())}
         self._show_step(story)
-        self._show_loss(known.get("loss"))
+        self._show_loss(known.get("loss"), story)
         self._show_measured(known, recipe, story)
         self._show_speed(story, known.get("throughput"), known.get("step_time"))
 
@@ -45,9 +45,9 @@ class FigureRow(QWidget):
         hint = t("curves.left", time=duration(left)) if left and not story.ended else ""
         self.figures["step"].show_value(f"{_whole(story.steps_done)}{of}", "", hint)
 
-    def _show_loss(self, loss: Series | None) -> None:
+    def _show_loss(self, loss: Series | None, story: Story) -> None:
         if loss is None or not len(loss):
-            self.figures["loss"].show_value(NOTHING, "", t("curves.from_first_step"))
+            self.figures["loss"].show_value(NOTHING, "", "" if story.ended else t("curves.from_first_step"))
             return
         best = loss.smallest()
         hint = t("curves.best", value=number(best[1], 3), step=_whole(best[0])) if best else ""
@@ -76,7 +76,8 @@ class FigureRow(QWidget):
         if story.ended and story.summary and story.summary.step_seconds > 0:
             rate, seconds = story.summary.samples_per_second, story.summary.step_seconds
         self.figures["speed"].show_value(count(rate) if rate else NOTHING, "", t("curves.per_second") if rate else "")
-        self.figures["step_time"].show_value(*_split(duration(seconds)) if seconds else (NOTHING,), hint=self._first(story))
+        value, unit = _split(duration(seconds)) if seconds else (NOTHING, "")
+        self.figures["step_time"].show_value(value, unit, self._first(story))
 
     def _first(self, story: Story) -> str:
         if story.compile_seconds is not None:

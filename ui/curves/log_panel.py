@@ -29,9 +29,10 @@ class LogPanel(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setObjectName("log.panel")
+        self.setObjectName("log_panel")
         self.setProperty("role", "card")
         self.view = LogView()
+        self.is_open = True
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 4, 8, 4)
         column.setSpacing(4)
@@ -44,8 +45,7 @@ class LogPanel(QFrame):
         self.view.grown.connect(self._tell)
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        find.activated.connect(self.find)
-        self.is_open = True
+        find.activated.connect(self.find_text)
         self.open(False)
 
     def _make_head(self) -> QWidget:
@@ -53,7 +53,7 @@ class LogPanel(QFrame):
         row = QHBoxLayout(head)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
-        self._toggle = text_button("log.title", "log.toggle")
+        self._toggle = text_button("log.title", "log_toggle")
         self._toggle.clicked.connect(lambda: self.open(not self.is_open))
         self._last = Elided(role="hint")
         row.addWidget(self._toggle)
@@ -116,7 +116,7 @@ class LogPanel(QFrame):
         self._tell()
         self.opened.emit(opened)
 
-    def find(self) -> None:
+    def find_text(self) -> None:
         """Opens the log with the cursor in the search field."""
         self.open(True)
         self._search.setFocus()

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from backends.curves.asked import mode_of, recipe_of
-from studio.command_line import outcome_of
+from studio.run import outcome_of
 from studio.texts import has, t
 
 if TYPE_CHECKING:

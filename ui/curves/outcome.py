@@ -44,8 +44,8 @@ class ReasonCard(Card):
         self._sentence.setProperty("role", "")
         self._hint = Sentence()
         self._fold = text_button("curves.last_lines", "curves.last_lines")
-        self._fold.clicked.connect(lambda: self._open(not self._lines.isVisible()))
         self._lines = mono_block()
+        self._fold.clicked.connect(lambda: self._open(not self._lines.isVisible()))
         self.body.addWidget(self._sentence)
         self.body.addWidget(self._hint)
         self.body.addWidget(self._fold, 0, Qt.AlignmentFlag.AlignLeft)
@@ -115,11 +115,12 @@ class LearnedCard(Card):
         self._sentence.setText(learned_sentence(summary))
         self._sentence.setVisible(bool(self._sentence.text()))
         learned = summary.learned()
+        heads: tuple[str, ...] = ()
+        rows: list[tuple[str, ...]]
         if learned:
             heads = ("", t("curves.head.learned"), t("curves.head.true"), t("curves.head.off"))
             rows = [_learned_row(*entry) for entry in learned]
         else:
-            heads = ()
             rows = [(metric_title(name), value_of(name, value)) for name, value in summary.metrics.items()]
         self._table.show_rows(heads, rows)
         for widget in (self._sample_title, self._sample):
@@ -139,7 +140,8 @@ def learned_sentence(summary: Summary) -> str:
     if "eval_loss" in summary.metrics:
         loss = summary.metrics["eval_loss"]
         choices = math.exp(min(loss, 50.0)) if math.isfinite(loss) else math.nan
-        return t("curves.learned_text", loss=value_of("eval_loss", loss), choices=f"{choices:.1f}")
+        text = f"{choices:.0f}" if choices >= 10 else f"{choices:.1f}"
+        return t("curves.learned_text", loss=value_of("eval_loss", loss), choices=text)
     return ""
 
 

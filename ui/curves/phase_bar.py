@@ -31,12 +31,12 @@ class PhaseBar(QWidget):
         self.row = QHBoxLayout()
         self.row.setSpacing(8)
         self._phase = label(role="dim")
-        self._phase.setObjectName("curves.phase")
+        self._phase.setObjectName("curves_phase")
         self._phase.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._phase.setMinimumHeight(26)
         self.row.addWidget(self._phase, 1)
         self._bar = QProgressBar()
-        self._bar.setObjectName("curves.progress")
+        self._bar.setObjectName("curves_progress")
         self._bar.setRange(0, FULL)
         self._bar.setTextVisible(False)
         column.addLayout(self.row)
@@ -64,8 +64,9 @@ class PhaseBar(QWidget):
             percent = f"{story.fraction() * 100:.0f} %" if story.done else ""
             self._show(phase_text(story), percent, story.fraction())
         else:
-            finished = bool(glance and glance.state == "ended" and glance.code == 0)
-            self._show(t("curves.charts_hint") if story.step else "", "", 1.0 if finished else story.fraction())
+            self._show(t("curves.charts_hint") if story.step else "", "", story.fraction())
+        # Of a run that is done, a full bar says nothing.
+        self._bar.setVisible(self.is_loading or not (glance and glance.state == "ended" and glance.code == 0))
 
     def _show(self, phase: str, more: str, fraction: float) -> None:
         self._phase.setText(" · ".join(filter(None, (phase, more))))

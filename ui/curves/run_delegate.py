@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from studio.command_line import outcome_of
+from studio.run import outcome_of
 from ui import theme
 from ui.curves.names import state_name, title_of, tone_of
 from ui.curves.run_model import RunModel, facts_of, loss_of
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 HEIGHT = 54
 BOX = 14
 LEFT = 34
+MOUSE = (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease, QEvent.Type.MouseButtonDblClick)
 
 
 class RunDelegate(QStyledItemDelegate):
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802 - Qt's names
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(200, HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -80,11 +81,9 @@ class RunDelegate(QStyledItemDelegate):
         painter.setPen(theme.color("text"))
         _elided(painter, upper.adjusted(0, 0, -width - 24, 0), title_of(run))
 
-    def editorEvent(  # noqa: N802
-        self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index
-    ) -> bool:
+    def editorEvent(self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index) -> bool:
         """A click on the box ticks; elsewhere it chooses the run, which the view does."""
-        if event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease, QEvent.Type.MouseButtonDblClick):
+        if event.type() in MOUSE:
             inside = tick_box(option.rect).adjusted(-8, -12, 6, 12).contains(event.position().toPoint())  # type: ignore[attr-defined]
             if inside and event.type() == QEvent.Type.MouseButtonRelease:
                 _toggle(model, index)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QItemSelectionModel, Qt, QThreadPool, Signal
-from PySide6.QtWidgets import QHBoxLayout, QListView, QMenu, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QListView, QMenu, QMessageBox, QWidget
 
 from studio import run as runs
 from studio.errors import StudioError
@@ -54,7 +54,7 @@ class RunList(Card):
 
     def _make_view(self) -> None:
         self.view = QListView()
-        self.view.setObjectName("curves.run_list")
+        self.view.setObjectName("curves_run_list")
         self.view.setFrameShape(QListView.Shape.NoFrame)
         self.view.setStyleSheet("QListView, QListView:focus { border: none; border-radius: 0; }")
         self.view.setModel(self.model)
@@ -76,7 +76,7 @@ class RunList(Card):
         self._undo_text = Elided(role="dim")
         self._undo = text_button("curves.undo", "curves.undo")
         self._undo.clicked.connect(self.undo)
-        self._empty_alone = text_button("curves.empty_trash", "curves.empty_trash_alone")
+        self._empty_alone = text_button("curves.empty_trash", "curves_empty_trash_alone")
         self._empty_alone.clicked.connect(self._ask_to_empty)
         row.addWidget(self._undo_text)
         row.addWidget(self._undo)
@@ -125,7 +125,7 @@ class RunList(Card):
         found = [(run, colors[run.name]) for run, _ in self.model.listed if run.name in colors]
         return sorted(found, key=lambda pair: pair[0].name != self.model.chosen)
 
-    def _choose(self, current, previous) -> None:  # noqa: ANN001
+    def _choose(self, current, previous) -> None:
         if current.isValid() and current.row() < len(self.model.listed):
             run = self.model.listed[current.row()][0]
             if run.name != self.model.chosen:

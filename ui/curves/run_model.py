@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 
@@ -12,7 +12,8 @@ from ui.curves.names import state_name, title_of, when
 if TYPE_CHECKING:
     from studio.run import Glance, Run
 
-Index = Union[QModelIndex, QPersistentModelIndex]
+    Index = QModelIndex | QPersistentModelIndex
+
 MOST_TICKED = 7
 
 
@@ -73,7 +74,7 @@ class RunModel(QAbstractListModel):
     def row_of(self, name: str) -> int:
         return next((row for row, (run, _) in enumerate(self.listed) if run.name == name), -1)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's
         return 0 if parent.isValid() else len(self.listed)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -93,7 +94,7 @@ class RunModel(QAbstractListModel):
             return run, glance
         return None
 
-    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: N802
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         if role != Qt.ItemDataRole.CheckStateRole or not index.isValid():
             return False
         self.tick(self.listed[index.row()][0].name, Qt.CheckState(value) == Qt.CheckState.Checked)

@@ -41,7 +41,7 @@ class StopControl(QWidget):
         self._stop = button("curves.stop", "curves.stop")
         say(self._stop, "setToolTip", "curves.stop_hint")
         self._stop.clicked.connect(lambda: self._ask(True))
-        self._sure = primary_button("curves.stop_now", "curves.stop_sure")
+        self._sure = primary_button("curves.stop_now", "curves_stop_sure")
         self._sure.clicked.connect(self.stop)
         self._end = button("curves.end_now", "curves.end_now")
         say(self._end, "setToolTip", "curves.end_now_hint")
@@ -97,9 +97,14 @@ class StopControl(QWidget):
             say(self._text, "setText", "curves.stop_question")
         elif stopping and self._run and since is not None:
             left = max(0.0, grace_of(self._run) - (time.monotonic() - since))
-            unsay(self._text, "setText", t("curves.stopping", left=duration(round(left))))
+            unsay(self._text, "setText", t("curves.stopping", left=_whole_seconds(left)))
         if stopping != self._timer.isActive():
             self._timer.start() if stopping else self._timer.stop()
 
     def retranslate(self) -> None:
         self._show()
+
+
+def _whole_seconds(seconds: float) -> str:
+    """A clock that runs down needs no decimals."""
+    return t("unit.duration_s", s=round(seconds)) if seconds < 60 else duration(seconds)

@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
-    QApplication, QHBoxLayout, QLabel, QScrollArea, QSlider, QSplitter, QStackedWidget, QVBoxLayout, QWidget,
+    QApplication,
+    QHBoxLayout,
+    QLabel,
+    QScrollArea,
+    QSlider,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
 )  # fmt: skip
 
 from backends.curves.asked import recipe_of
-from studio.command_line import outcome_of
+from studio.run import outcome_of
 from studio.texts import has, t
 from ui import actions
 from ui.curves.chart_grid import ChartGrid, Shown
@@ -72,7 +80,7 @@ class CurvesPage(QWidget):
 
     def _make(self) -> None:
         self.stack = QStackedWidget()
-        empty = Empty("curves", "curves.empty_title", "curves.empty", "curves.empty_button", "curves.go_to_launch")
+        empty = Empty("curves", "curves.empty_title", "curves.empty", "curves.empty_button", "curves_go_to_launch")
         empty.clicked.connect(lambda: self.session.page_wanted.emit("launch"))
         self.stack.addWidget(empty)
         self.stack.addWidget(self._make_full())
@@ -91,7 +99,7 @@ class CurvesPage(QWidget):
         head.setContentsMargins(0, 0, SCROLL_BAR, 0)
         column.addLayout(head)
         self.sentence = Sentence()
-        self.sentence.setObjectName("curves.sentence")
+        self.sentence.setObjectName("curves_sentence")
         self.sentence.setContentsMargins(0, 0, SCROLL_BAR, 0)
         column.addWidget(self.sentence)
         self.run_list = RunList(self.session)
@@ -108,8 +116,8 @@ class CurvesPage(QWidget):
         row = QHBoxLayout()
         row.setSpacing(12)
         self.chip = Chip()
-        self.chip.setObjectName("curves.state")
-        self._runs_button = text_button("curves.runs", "curves.toggle_runs")
+        self.chip.setObjectName("curves_state")
+        self._runs_button = text_button("curves.runs", "curves_toggle_runs")
         self._runs_button.setCheckable(True)
         show_icon(self._runs_button, "menu", "accent", 16)
         say(self._runs_button, "setToolTip", "curves.toggle_runs_hint")
@@ -129,16 +137,17 @@ class CurvesPage(QWidget):
         return row
 
     def _make_splitter(self) -> QSplitter:
+        content = self._make_content()
         self.log = LogPanel()
         self.log.opened.connect(self._log_opened)
         self.splitter = QSplitter(Qt.Orientation.Vertical)
         self.splitter.setChildrenCollapsible(False)
-        self.splitter.addWidget(self._make_content())
-        drawer = QWidget()
-        row = QHBoxLayout(drawer)
+        self.splitter.addWidget(content)
+        self._drawer = QWidget()
+        row = QHBoxLayout(self._drawer)
         row.setContentsMargins(0, 0, SCROLL_BAR, 0)
         row.addWidget(self.log)
-        self.splitter.addWidget(drawer)
+        self.splitter.addWidget(self._drawer)
         self.splitter.setStretchFactor(0, 1)
         self._log_opened(False)
         return self.splitter
@@ -154,7 +163,7 @@ class CurvesPage(QWidget):
         self.reason.log_wanted.connect(lambda: self.log.open(True))
         self.times.launch_wanted.connect(lambda: self.session.page_wanted.emit("launch"))
         self.notice = Sentence()
-        self.notice.setObjectName("curves.notice")
+        self.notice.setObjectName("curves_notice")
         self.notice.setProperty("role", "warning")
         cards = QHBoxLayout()
         cards.setSpacing(GAP)
@@ -171,15 +180,15 @@ class CurvesPage(QWidget):
         self.nothing.setMinimumHeight(160)
         column.addWidget(self.nothing, 1)
         column.addWidget(self.grid, 1)
-        self.scroll = QScrollArea()
-        self.scroll.setWidgetResizable(True)
-        self.scroll.setWidget(content)
-        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll.verticalScrollBar().valueChanged.connect(self.grid.later)
-        self.scroll.verticalScrollBar().rangeChanged.connect(
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setWidget(content)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.verticalScrollBar().valueChanged.connect(self.grid.later)
+        self.area.verticalScrollBar().rangeChanged.connect(
             lambda _, most: column.setContentsMargins(0, 0, 2 if most else SCROLL_BAR, 0)
         )
-        return self.scroll
+        return self.area
 
     def _make_tools(self) -> QWidget:
         """How the charts are drawn."""
@@ -206,11 +215,12 @@ class CurvesPage(QWidget):
         return self._tools
 
     def _register(self) -> None:
-        actions.register(self, "curves.action.stop", "curves.stop_run", self.stop.ask, icon="stop")
-        actions.register(self, "curves.action.find", "curves.find_in_log", self.log.find, "Ctrl+F", "search")
-        actions.register(self, "curves.action.log", "curves.toggle_log", self._toggle_log, "Ctrl+L", "log")
-        actions.register(self, "curves.action.folder", "curves.open_folder", lambda: self.open_folder(self.run), icon="folder-open")
-        actions.register(self, "curves.action.all", "curves.show_all", lambda: self.grid.steps.show_all(), "Ctrl+0")
+        actions.register(self, "curves.stop_run", "curves.stop_run", self.stop.ask, icon="stop")
+        actions.register(self, "curves.find_in_log", "curves.find_in_log", self.log.find_text, "Ctrl+F", "search")
+        actions.register(self, "curves.toggle_log", "curves.toggle_log", self._toggle_log, "Ctrl+L", "log")
+        folder = self.open_folder
+        actions.register(self, "curves.open_folder", "curves.open_folder", lambda: folder(self.run), "", "folder-open")
+        actions.register(self, "curves.show_all", "curves.show_all", lambda: self.grid.steps.show_all(), "Ctrl+0")
 
     def _toggle_log(self) -> None:
         self.log.open(not self.log.is_open)
@@ -222,7 +232,7 @@ class CurvesPage(QWidget):
     def _log_opened(self, is_open: bool) -> None:
         height = max(400, self.splitter.height())
         closed = self.log.sizeHint().height()
-        drawer = self.splitter.widget(1)
+        drawer = self._drawer
         drawer.setMinimumHeight(140 if is_open else closed)
         drawer.setMaximumHeight(QWIDGETSIZE_MAX if is_open else closed)
         self.splitter.setSizes([height * 6 // 10, height * 4 // 10] if is_open else [height, closed])
@@ -255,7 +265,7 @@ class CurvesPage(QWidget):
         self.run_list.show_chosen()
         self._watch_drawn()
         self._show_story()
-        self.scroll.verticalScrollBar().setValue(0)
+        self.area.verticalScrollBar().setValue(0)
 
     def _watch_drawn(self) -> None:
         """A watcher for each drawn run, none for others."""
@@ -328,6 +338,7 @@ class CurvesPage(QWidget):
         self.nothing.setVisible(not has_points)
         for widget in (self._tools, self.grid):
             widget.setVisible(has_points)
+        self.phase.setVisible(has_points or works or loads)
 
     def _listed_glance(self) -> Glance | None:
         return next((glance for run, glance in self.session.listed if self.run and run.name == self.run.name), None)
@@ -355,6 +366,8 @@ class CurvesPage(QWidget):
         sentences = list(dict.fromkeys(filter(None, map(sentence_of, findings))))
         if watcher.damaged:
             sentences.append(t("curves.damaged", n=watcher.damaged))
+        attempts = watcher.curves.starts().items()
+        sentences += [t("mark.attempt", n=attempt, step=step) for attempt, step in attempts if attempt > 1]
         return sentences[:3]
 
     def _sentence(self, watcher: RunWatcher, glance: Glance) -> str:
@@ -383,7 +396,7 @@ class CurvesPage(QWidget):
         self._told_end = ""
         self._show_story()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Too narrow, the runs go behind their button; the user's choice holds until the width crosses the line."""
         super().resizeEvent(event)
         wide = self.width() >= ROOM_FOR_RUNS
@@ -391,12 +404,12 @@ class CurvesPage(QWidget):
             self._is_wide = wide
             self._show_runs_drawer(wide)
 
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._timer.start()
         self._show_story()
         self.grid.later()
 
-    def hideEvent(self, event) -> None:  # noqa: ANN001, N802
+    def hideEvent(self, event) -> None:
         super().hideEvent(event)
         self._timer.stop()

@@ -157,7 +157,7 @@ class LaunchPage(QWidget):
     def start(self) -> None:
         """Starts what is chosen; asks first where that would run code of a project that is not trusted."""
         if wrong := self.form.problems():
-            self._scroll.ensureWidgetVisible(self.form.focus_field(wrong[0].field))
+            self._scroll.reveal(self.form.focus_field(wrong[0].field))
         elif self._must_ask():
             self._ask()
         elif self._session.start("launch", self.form.spec()):
@@ -173,7 +173,7 @@ class LaunchPage(QWidget):
         args = {"python": self.form.spec().advanced.python, "project": self._session.project.folder}
         say(self._consent_text, "setText", "launch.consent_text", **args)
         self.consent.show()
-        self._scroll.ensureWidgetVisible(self.consent)
+        self._scroll.reveal(self.consent)
         self._agree.setFocus()
 
     def _trust_and_start(self) -> None:

@@ -9,8 +9,9 @@ events.a<attempt>.r<rank>.p<pid>.jsonl in that folder. Nothing here raises into
 the training. Python 3.7, standard library only.
 """
 
-# Paths are text here, and errors are caught inside loops: this runs in every step of a training.
+from __future__ import annotations
 
+# Paths are text here, and errors are caught inside loops: this runs in every step of a training.
 import functools
 import json
 import math
@@ -19,15 +20,18 @@ import os
 import threading
 import time
 
+if False:  # typing costs more at the start than all the rest
+    from typing import Any, Callable, Dict, Iterator, Optional, Tuple
+
 __all__ = ["artifact", "finding", "metric", "note", "progress"]
 
 RUN = "ASCEND_STUDIO_RUN"
 ATTEMPT = "ASCEND_STUDIO_ATTEMPT"
 
 
-def _never_raises(record):
+def _never_raises(record: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(record)
-    def safe(*args, **kwargs):
+    def safe(*args: Any, **kwargs: Any) -> None:
         if RUN in os.environ:
             try:  # noqa: SIM105  suppress() would cost a tenth of the record
                 record(*args, **kwargs)
@@ -39,7 +43,7 @@ def _never_raises(record):
 
 
 @_never_raises
-def metric(step, **values):
+def metric(step: Any, **values: Any) -> None:
     """Numbers of one optimizer step. Takes whatever float() takes; the rest is left out."""
     numbers = [_name(name) + ":" + text for name, text in _numbers(values)]
     if numbers:
@@ -47,20 +51,20 @@ def metric(step, **values):
 
 
 @_never_raises
-def progress(done, total, phase):
+def progress(done: Any, total: Any, phase: str) -> None:
     """`done` of `total` in the named phase; `total` 0 where the end is not known."""
     counts = f'"done":{_integer(done)},"total":{_integer(total)}'
     _append("progress", f'{counts},"phase":{_json(phase)}')
 
 
 @_never_raises
-def note(key, **args):
+def note(key: str, **args: Any) -> None:
     """Something worth saying; the catalogue of texts has the sentence of `key`."""
     _append("note", f'"key":{_json(key)},"args":{_json(_plain_args(args))}')
 
 
 @_never_raises
-def finding(rule, severity, path="", line=0, **args):
+def finding(rule: str, severity: str, path: Any = "", line: Any = 0, **args: Any) -> None:
     """Something to act on; `severity` is "info", "warning" or "error"."""
     kind = f'"rule":{_json(rule)},"severity":{_json(severity)}'
     place = f'"path":{_json(os.fspath(path))},"line":{_integer(line)}'
@@ -68,7 +72,7 @@ def finding(rule, severity, path="", line=0, **args):
 
 
 @_never_raises
-def artifact(kind, path):
+def artifact(kind: str, path: Any) -> None:
     """A file that the training left; a path inside the run's folder is kept relative to it."""
     path, run = os.fspath(path), os.environ[RUN]
     if os.path.isabs(path) and path.startswith(run + os.sep):
@@ -79,16 +83,16 @@ def artifact(kind, path):
 class _EventFile:
     """The event file of one process. Opened at the first record; one write per record."""
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         self.path = path
         self.pid = os.getpid()
         # Reentrant: a signal handler may record while its own thread is recording.
         self.lock = threading.RLock()
         self.descriptor = -1
-        self.identity = None
+        self.identity: Optional[Tuple[int, int]] = None
         self.torn = False
 
-    def append(self, line):
+    def append(self, line: bytes) -> None:
         with self.lock:
             if not self._is_open():
                 self._open()
@@ -99,14 +103,14 @@ class _EventFile:
             finally:
                 self.torn = written != len(data)
 
-    def _is_open(self):
+    def _is_open(self) -> bool:
         """A program may close descriptors that it does not know, and the number be used again."""
         try:
             return self.descriptor >= 0 and self._identify() == self.identity
         except OSError:
             return False
 
-    def _open(self):
+    def _open(self) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         self.descriptor = -1
         self.descriptor = os.open(self.path, flags, 0o644)
@@ -114,15 +118,15 @@ class _EventFile:
         # Left by an earlier process with this pid, or by ourselves before a close.
         self.torn = os.fstat(self.descriptor).st_size > 0
 
-    def _identify(self):
+    def _identify(self) -> Tuple[int, int]:
         found = os.fstat(self.descriptor)
         return found.st_dev, found.st_ino
 
 
-_event_file = None  # type: _EventFile | None
+_event_file: Optional[_EventFile] = None
 
 
-def _append(kind, body):
+def _append(kind: str, body: str) -> None:
     file = _file_of_this_process()
     if file is not None:
         line = f'{{"type":"{kind}","time":{time.time_ns()},{body}}}\n'
@@ -130,7 +134,7 @@ def _append(kind, body):
         file.append(line.encode("utf-8", "replace"))
 
 
-def _file_of_this_process():
+def _file_of_this_process() -> Optional[_EventFile]:
     global _event_file
     if _event_file is None or _event_file.pid != os.getpid():
         if os.environ.get("MS_ROLE") == "MS_SCHED":
@@ -139,23 +143,23 @@ def _file_of_this_process():
     return _event_file
 
 
-def _path():
+def _path() -> str:
     name = f"events.a{_setting(ATTEMPT, 1)}.r{_rank()}.p{os.getpid()}.jsonl"
     return os.path.join(os.environ[RUN], name)
 
 
-def _rank():
+def _rank() -> int:
     return _setting("RANK", _setting("RANK_ID", 0))
 
 
-def _setting(name, default):
+def _setting(name: str, default: int) -> int:
     try:
         return int(os.environ[name])
     except (KeyError, ValueError):
         return default
 
 
-def _forget_parent():
+def _forget_parent() -> None:
     """After a fork: a new file, and a lock that no thread of the parent holds."""
     global _event_file
     inherited, _event_file = _event_file, None
@@ -167,10 +171,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_parent)
 
 
-_name_texts = {}
+_name_texts: Dict[str, str] = {}
 
 
-def _name(name):
+def _name(name: str) -> str:
     """The name as a JSON string; the few names of a training are formatted once."""
     text = _name_texts.get(name)
     if text is None:
@@ -180,7 +184,7 @@ def _name(name):
     return text
 
 
-def _numbers(values):
+def _numbers(values: Dict[str, Any]) -> Iterator[Tuple[str, str]]:
     for name, value in values.items():
         try:
             yield name, _number(value)
@@ -188,7 +192,7 @@ def _numbers(values):
             continue
 
 
-def _number(value):
+def _number(value: Any) -> str:
     """The shortest decimal that reads back as the same double."""
     if type(value) is not float:
         try:
@@ -200,25 +204,25 @@ def _number(value):
     return f'"{_non_finite(value)}"'
 
 
-def _non_finite(value):
+def _non_finite(value: float) -> str:
     if value != value:
         return "NaN"
     return "Infinity" if value > 0 else "-Infinity"
 
 
-def _integer(value):
+def _integer(value: Any) -> int:
     try:
         return operator.index(value)
     except TypeError:
         return int(value)
 
 
-def _json(value):
+def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def _plain_args(args):
-    plain = {}
+def _plain_args(args: Dict[str, Any]) -> Dict[str, Any]:
+    plain: Dict[str, Any] = {}
     for name, value in args.items():
         try:
             plain[name] = _plain(value)
@@ -227,7 +231,7 @@ def _plain_args(args):
     return plain
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     """The value in JSON's own types. Raises where there is none."""
     if value is None or isinstance(value, (str, bool)):
         return value
@@ -240,7 +244,7 @@ def _plain(value):
     return _plain_number(value)
 
 
-def _plain_number(value):
+def _plain_number(value: Any) -> Any:
     if isinstance(value, (bytes, bytearray)):
         raise TypeError("bytes are not text")
     try:
