@@ -77,9 +77,10 @@ class _Lines:
 
     def _tell(self, event: Note | Finding) -> None:
         key = event.key if isinstance(event, Note) else event.rule
+        place = {} if isinstance(event, Note) else {"path": event.path, "line": event.line}
         if has(key):
             self._clear()
-            self._say(t(key, **event.args))
+            self._say(t(key, **place | event.args))
 
     def _clear(self) -> None:
         if self._live:

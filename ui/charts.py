@@ -39,7 +39,7 @@ SHAPES_ALONG = 9
 LEFT_WIDTH = 58
 TICK_SIZE = 11
 SWATCH = 16
-HEAD = 26
+HEAD = 28
 HEIGHT = 208
 
 
@@ -54,7 +54,7 @@ class Line:
 
 
 class _StepsBox(pg.ViewBox):
-    """Wheel zooms the steps, dragging moves them, a double click shows all. The heights always fit what is in view."""
+    """Ctrl and wheel zoom the steps, dragging moves them, a double click shows all. The heights fit what is in view."""
 
     def __init__(self, steps: ViewRange) -> None:
         super().__init__(enableMenu=False, defaultPadding=0.0)
@@ -168,6 +168,9 @@ class Chart(Card):
     def eventFilter(self, watched, event) -> bool:
         if event.type() == event.Type.Leave:
             self._steps.point_at(None)
+        if event.type() == event.Type.Wheel and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            event.ignore()  # the wheel alone scrolls the page that the chart is on
+            return True
         return super().eventFilter(watched, event)
 
     def show_lines(self, lines: Sequence[Line]) -> None:

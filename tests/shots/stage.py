@@ -74,6 +74,8 @@ def _cut(stage: Stage, name: str, share: float = 1.0, phase: str = "") -> None:
     shutil.copytree(source, copy)
     for path in copy.glob("events*.jsonl"):
         path.write_bytes(b"".join(_earlier(path.read_bytes().splitlines(keepends=True), share, phase)))
+    log = copy / "output.log"
+    log.write_bytes(b"".join(_earlier(log.read_bytes().splitlines(keepends=True), 0 if phase else share, "")))
     processes.write_mark(copy / "worker.json", os.getpid())
     (stage.folder / "names" / name).symlink_to(copy)
 

@@ -164,6 +164,7 @@ class TimesCard(Card):
         self.body.addWidget(self._start, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addStretch(1)
         self._beside: tuple[str, Summary | None] = ("", None)
+        self.verdict = ""
 
     def show_run(self, run: Run, summary: Summary, listed: list[tuple[Run, Glance]]) -> None:
         other = compare.in_other_mode(run, listed)
@@ -174,8 +175,9 @@ class TimesCard(Card):
         heads = ("", *(head for head, _ in columns))
         self._table.show_rows(heads, _rows([summary for _, summary in columns]))
         self._start.setVisible(beside is None and mode_of(run) in MODES)
-        self._sentence.setText(verdict(run, summary, beside))
-        self._sentence.setVisible(bool(self._sentence.text()))
+        self.verdict = verdict(run, summary, beside)
+        self._sentence.setText(self.verdict)
+        self._sentence.setVisible(bool(self.verdict))
 
     def _summary_of(self, other: Run) -> Summary | None:
         """A finished run does not change: read once."""

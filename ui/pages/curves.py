@@ -27,7 +27,7 @@ from ui.curves.chart_grid import ChartGrid, Shown
 from ui.curves.figures import FigureRow
 from ui.curves.log_panel import LogPanel
 from ui.curves.names import recipe_name, short_names, state_name, title_of, tone_of
-from ui.curves.outcome import LearnedCard, ReasonCard, TimesCard, sentence_of
+from ui.curves.outcome import LearnedCard, ReasonCard, TimesCard, learned_sentence, sentence_of
 from ui.curves.phase_bar import PhaseBar
 from ui.curves.run_list import RunList
 from ui.curves.stop_control import StopControl
@@ -171,15 +171,14 @@ class CurvesPage(QWidget):
         cards.addWidget(self.times, 1)
         for widget in (self.reason, self.figures, self.notice):
             column.addWidget(widget)
-        column.addLayout(cards)
         column.addWidget(self.phase)
         self.phase.row.addWidget(self._make_tools())
         self.nothing = Sentence()
         self.nothing.setObjectName("curves.no_points")
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.nothing.setMinimumHeight(160)
         column.addWidget(self.nothing, 1)
         column.addWidget(self.grid, 1)
+        column.addLayout(cards)
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
         self.area.setWidget(content)
@@ -323,10 +322,10 @@ class CurvesPage(QWidget):
         if glance is None:
             return
         self.chip.show_state(f"{title_of(self.run)} · {state_name(glance)}", tone_of(glance))
+        self._show_outcome(watcher, glance)
         self.sentence.setText(self._sentence(watcher, glance))
         self.notice.setText("\n".join(self._warnings(watcher)))
         self.notice.setVisible(bool(self.notice.text()))
-        self._show_outcome(watcher, glance)
         self._show_charts(glance)
 
     def _show_charts(self, glance: Glance) -> None:
@@ -336,6 +335,7 @@ class CurvesPage(QWidget):
         loads = self.watcher is not None and not self.watcher.is_loaded
         self.nothing.setText("" if has_points or loads else t("curves.points_come" if works else "curves.no_points"))
         self.nothing.setVisible(not has_points)
+        self.figures.setVisible(has_points or works or loads)
         for widget in (self._tools, self.grid):
             widget.setVisible(has_points)
         self.phase.setVisible(has_points or works or loads)
@@ -376,6 +376,8 @@ class CurvesPage(QWidget):
             key = f"curves.sentence.{story.phase}"
         else:
             key = f"curves.sentence.{outcome}"
+        if outcome == "done" and story.summary:
+            return " ".join(filter(None, (learned_sentence(story.summary), self.times.verdict)))
         step = max(0, story.steps_done)
         return t(key, recipe=recipe_name(self.run), step=step, total=story.total) if self.run and has(key) else ""
 
