@@ -11,9 +11,7 @@ import studio
 from studio import files, interpreters, places
 
 LARGEST = 1_000_000
-_PRIVATE = re.compile(
-    r"(^|/)(\.env[^/]*|[^/]*\.(pem|key|p12|pfx)|[^/]*(token|secret|credential|password)[^/]*)$", re.I
-)
+_PRIVATE = re.compile(r"(^|/)(\.env[^/]*|[^/]*\.(pem|key|p12|pfx)|[^/]*(token|secret|credential|password)[^/]*)$", re.I)
 
 
 def _git(folder: Path, *words: str, settings: tuple[str, ...] = ()) -> bytes:

@@ -75,9 +75,7 @@ def _say(text: str) -> None:
 
 
 def _parser(features: tuple[Feature, ...]) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = _Parser(
-        prog="ascend-studio", description=t("cli.about"), epilog=t("cli.epilog")
-    )
+    parser: argparse.ArgumentParser = _Parser(prog="ascend-studio", description=t("cli.about"), epilog=t("cli.epilog"))
     whose = parser.add_mutually_exclusive_group()
     whose.add_argument("--project", type=Path, metavar=t("cli.folder"), help=t("cli.project"))
     whose.add_argument("--no-project", action="store_true", help=t("cli.no_project"))
@@ -99,9 +97,7 @@ def _parser(features: tuple[Feature, ...]) -> argparse.ArgumentParser:
 
 
 def _add(commands: Any, name: str, do: Any) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name, help=t(f"cli.{name}"), description=t(f"cli.{name}")
-    )
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=t(f"cli.{name}"), description=t(f"cli.{name}"))
     parser.add_argument("--json", action="store_true", help=t("cli.json"))
     parser.set_defaults(do=do)
     return parser

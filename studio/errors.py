@@ -32,6 +32,4 @@ def from_os(error: OSError, path: object) -> StudioError:
         errno.ENOENT: "error.no_such_file",
         errno.ENOTDIR: "error.no_such_file",
     }
-    return StudioError(
-        keys.get(error.errno or 0, "error.file"), path=str(path), reason=error.strerror or str(error)
-    )
+    return StudioError(keys.get(error.errno or 0, "error.file"), path=str(path), reason=error.strerror or str(error))

@@ -182,9 +182,7 @@ class Mark:
     def is_elsewhere(self) -> bool:
         """Where this studio cannot look: another host or container. An earlier boot of this host is not elsewhere."""
         now = here()
-        return self.place.host != now.host or (
-            self.place.boot == now.boot and self.place.namespace != now.namespace
-        )
+        return self.place.host != now.host or (self.place.boot == now.boot and self.place.namespace != now.namespace)
 
     def process(self) -> Process | None:
         """The living process that this mark stands for."""
@@ -203,8 +201,6 @@ def read_mark(path: Path) -> Mark | None:
     value = files.read_json(path)
     try:
         place = Place(**{name: str(value["place"][name]) for name in ("host", "boot", "namespace")})
-        return Mark(
-            pid=int(value["pid"]), start=int(value["start"]), place=place, attempt=int(value["attempt"])
-        )
+        return Mark(pid=int(value["pid"]), start=int(value["start"]), place=place, attempt=int(value["attempt"]))
     except (TypeError, KeyError, ValueError):
         return None

@@ -39,9 +39,7 @@ def self_check(report: Path, say: Callable[[str], None]) -> dict[str, Any]:
 
 
 def _host() -> dict[str, Any]:
-    wanted = {
-        name: interpreters.packages(interpreters.embedded()).get(name, "") for name in interpreters.SHOWN
-    }
+    wanted = {name: interpreters.packages(interpreters.embedded()).get(name, "") for name in interpreters.SHOWN}
     return {
         "machine": platform.machine(), "kernel": platform.release(), "python": platform.python_version(),
         "cores": os.cpu_count(), "packages": wanted, "npu_smi": shutil.which("npu-smi") is not None,

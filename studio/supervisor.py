@@ -104,9 +104,7 @@ class _Training:
         """The program itself: the child of the shim."""
         if self._shim is None or not processes.is_same(self._shim):
             return None
-        return next(
-            (one for one in processes.everyone() if one.parent == self._shim.pid and one.state != "Z"), None
-        )
+        return next((one for one in processes.everyone() if one.parent == self._shim.pid and one.state != "Z"), None)
 
     def wait(self, seconds: float) -> bool:
         """Whether the attempt has ended, within this time."""

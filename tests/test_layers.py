@@ -72,9 +72,7 @@ def test_that_no_feature_imports_another() -> None:
 
 
 def test_that_only_series_needs_numpy_in_the_engine_room() -> None:
-    users = [
-        path.name for path in sources("studio") if "numpy" in {name.split(".")[0] for name in imports(path)}
-    ]
+    users = [path.name for path in sources("studio") if "numpy" in {name.split(".")[0] for name in imports(path)}]
     assert users == ["series.py"]
 
 

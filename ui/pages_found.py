@@ -14,12 +14,12 @@ from ui.widgets import MARGIN, Empty
 if TYPE_CHECKING:
     from ui.session import Session
 
-HOME = "home"
+HOME, HELP = "home", "help"
 
 
 def found() -> tuple[str, ...]:
-    """Home, then the features that have a page, in their order."""
-    ids = (HOME, *(feature.id for feature in features()))
+    """Home, then the features that have a page, in their order, and the help."""
+    ids = (HOME, *(feature.id for feature in features()), HELP)
     return tuple(id for id in ids if find_spec(f"ui.pages.{id}"))
 
 

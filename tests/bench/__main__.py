@@ -16,11 +16,8 @@ NOT_BENCHES = ("__main__", "figure", "stage")
 
 def main() -> int:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    names = [
-        found.name
-        for found in pkgutil.iter_modules(tests.bench.__path__)
-        if found.name not in ("figure", "__main__")
-    ]
+    found = (module.name for module in pkgutil.iter_modules(tests.bench.__path__))
+    names = [name for name in found if name not in NOT_BENCHES]
     chosen = sys.argv[1:] or names
     if unknown := sorted(set(chosen) - set(names)):
         print(f"There is no benchmark {', '.join(unknown)}. There are: {', '.join(names)}.", file=sys.stderr)

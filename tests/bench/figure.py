@@ -34,9 +34,7 @@ def table(figures: Sequence[Figure]) -> str:
     for figure in figures:
         bar = f"<= {figure.bar:g} {figure.unit}" if figure.bar is not None else ""
         peer = f"{figure.peer:.4g} {figure.unit} {figure.peer_name}" if figure.peer is not None else ""
-        rows.append(
-            (figure.what, f"{figure.value:.4g} {figure.unit}", bar, peer, "" if figure.kept else "OVER")
-        )
+        rows.append((figure.what, f"{figure.value:.4g} {figure.unit}", bar, peer, "" if figure.kept else "OVER"))
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

@@ -32,9 +32,7 @@ print(cost(lambda step: os.write(file, line)))
 def figures() -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         env = os.environ | {"PYTHONPATH": str(GUEST), "ASCEND_STUDIO_RUN": folder}
-        done = subprocess.run(
-            [sys.executable, "-c", CHILD], env=env, capture_output=True, text=True, check=True
-        )
+        done = subprocess.run([sys.executable, "-c", CHILD], env=env, capture_output=True, text=True, check=True)
     ours, bare = map(float, done.stdout.split())
     return [
         Figure(

@@ -37,8 +37,7 @@ window.show()
 def _seconds(opening: str) -> float:
     code = f"{opening}{PAINTED}watch = Watch()\nwindow.installEventFilter(watch)\napp.exec()\n"
     runs = [
-        subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
-        for _ in range(8)
+        subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True) for _ in range(8)
     ]
     return statistics.median(float(run.stdout.split()[-1]) for run in runs[1:])
 

@@ -25,9 +25,7 @@ WAYS = {
 
 def launch(folder: Path, *words: str) -> dict[str, Any]:
     line = [sys.executable, "-I", "-m", "studio", "launch", "--recipe", "linear", *words, "--json"]
-    done = subprocess.run(
-        line, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=200
-    )
+    done = subprocess.run(line, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=200)
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result | {"stderr": done.stderr, "exit": done.returncode}
 
@@ -44,11 +42,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any
 
 def losses(result: dict[str, Any]) -> list[float]:
     events = events_of(open_run(Path(result["run"])))
-    return [
-        float(event.values["loss"])
-        for event in events
-        if isinstance(event, Metric) and "loss" in event.values
-    ]
+    return [float(event.values["loss"]) for event in events if isinstance(event, Metric) and "loss" in event.values]
 
 
 def test_that_linear_learns_its_weight_and_bias(results: dict[str, dict[str, Any]]) -> None:

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 def main() -> int:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    names = [
-        found.name for found in pkgutil.iter_modules(tests.prove.__path__) if found.name.startswith("of_")
-    ]
+    names = [found.name for found in pkgutil.iter_modules(tests.prove.__path__) if found.name.startswith("of_")]
     chosen = [f"of_{name}" for name in sys.argv[1:]] or names
     if unknown := sorted(set(chosen) - set(names)):
         known = ", ".join(name[3:] for name in names)

@@ -19,8 +19,7 @@ def _round(number: int) -> tuple[float, int, int]:
     with tempfile.TemporaryDirectory() as folder:
         python = Path(folder) / "python"
         python.write_text(
-            "#!/bin/bash\n"
-            + (EVIL if number % 2 else EVIL.replace("while :; do sleep 0.2; done\n", "sleep 30\n"))
+            "#!/bin/bash\n" + (EVIL if number % 2 else EVIL.replace("while :; do sleep 0.2; done\n", "sleep 30\n"))
         )
         python.chmod(0o755)
         run = launch(Path(folder) / "runs", python, grace=GRACE)

@@ -80,7 +80,13 @@ def _palette(shell: Shell, stage: Stage) -> None:
     shell.open_palette()
 
 
+def _help(shell: Shell, stage: Stage) -> None:
+    _project(shell, stage.project)
+    shell.page_widget("help").list.setCurrentRow(1)
+
+
 STATES = (
+    State(name="help", show=_help),
     State(name="home-empty", show=_home("none")),
     State(name="home-new-project", show=_home("new")),
     State(name="home-full", show=_home("full")),

@@ -39,9 +39,7 @@ def test_that_help_imports_neither_qt_nor_numpy(tmp_path: Path) -> None:
         "except SystemExit: pass\n"
         "print([name for name in ('PySide6', 'numpy', 'pyqtgraph', 'mindspore') if name in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
 
 
@@ -49,9 +47,7 @@ def test_that_a_launch_prints_one_json_object_last_and_nothing_else_on_stdout(
     tmp_path: Path, interpreter: Make
 ) -> None:
     script = "python3 -c \"import ascend_studio; ascend_studio.metric(1, loss=0.5, odd=float('nan'))\""
-    done = studio(
-        "launch", "--recipe", "linear", "--python", str(interpreter(script)), "--json", cwd=tmp_path
-    )
+    done = studio("launch", "--recipe", "linear", "--python", str(interpreter(script)), "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     result = last_json(done)
     assert len(done.stdout.splitlines()) == 1
@@ -79,9 +75,7 @@ def test_that_a_failed_training_gives_1_and_one_ended_by_a_signal_128_and_its_nu
         (["--steps", "5", "--epochs", "1"], "--epochs: "),
     ],
 )
-def test_that_wrong_use_is_said_at_its_flag_and_makes_no_run(
-    tmp_path: Path, words: list[str], said: str
-) -> None:
+def test_that_wrong_use_is_said_at_its_flag_and_makes_no_run(tmp_path: Path, words: list[str], said: str) -> None:
     done = studio("launch", *words, cwd=tmp_path)
     assert done.returncode == 2
     assert said in done.stderr
@@ -92,9 +86,7 @@ def test_that_wrong_use_is_said_at_its_flag_and_makes_no_run(
 def test_that_a_project_keeps_its_runs_and_hides_them_from_git(tmp_path: Path, interpreter: Make) -> None:
     project = tmp_path / "我的 项目 🚀\nsecond line"
     project.mkdir()
-    done = studio(
-        "--project", str(project), "launch", "--python", str(interpreter("exit 0")), "--json", cwd=tmp_path
-    )
+    done = studio("--project", str(project), "launch", "--python", str(interpreter("exit 0")), "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert last_json(done)["run"].startswith(str(project / ".ascend-studio" / "runs"))
     assert (project / ".ascend-studio" / ".gitignore").read_text() == "*\n"
@@ -102,9 +94,7 @@ def test_that_a_project_keeps_its_runs_and_hides_them_from_git(tmp_path: Path, i
     assert [entry["run"] for entry in last_json(listed)["runs"]] == [last_json(done)["run"]]
 
 
-def test_that_a_detached_run_can_be_watched_stopped_and_its_log_read(
-    tmp_path: Path, interpreter: Make
-) -> None:
+def test_that_a_detached_run_can_be_watched_stopped_and_its_log_read(tmp_path: Path, interpreter: Make) -> None:
     script = "trap 'echo bye; exit 143' TERM; echo hello; while :; do sleep 0.1; done"
     started = studio("launch", "--python", str(interpreter(script)), "--detach", "--json", cwd=tmp_path)
     run = last_json(started)["run"]

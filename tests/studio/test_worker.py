@@ -48,18 +48,14 @@ def worker_pid(run: runs.Run) -> int:
     return int(mark.pid)
 
 
-def test_that_a_finished_training_is_recorded_with_its_code_and_its_output(
-    tmp_path: Path, interpreter: Make
-) -> None:
+def test_that_a_finished_training_is_recorded_with_its_code_and_its_output(tmp_path: Path, interpreter: Make) -> None:
     run = launch(tmp_path / "runs", interpreter("echo hello; echo oops >&2; exit 7"))
     glance = ended(run)
     assert (glance.code, glance.reason) == (7, "")
     assert run.log.read_text() == "hello\noops\n"
 
 
-def test_that_a_training_killed_by_a_signal_ends_with_128_and_its_number(
-    tmp_path: Path, interpreter: Make
-) -> None:
+def test_that_a_training_killed_by_a_signal_ends_with_128_and_its_number(tmp_path: Path, interpreter: Make) -> None:
     assert ended(launch(tmp_path / "runs", interpreter("kill -SEGV $$"))).code == 128 + signal.SIGSEGV
 
 
@@ -77,9 +73,7 @@ def test_that_the_training_sees_the_run_and_not_the_studios_own_variables(
     assert seen["PYTHONPATH"].endswith(":/theirs")
 
 
-def test_that_an_interpreter_that_is_not_there_ends_the_run_with_a_sentence(
-    tmp_path: Path, interpreter: Make
-) -> None:
+def test_that_an_interpreter_that_is_not_there_ends_the_run_with_a_sentence(tmp_path: Path, interpreter: Make) -> None:
     python = interpreter("exit 0")
     run = prepare(tmp_path / "runs", python)
     python.unlink()
@@ -90,9 +84,7 @@ def test_that_an_interpreter_that_is_not_there_ends_the_run_with_a_sentence(
 
 
 def test_that_a_stop_lets_the_training_finish_within_its_grace(tmp_path: Path, interpreter: Make) -> None:
-    python = interpreter(
-        "trap 'sleep 0.5; echo saved; exit 143' TERM; touch ready; while :; do sleep 0.1; done"
-    )
+    python = interpreter("trap 'sleep 0.5; echo saved; exit 143' TERM; touch ready; while :; do sleep 0.1; done")
     run = launch(tmp_path / "runs", python, grace=20.0)
     wait_for((run.folder / "ready").exists)
     assert worker.stop(run)
@@ -117,9 +109,7 @@ def test_that_nothing_is_left_of_a_training_that_ignores_sigterm_forks_twice_and
 
 
 def test_that_a_second_stop_ends_it_at_once(tmp_path: Path, interpreter: Make) -> None:
-    run = launch(
-        tmp_path / "runs", interpreter("trap '' TERM; touch ready; while :; do sleep 0.1; done"), grace=600.0
-    )
+    run = launch(tmp_path / "runs", interpreter("trap '' TERM; touch ready; while :; do sleep 0.1; done"), grace=600.0)
     wait_for((run.folder / "ready").exists)
     worker.stop(run)
     time.sleep(0.5)
@@ -128,20 +118,14 @@ def test_that_a_second_stop_ends_it_at_once(tmp_path: Path, interpreter: Make) -
     assert ended(run, 12).reason == "stopped"
 
 
-def test_that_children_left_behind_by_a_finished_training_are_ended(
-    tmp_path: Path, interpreter: Make
-) -> None:
+def test_that_children_left_behind_by_a_finished_training_are_ended(tmp_path: Path, interpreter: Make) -> None:
     run = launch(tmp_path / "runs", interpreter("setsid sleep 1000 & echo $! > left; exit 0"))
     assert ended(run).code == 0
     assert processes.process(int((run.folder / "left").read_text())) is None
 
 
-def test_that_a_training_survives_its_killed_worker_and_is_taken_over(
-    tmp_path: Path, interpreter: Make
-) -> None:
-    run = launch(
-        tmp_path / "runs", interpreter("touch ready; while [ ! -e go ]; do sleep 0.05; done; exit 5")
-    )
+def test_that_a_training_survives_its_killed_worker_and_is_taken_over(tmp_path: Path, interpreter: Make) -> None:
+    run = launch(tmp_path / "runs", interpreter("touch ready; while [ ! -e go ]; do sleep 0.05; done; exit 5"))
     wait_for((run.folder / "ready").exists)
     os.kill(worker_pid(run), signal.SIGKILL)
     wait_for(lambda: worker.reap_started() or runs.glance(run).state == "unattended")
@@ -152,9 +136,7 @@ def test_that_a_training_survives_its_killed_worker_and_is_taken_over(
     assert sum(isinstance(event, Ended) for event in events_of(run)) == 1
 
 
-def test_that_a_training_taken_over_can_still_be_stopped_with_all_it_started(
-    tmp_path: Path, interpreter: Make
-) -> None:
+def test_that_a_training_taken_over_can_still_be_stopped_with_all_it_started(tmp_path: Path, interpreter: Make) -> None:
     loop = "while :; do sleep 0.1; done"
     script = f"trap '' TERM; setsid bash -c 'trap \"\" TERM; {loop}' & touch ready; {loop}"
     run = launch(tmp_path / "runs", interpreter(script), grace=0.5)
@@ -172,9 +154,7 @@ def test_that_a_training_taken_over_can_still_be_stopped_with_all_it_started(
 def test_that_a_training_that_ended_while_nobody_looked_is_ended_with_its_own_code(
     tmp_path: Path, interpreter: Make
 ) -> None:
-    run = launch(
-        tmp_path / "runs", interpreter("touch ready; while [ ! -e go ]; do sleep 0.05; done; exit 9")
-    )
+    run = launch(tmp_path / "runs", interpreter("touch ready; while [ ! -e go ]; do sleep 0.05; done; exit 9"))
     wait_for((run.folder / "ready").exists)
     os.kill(worker_pid(run), signal.SIGKILL)
     (run.folder / "go").touch()
@@ -184,9 +164,7 @@ def test_that_a_training_that_ended_while_nobody_looked_is_ended_with_its_own_co
     assert ended(run).code == 9
 
 
-def test_that_a_run_is_lost_when_worker_and_training_are_both_killed(
-    tmp_path: Path, interpreter: Make
-) -> None:
+def test_that_a_run_is_lost_when_worker_and_training_are_both_killed(tmp_path: Path, interpreter: Make) -> None:
     run = launch(tmp_path / "runs", interpreter("touch ready; exec sleep 1000"))
     wait_for((run.folder / "ready").exists)
     pid = worker_pid(run)
@@ -242,25 +220,16 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of one megabyte; skipped where mounting is not allowed."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    if (
-        os.geteuid() != 0
-        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]).returncode
-    ):
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]).returncode:
         pytest.skip("mounting needs root")
     yield folder
     subprocess.run(["umount", "-l", folder], check=True)
 
 
-def test_that_the_run_of_a_metric_survives_the_disk_filling_up_meanwhile(
-    small_disk: Path, interpreter: Make
-) -> None:
-    python = interpreter(
-        "dd if=/dev/zero of=filler bs=4096 2>/dev/null; touch full; sleep 1; rm filler; exit 3"
-    )
+def test_that_the_run_of_a_metric_survives_the_disk_filling_up_meanwhile(small_disk: Path, interpreter: Make) -> None:
+    python = interpreter("dd if=/dev/zero of=filler bs=4096 2>/dev/null; touch full; sleep 1; rm filler; exit 3")
     run = launch(small_disk, python)
-    assert ended(run).code in (1, 3), (
-        "the exit code itself may have been lost to the full disk, the end never is"
-    )
+    assert ended(run).code in (1, 3), "the exit code itself may have been lost to the full disk, the end never is"
 
 
 def test_that_projects_with_modules_named_like_ours_run_nothing_in_our_processes(

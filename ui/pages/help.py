@@ -1,0 +1,126 @@
+"""Help: the pages of `assets/help`, in the language of the window."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QColor, QDesktopServices, QPalette, QTextBlockFormat, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QTextBrowser, QVBoxLayout, QWidget
+
+from studio import texts
+from studio.places import ASSETS
+from ui import theme
+from ui.say import say
+from ui.widgets import GAP, MARGIN, Sentence, Title
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PySide6.QtCore import QUrl
+
+    from ui.session import Session
+
+LIST_WIDTH = 200
+TEXT_WIDTH = 860
+LINE_HEIGHT = 135
+_CHINESE_LINE_END = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef])\n(?=[^\s#*|>\d-])")
+
+
+def make_page(_session: Session) -> QWidget:
+    return HelpPage()
+
+
+class HelpPage(QWidget):
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("page")
+        self.list = QListWidget()
+        self.list.setObjectName("help_pages")
+        self.list.setFixedWidth(LIST_WIDTH)
+        self.text = QTextBrowser()
+        self.text.setObjectName("help_text")
+        self.text.setOpenLinks(False)
+        self.text.setMaximumWidth(TEXT_WIDTH)
+        self.text.anchorClicked.connect(self._follow)
+        for widget in (self.list, self.text):
+            say(widget, "setAccessibleName", "help.title")
+        self.list.currentRowChanged.connect(self._show)
+        self._lay_out()
+        theme.notifier().changed.connect(self._recolour)
+        self.retranslate()
+
+    def _lay_out(self) -> None:
+        sentence = Sentence()
+        say(sentence, "setText", "help.sentence")
+        row = QHBoxLayout()
+        row.setSpacing(GAP)
+        row.addWidget(self.list)
+        row.addWidget(self.text, 1)
+        row.addStretch(0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(MARGIN, MARGIN - 6, MARGIN, MARGIN)
+        column.setSpacing(10)
+        column.addWidget(Title("help.title"))
+        column.addWidget(sentence)
+        column.addLayout(row, 1)
+
+    def retranslate(self) -> None:
+        """The same page in the other language."""
+        row = max(0, self.list.currentRow())
+        self.list.blockSignals(True)
+        self.list.clear()
+        self.list.addItems([_title(path) for path in _pages()])
+        self.list.setCurrentRow(row)
+        self.list.blockSignals(False)
+        self._show(row)
+
+    def _show(self, row: int) -> None:
+        pages = _pages()
+        if not 0 <= row < len(pages):
+            return
+        self.text.document().setDefaultFont(self.font())
+        self.text.document().setMarkdown(_markdown(pages[row]), QTextDocument.MarkdownFeature.MarkdownDialectGitHub)
+        _colour_links(self.text)
+        _space_lines(self.text)
+
+    def _recolour(self) -> None:
+        self._show(self.list.currentRow())
+
+    def _follow(self, url: QUrl) -> None:
+        """A link to another page of the help stays here; others go to the browser."""
+        names = [path.name for path in _pages()]
+        if url.fileName() in names and not url.scheme():
+            self.list.setCurrentRow(names.index(url.fileName()))
+        else:
+            QDesktopServices.openUrl(url)
+
+
+def _pages() -> list[Path]:
+    return sorted((ASSETS / "help" / texts.language()).glob("*.md"))
+
+
+def _title(path: Path) -> str:
+    with path.open(encoding="utf-8") as file:
+        return file.readline().lstrip("# ").strip()
+
+
+def _markdown(path: Path) -> str:
+    """Markdown turns the end of a line into a space, which Chinese does not have between words."""
+    return _CHINESE_LINE_END.sub("", path.read_text(encoding="utf-8"))
+
+
+def _space_lines(text: QTextBrowser) -> None:
+    """Room between the lines: Markdown has no say in it."""
+    cursor = QTextCursor(text.document())
+    cursor.select(QTextCursor.SelectionType.Document)
+    block = QTextBlockFormat()
+    block.setLineHeight(LINE_HEIGHT, 1)
+    block.setBottomMargin(6)
+    cursor.mergeBlockFormat(block)
+
+
+def _colour_links(text: QTextBrowser) -> None:
+    palette = text.palette()
+    palette.setColor(QPalette.ColorRole.Link, QColor(theme.color("accent")))
+    text.setPalette(palette)
