@@ -72,7 +72,7 @@ def drop(shell: Shell, path: Path) -> None:
 
 
 def test_that_tabs_are_home_and_the_features_that_have_a_page(shell: Shell) -> None:
-    order = ["home", *(feature.id for feature in features())]
+    order = ["home", *(feature.id for feature in features()), "help"]
     assert list(shell.page_ids) == [page for page in order if page in shell.page_ids]
     assert shell.page == shell.page_ids[0]
 
