@@ -148,6 +148,8 @@ class Shell(QWidget):
             self._pages[id] = pages_found.make(id, self.session)
             self.stack.addWidget(self._pages[id])
         self.stack.setCurrentWidget(self._pages[id])
+        # Else the focus of a page that goes falls on some button of the page that comes, ring and all.
+        self._pages[id].setFocus()
         self.rail.show_page(id)
 
     def page_widget(self, id: str) -> QWidget:
