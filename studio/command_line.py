@@ -133,6 +133,7 @@ def _project(given: argparse.Namespace) -> Project | None:
 def _start(given: argparse.Namespace) -> int:
     from studio import worker
 
+    _find_runs(given)
     spec, wrong = schema.from_arguments(given.action.spec, given)
     if found := wrong or schema.problems(spec):
         for problem in found:
@@ -146,6 +147,14 @@ def _start(given: argparse.Namespace) -> int:
     if given.detach:
         return _result(given, run, runs.glance(run))
     return _follow(given, run, stop_on_interrupt=True)
+
+
+def _find_runs(given: argparse.Namespace) -> None:
+    """Where a run is wanted, its name or a part of it will do, as with `watch`. Raises StudioError."""
+    for field in schema.fields(given.action.spec):
+        text = getattr(given, field.name)
+        if field.wants == "run" and text:
+            setattr(given, field.name, str(runs.find_run(runs_folder(_project(given)), text).folder))
 
 
 def _follow(given: argparse.Namespace, run: Run, *, stop_on_interrupt: bool) -> int:

@@ -46,7 +46,7 @@ class Field:
     above: float | None = None
     choices: tuple[str, ...] = ()
     shown_when: tuple[str, tuple[str, ...]] | None = None
-    wants: Literal["folder", "file"] = "folder"
+    wants: Literal["folder", "file", "run"] = "folder"
 
     @property
     def flag(self) -> str:
@@ -61,7 +61,7 @@ def option(
     high: float | None = None,
     above: float | None = None,
     shown_when: tuple[str, tuple[str, ...]] | None = None,
-    wants: Literal["folder", "file"] = "folder",
+    wants: Literal["folder", "file", "run"] = "folder",
 ) -> Any:
     """A dataclass field with what the form needs: `low` and `high` are inclusive bounds, `above` an exclusive
     one; `wants` says what a path leads to."""
@@ -122,7 +122,11 @@ def with_value(spec: S, name: str, value: Any) -> S:
 
 
 def is_shown(spec: Any, field: Field) -> bool:
-    return field.shown_when is None or value_of(spec, field.shown_when[0]) in field.shown_when[1]
+    """A field shows where the one it depends on does and has one of the values."""
+    if field.shown_when is None:
+        return True
+    name, values = field.shown_when
+    return value_of(spec, name) in values and is_shown(spec, field_of(type(spec), name))
 
 
 def effective(spec: S) -> S:
@@ -293,13 +297,21 @@ def _from_plain(field: Field, value: Any) -> Any:
         raise Unreadable(Problem(field=field.name, rule="form.not_a_number", args=args)) from None
 
 
+def _card_with(field: Field, values: Any) -> dict[str, Any] | None:
+    """The card that has a field: its own, or in a run of an older studio the one it was in then."""
+    if not isinstance(values, dict):
+        return None
+    cards = (values.get(field.card), *values.values())
+    return next((card for card in cards if isinstance(card, dict) and field.name in card), None)
+
+
 def from_json(spec_type: type[S], values: Any) -> tuple[S, tuple[Problem, ...]]:
     """A spec from JSON. Unknown names are ignored (a newer studio wrote them), missing ones take their
     default, unreadable ones too and are reported."""
     spec, wrong = spec_type(), []
     for field in fields(spec_type):
-        card = values.get(field.card) if isinstance(values, dict) else None
-        if not isinstance(card, dict) or field.name not in card:
+        card = _card_with(field, values)
+        if card is None:
             continue
         try:
             spec = with_value(spec, field.name, _from_plain(field, card[field.name]))

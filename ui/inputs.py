@@ -211,10 +211,10 @@ class PathInput(QWidget):
 
     def _browse(self) -> None:
         start = self._line.text() or str(Path.home())
-        if self._field.wants == "folder":
-            chosen = QFileDialog.getExistingDirectory(self, t("form.browse"), start)
-        else:
+        if self._field.wants == "file":
             chosen, _ = QFileDialog.getOpenFileName(self, t("form.browse"), start)
+        else:
+            chosen = QFileDialog.getExistingDirectory(self, t("form.browse"), start)
         if chosen:
             self._line.setText(chosen)
             self.edited.emit()

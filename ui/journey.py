@@ -44,11 +44,12 @@ def _step(id: str, done: bool, is_next: bool) -> Step:
 
 
 def _is_done(feature: Feature, session: Session) -> bool:
-    """A feature with work is done when a run of it ended well; one that only shows, when a run was looked at."""
+    """A feature with work is done when a run of its first action ended well; one that only shows, when a run was
+    looked at."""
     if not feature.actions:
         return session.run is not None
-    names = {action.name for action in feature.actions}
-    return any(run.asked.command in names and outcome_of(glance) == "done" for run, glance in session.listed)
+    command = feature.actions[0].name
+    return any(run.asked.command == command and outcome_of(glance) == "done" for run, glance in session.listed)
 
 
 def _last_maker() -> str:

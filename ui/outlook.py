@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from backends.launch.spec import LaunchSpec
     from studio.run import Glance, Run
 
-MODES = {"pynative": "launch.mode_pynative", "jit": "launch.mode_jit"}
+MODES = {"pynative": "launch.mode_pynative", "jit": "launch.mode_jit", "graph": "launch.mode_graph"}
+DTYPES = {"fp16": "launch.amp_fp16", "bf16": "launch.amp_bf16"}
 
 
 def _device(spec: LaunchSpec) -> tuple[str, str]:
@@ -68,8 +69,8 @@ class Outlook(Card):
         self._device.setText(text)
         retone(self._device, "role", role)
         self._mode.setText(t(MODES[spec.how.mode]))
-        self._amp.setText(t("launch.amp_o2"))
-        self._amp.setVisible(spec.how.amp == "O2")
+        self._amp.setText(t(DTYPES[spec.precision.amp_dtype]))
+        self._amp.setVisible(spec.precision.amp != "O0")
         self._show_python(spec.advanced.python)
 
     def _show_python(self, python: Path) -> None:

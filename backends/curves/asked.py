@@ -20,7 +20,7 @@ def recipe_of(run: Run) -> str:
 
 
 def mode_of(run: Run) -> str:
-    """pynative or jit, '' for what is no training of ours."""
+    """pynative, jit or graph, '' for what is no training of ours."""
     return asked(run, "how", "mode")
 
 

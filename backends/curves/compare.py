@@ -13,10 +13,12 @@ if TYPE_CHECKING:
 
 
 def in_other_mode(run: Run, listed: Iterable[tuple[Run, Glance]]) -> Run | None:
-    """The last finished run of the same recipe in the other mode, or None. `listed`: newest first."""
+    """The last finished run of the same recipe in the other mode, or None. `listed`: newest first. Two modes are held
+    beside each other: PyNative and the compiled ones."""
     recipe, mode = recipe_of(run), mode_of(run)
     for other, glance in listed:
         is_finished = glance.state == "ended" and glance.code == 0
-        if recipe and is_finished and recipe_of(other) == recipe and mode_of(other) not in ("", mode):
+        differs = mode_of(other) != "" and (mode_of(other) == "pynative") != (mode == "pynative")
+        if recipe and is_finished and recipe_of(other) == recipe and differs:
             return other
     return None

@@ -46,7 +46,9 @@ class Story:
             self._step([event for event in events[-RECENT:] if type(event) is Metric])
 
     def _find(self, finding: Finding) -> None:
-        if len(self.findings) < MOST_FINDINGS:
+        """A flood of warnings leaves room for what ended the run."""
+        ends = finding.severity == "error" or finding.rule.startswith("explain.")
+        if len(self.findings) < MOST_FINDINGS * (2 if ends else 1):
             self.findings.append(finding)
 
     def _begin(self, attempt: int) -> None:
@@ -100,5 +102,11 @@ class Story:
         return max(0.0, pace * (self.total - self.steps_done))
 
     def reasons(self) -> list[Finding]:
-        """Why it failed, the first cause first."""
-        return [finding for finding in self.findings if finding.severity == "error"]
+        """Why it failed, the known cause first, then what the training said itself, by time."""
+        found = [finding for finding in self.findings if finding.severity == "error"]
+        return sorted(found, key=lambda finding: (not finding.rule.startswith("explain."), finding.time))
+
+    def said_of(self, beginning: str, end: str = "") -> Finding | None:
+        """The last finding whose rule begins and ends so."""
+        found = (one for one in reversed(self.findings) if one.rule.startswith(beginning) and one.rule.endswith(end))
+        return next(found, None)

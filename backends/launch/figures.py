@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from studio.run import Run
 
 READ_AT_MOST = 20
+MODES = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +40,7 @@ def last_figures(newest_first: Iterable[Run], recipe: str) -> dict[str, Figures]
         read += 1
         if figures := figures_of(run):
             found[str(mode)] = figures
-        if read == READ_AT_MOST or len(found) == 2:
+        if read == READ_AT_MOST or len(found) == MODES:
             break
     return found
 

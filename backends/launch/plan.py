@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.launch.recipes import resolved
-from studio import interpreters, places
+from studio import interpreters, places, schema
 from studio.command import Command
 
 if TYPE_CHECKING:
-    from backends.launch.spec import LaunchSpec
+    from backends.launch.spec import Keep, LaunchSpec
     from studio.run import Run
 
 ENGINE = Path(__file__).parent / "engine"
@@ -39,23 +39,49 @@ def plan(spec: LaunchSpec, run: Run) -> Command:
 
 
 def _options(spec: LaunchSpec) -> tuple[str, ...]:
+    spec = schema.effective(spec)
     chosen = resolved(spec)
     options = {
         "--recipe": spec.what.recipe,
         "--device": spec.how.device,
         "--mode": spec.how.mode,
-        "--amp": spec.how.amp,
+        "--amp": spec.precision.amp,
+        "--amp-dtype": spec.precision.amp_dtype,
+        "--loss-scale": chosen.loss_scale,
+        "--scale": repr(spec.precision.scale),
+        "--on-nan": spec.precision.on_nan,
         "--batch": str(chosen.batch),
         "--accumulate": str(spec.how.accumulate),
         "--optimizer": chosen.optimizer,
         "--lr": repr(chosen.lr),
+        "--weight-decay": repr(chosen.weight_decay),
+        "--schedule": spec.learning.schedule,
+        "--decay-every": str(spec.learning.decay_every),
+        "--decay-rate": repr(spec.learning.decay_rate),
+        "--warmup": str(spec.learning.warmup),
         "--steps": str(chosen.steps),
         "--seed": str(spec.learning.seed),
         "--assets": str(places.ASSETS),
     }
+    options |= _keep_options(spec.keep)
+    if spec.how.jit_level is not None:
+        options["--jit-level"] = spec.how.jit_level
+    if spec.precision.clip is not None:
+        options["--clip"] = repr(spec.precision.clip)
     if spec.what.recipe == "text":
         options["--corpus"] = str(corpus_of(spec))
     return tuple(word for option in options.items() for word in option)
+
+
+def _keep_options(keep: Keep) -> dict[str, str]:
+    options = {"--keep": str(keep.keep), "--best": keep.best}
+    if keep.checkpoint_every is not None:
+        options["--checkpoint-every"] = str(keep.checkpoint_every)
+    if keep.checkpoint_minutes is not None:
+        options["--checkpoint-minutes"] = repr(keep.checkpoint_minutes)
+    if keep.resume != Path():
+        options["--resume"] = str(keep.resume)
+    return options
 
 
 def corpus_of(spec: LaunchSpec) -> Path:

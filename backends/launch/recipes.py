@@ -12,19 +12,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """`samples`: size of the training part, None where it depends on the user's data."""
+    """`samples`: size of the training part, None where it depends on the user's data; `metrics`: what is measured."""
 
     batch: int
     optimizer: str
     lr: float
     steps: int
     samples: int | None
+    metrics: tuple[str, ...]
 
 
 RECIPES = {
-    "linear": Recipe(batch=32, optimizer="sgd", lr=0.1, steps=200, samples=1024),
-    "digits": Recipe(batch=32, optimizer="adamw", lr=0.005, steps=300, samples=1437),
-    "text": Recipe(batch=8, optimizer="adamw", lr=0.003, steps=300, samples=None),
+    "linear": Recipe(batch=32, optimizer="sgd", lr=0.1, steps=200, samples=1024, metrics=("loss",)),
+    "digits": Recipe(batch=32, optimizer="adamw", lr=0.005, steps=300, samples=1437, metrics=("loss", "accuracy")),
+    "text": Recipe(batch=8, optimizer="adamw", lr=0.003, steps=300, samples=None, metrics=("loss", "eval_loss")),
 }
 
 
@@ -36,6 +37,8 @@ class Resolved:
     batch: int
     optimizer: str
     lr: float
+    weight_decay: float
+    loss_scale: str
     steps: int
     global_batch: int
     epochs: float | None
@@ -47,10 +50,13 @@ def resolved(spec: LaunchSpec) -> Resolved:
     batch = spec.how.batch or recipe.batch
     global_batch = batch * spec.how.accumulate
     steps = _steps(spec, recipe, global_batch)
+    optimizer = spec.learning.optimizer or recipe.optimizer
     return Resolved(
         batch=batch,
-        optimizer=spec.learning.optimizer or recipe.optimizer,
+        optimizer=optimizer,
         lr=spec.learning.lr or recipe.lr,
+        weight_decay=_weight_decay(spec, optimizer),
+        loss_scale=_loss_scale(spec),
         steps=steps,
         global_batch=global_batch,
         epochs=steps * global_batch / recipe.samples if recipe.samples else None,
@@ -61,3 +67,19 @@ def _steps(spec: LaunchSpec, recipe: Recipe, global_batch: int) -> int:
     if spec.learning.epochs is not None and recipe.samples is not None:
         return max(1, math.ceil(spec.learning.epochs * recipe.samples / global_batch))
     return spec.learning.steps or recipe.steps
+
+
+def _weight_decay(spec: LaunchSpec, optimizer: str) -> float:
+    """As torch has it: of all optimizers only AdamW decays weights by itself."""
+    chosen = spec.learning.weight_decay
+    if chosen is not None:
+        return chosen
+    return 0.01 if optimizer == "adamw" else 0.0
+
+
+def _loss_scale(spec: LaunchSpec) -> str:
+    """float16 ends at 65504 and needs one; bfloat16 has the range of float32."""
+    precision = spec.precision
+    if precision.amp == "O0":
+        return "none"
+    return precision.loss_scale or ("dynamic" if precision.amp_dtype == "fp16" else "none")

@@ -22,20 +22,47 @@ class What:
 
 @dataclass(frozen=True, kw_only=True)
 class How:
-    mode: Literal["pynative", "jit"] = option("pynative")
-    amp: Literal["O0", "O2"] = option("O0")
+    mode: Literal["pynative", "jit", "graph"] = option("pynative")
+    jit_level: Literal["O0", "O1", "O2"] | None = option(None, shown_when=("mode", ("jit", "graph")))
     device: Literal["auto", "cpu", "ascend"] = option("auto")
     batch: int | None = option(None, unit="samples", low=1, high=65536)
     accumulate: int = option(1, unit="micro_batches", low=1, high=1024)
+
+
+LOWER = ("O1", "O2", "O3", "auto")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Precision:
+    amp: Literal["O0", "O1", "O2", "O3", "auto"] = option("O0")
+    amp_dtype: Literal["fp16", "bf16"] = option("fp16", shown_when=("amp", LOWER))
+    loss_scale: Literal["none", "static", "dynamic"] | None = option(None, shown_when=("amp", LOWER))
+    scale: float = option(1024.0, low=1, high=2**24, shown_when=("loss_scale", ("static", "dynamic")))
+    clip: float | None = option(None, above=0, high=1_000_000)
+    on_nan: Literal["stop", "skip", "go_on"] = option("stop")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Learning:
     optimizer: Literal["sgd", "momentum", "adam", "adamw"] | None = option(None)
     lr: float | None = option(None, above=0, high=100)
+    weight_decay: float | None = option(None, low=0, high=1)
+    schedule: Literal["constant", "step", "cosine"] = option("constant")
+    decay_every: int = option(100, unit="steps", low=1, high=100_000_000, shown_when=("schedule", ("step",)))
+    decay_rate: float = option(0.1, above=0, high=1, shown_when=("schedule", ("step",)))
+    warmup: int = option(0, unit="steps", low=0, high=100_000_000)
     steps: int | None = option(None, unit="steps", low=1, high=100_000_000)
     epochs: float | None = option(None, unit="epochs", above=0, high=1_000_000)
     seed: int = option(1, low=0, high=2**31 - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keep:
+    checkpoint_every: int | None = option(None, unit="steps", low=1, high=100_000_000)
+    checkpoint_minutes: float | None = option(None, unit="minutes", above=0, high=1_000_000)
+    keep: int = option(3, unit="checkpoints", low=1, high=1000)
+    best: Literal["none", "loss", "accuracy", "eval_loss"] = option("none")
+    resume: Path = option(Path(), wants="run")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +90,22 @@ def _batch_fits(spec: LaunchSpec) -> Iterable[Problem]:
         yield Problem(field="batch", rule="launch.rule.batch_over_data", args=args)
 
 
+def _bf16_has_a_device(spec: LaunchSpec) -> Iterable[Problem]:
+    if spec.how.device == "cpu" and spec.precision.amp_dtype == "bf16":
+        yield Problem(field="amp_dtype", rule="launch.no_bf16")
+
+
+def _o2_has_a_compiler(spec: LaunchSpec) -> Iterable[Problem]:
+    if spec.how.jit_level == "O2" and (spec.how.device == "cpu" or spec.how.mode != "graph"):
+        yield Problem(field="jit_level", rule="launch.no_o2")
+
+
+def _warmup_ends(spec: LaunchSpec) -> Iterable[Problem]:
+    steps = recipes.resolved(spec).steps
+    if spec.learning.warmup > steps:
+        yield Problem(field="warmup", rule="launch.rule.warmup_over_steps", args={"steps": steps})
+
+
 def _corpus_is_there(spec: LaunchSpec) -> Iterable[Problem]:
     corpus = spec.what.corpus
     if spec.what.recipe == "text" and corpus != Path() and not corpus.is_dir():
@@ -75,6 +118,19 @@ def _python_is_there(spec: LaunchSpec) -> Iterable[Problem]:
         yield Problem(field="python", rule="launch.rule.no_file", args={"path": str(python)})
 
 
+def _best_is_measured(spec: LaunchSpec) -> Iterable[Problem]:
+    measured = recipes.RECIPES[spec.what.recipe].metrics
+    if spec.keep.best not in ("none", *measured):
+        args = {"metric": spec.keep.best, "measured": ", ".join(measured)}
+        yield Problem(field="best", rule="launch.rule.no_metric", args=args)
+
+
+def _resume_has_a_checkpoint(spec: LaunchSpec) -> Iterable[Problem]:
+    run = spec.keep.resume
+    if run != Path() and not (run / "artifacts" / "checkpoints" / "last").is_file():
+        yield Problem(field="resume", rule="launch.no_checkpoint", args={"run": str(run)})
+
+
 def _no_secrets(spec: LaunchSpec) -> Iterable[Problem]:
     for name, _ in spec.advanced.env:
         if is_secret(name):
@@ -85,9 +141,13 @@ def _no_secrets(spec: LaunchSpec) -> Iterable[Problem]:
 class LaunchSpec:
     what: What = field(default_factory=What)
     how: How = field(default_factory=How)
+    precision: Precision = field(default_factory=Precision)
     learning: Learning = field(default_factory=Learning)
+    keep: Keep = field(default_factory=Keep)
     advanced: Advanced = field(default_factory=Advanced)
 
     RULES = (
-        _one_length, _epochs_need_a_size, _batch_fits, _corpus_is_there, _python_is_there, _no_secrets,
+        _one_length, _epochs_need_a_size, _batch_fits, _bf16_has_a_device, _o2_has_a_compiler, _warmup_ends,
+        _corpus_is_there, _python_is_there, _no_secrets,
+        _best_is_measured, _resume_has_a_checkpoint,
     )  # fmt: skip

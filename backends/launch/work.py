@@ -1,12 +1,15 @@
-"""Launch, in the worker: keep what is about to run, then run it."""
+"""Launch, in the worker: keep what is about to run, run it, and say why it failed if it did."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backends.common import explain
 from backends.launch.plan import plan, python_of
-from studio import code_state, places
+from studio import code_state, places, processes
+from studio.events import Journal
 from studio.supervisor import supervise
 
 if TYPE_CHECKING:
@@ -18,4 +21,12 @@ if TYPE_CHECKING:
 def launch(spec: LaunchSpec, run: Run) -> Ended:
     if not (run.folder / "code.json").exists():
         code_state.keep(run.folder, Path(run.asked.project or places.ROOT), python_of(spec))
-    return supervise(plan(spec, run), run, spec.advanced.grace)
+    ended = supervise(plan(spec, run), run, spec.advanced.grace)
+    _explain(run, ended)
+    return ended
+
+
+def _explain(run: Run, ended: Ended) -> None:
+    mark = processes.read_mark(run.folder / "training.json")
+    with suppress(OSError):
+        Journal(run.folder, mark.attempt if mark else 1).write(*explain.findings(run.folder, ended))

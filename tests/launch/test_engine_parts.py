@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ READ_FIRST = ("__init__.py", "__main__.py", "options.py", "failures.py", "stoppi
 ALLOWED = sys.stdlib_module_names | {"mindspore", "numpy", "ascend_studio", "ascend_engine"}
 
 sys.path += [str(ROOT / "studio" / "guest"), str(ENGINE)]
-from ascend_engine import data, failures  # noqa: E402
+from ascend_engine import data, failures, nonfinite, options, schedule  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,6 +68,48 @@ def test_that_the_digits_are_complete() -> None:
     assert pixels.max() == 16
     assert np.bincount(labels).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
     assert "CC BY 4.0" in (folder / "LICENSE.txt").read_text("utf-8")
+
+
+def rates(options_of_schedule: str, steps: int) -> list[float]:
+    line = f"--recipe linear --batch 1 --optimizer sgd --lr 1 --steps {steps} {options_of_schedule}"
+    config = options.parse(line.split())
+    return [round(schedule.rate(config, step), 4) for step in range(1, steps + 1)]
+
+
+def test_that_a_schedule_is_a_function_of_the_step_alone() -> None:
+    assert rates("", 3) == [1, 1, 1]
+    assert rates("--warmup 2", 4) == [0.5, 1, 1, 1]
+    assert rates("--schedule step --decay-every 2 --decay-rate 0.1", 5) == [1, 1, 0.1, 0.1, 0.01]
+    assert rates("--schedule step --decay-every 2 --decay-rate 0.5 --warmup 2", 5) == [0.5, 1, 1, 1, 0.5]
+    assert rates("--schedule cosine", 4) == [1, 0.8536, 0.5, 0.1464]
+    assert rates("--schedule cosine --warmup 4", 4) == [0.25, 0.5, 0.75, 1]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    loss: float = 1.0
+    finite: bool = False
+    norm: float = float("inf")
+    sound: bool = True
+
+
+@pytest.mark.parametrize(
+    ("outcome", "scale", "dynamic", "what"),
+    [
+        (Outcome(finite=True), None, False, ""),
+        (Outcome(), None, False, "gradient"),
+        (Outcome(loss=float("nan")), None, False, "loss"),
+        (Outcome(loss=float("nan"), sound=False), None, False, "weight"),
+        (Outcome(), 2.0, True, ""),
+        (Outcome(), 1.0, True, "gradient"),
+        (Outcome(), 1.0, False, ""),
+        (Outcome(loss=float("inf")), 1024.0, True, "loss"),
+    ],
+)
+def test_that_the_first_cause_of_a_nan_is_named(
+    outcome: Outcome, scale: float | None, dynamic: bool, what: str
+) -> None:
+    assert nonfinite.what_of(outcome, scale, dynamic) == what
 
 
 @pytest.mark.parametrize(

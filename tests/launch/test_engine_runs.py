@@ -131,7 +131,7 @@ def test_that_every_step_has_one_record_with_all_its_numbers(linear: Callable[[s
     events = linear("--mode pynative --batch 32").events
     metrics = [event for event in events if event["type"] == "metric"]
     assert [metric["step"] for metric in metrics] == list(range(1, 61))
-    names = {"loss", "lr", "step_time", "throughput", "weight", "bias"}
+    names = {"loss", "lr", "grad_norm", "step_time", "throughput", "weight", "bias"}
     assert all(set(metric["values"]) == names for metric in metrics)
 
 
@@ -161,73 +161,6 @@ def test_that_four_micro_batches_of_8_are_one_of_32(linear: Callable[[str], Ran]
     for name in ("loss", "weight", "bias"):
         assert split.metric(name) == pytest.approx(whole.metric(name), abs=1e-5)
     assert_no_warnings(split.output)
-
-
-@needs_mindspore
-def test_that_accumulation_gives_the_weights_of_the_large_batch_on_digits(tmp_path: Path) -> None:
-    script = """
-import mindspore as ms, numpy as np
-from ascend_engine import data, options, recipe
-from ascend_engine.optimizers import make_optimizer
-from ascend_engine.step import Step
-
-ms.set_context(mode=ms.PYNATIVE_MODE)
-line = "--recipe digits --batch 32 --optimizer sgd --lr 0.05 --steps 8"
-config = options.parse(line.split())
-
-def weights(batch, accumulate, compiled):
-    ms.set_seed(1)
-    plan = recipe.build(config)
-    optimizer = make_optimizer("sgd", plan.network.trainable_params(), config.lr)
-    step = Step(plan.network, plan.loss, optimizer, accumulate=accumulate, compiled=compiled)
-    for number in range(config.steps):
-        step(data.micro_batches(plan.train_data, 1, number, batch, accumulate))
-    return np.concatenate([p.asnumpy().ravel() for p in plan.network.trainable_params()])
-
-whole = weights(32, 1, False)
-for compiled in (False, True):
-    assert np.abs(weights(8, 4, compiled) - whole).max() < 1e-5, compiled
-"""
-    check(tmp_path, script)
-
-
-@needs_mindspore
-def test_that_an_overflow_skips_the_update_and_halves_the_scale(tmp_path: Path) -> None:
-    script = """
-import mindspore as ms, numpy as np
-from mindspore import amp, nn
-from ascend_engine.optimizers import make_optimizer
-from ascend_engine.step import Step
-
-ms.set_context(mode=ms.PYNATIVE_MODE)
-x = np.ones((4, 3), np.float32)
-y = np.ones((4, 1), np.float32)
-bad = x.copy()
-bad[0, 0] = np.inf
-
-def run(compiled, accumulate):
-    ms.set_seed(1)
-    network = nn.Dense(3, 1)
-    scaler = amp.DynamicLossScaler(1024.0, 2, 3)
-    optimizer = make_optimizer("adamw", network.trainable_params(), 0.01)
-    step = Step(network, nn.MSELoss(), optimizer, accumulate=accumulate, scaler=scaler,
-                compiled=compiled)
-    seen = []
-    for planted in (False, True, False, False, False):
-        before = network.weight.asnumpy().copy()
-        batches = [(x, y)] * (accumulate - 1) + [(bad if planted else x, y)]
-        outcome = step(batches)
-        moved = not np.array_equal(before, network.weight.asnumpy())
-        seen.append((outcome.updated, moved, float(scaler.scale_value.asnumpy())))
-        assert np.isfinite(network.weight.asnumpy()).all()
-    assert seen == [(True, True, 1024.0), (False, False, 512.0), (True, True, 512.0),
-                    (True, True, 512.0), (True, True, 1024.0)], (compiled, accumulate, seen)
-
-for compiled in (False, True):
-    for accumulate in (1, 2):
-        run(compiled, accumulate)
-"""
-    check(tmp_path, script)
 
 
 @needs_mindspore
@@ -265,7 +198,7 @@ def test_that_digits_learns_to_read_in_pynative(tmp_path: Path) -> None:
 
 @needs_mindspore
 def test_that_digits_learns_to_read_with_float16_jit_and_accumulation(tmp_path: Path) -> None:
-    options = "--recipe digits --device cpu --optimizer adamw --lr 0.005 --mode jit --amp O2"
+    options = "--recipe digits --device cpu --optimizer adamw --lr 0.005 --mode jit --amp O2 --loss-scale dynamic"
     ran = train(tmp_path, options + " --batch 16 --accumulate 2 --steps 110")
     assert ran.code == 0, ran.output
     assert ran.metric("accuracy")[-1] > 0.9
@@ -290,8 +223,8 @@ def test_that_text_learns_from_a_corpus_in_chinese(tmp_path: Path) -> None:
     assert len(sample) == 200
     assert set(sample) <= set(text)
     assert ran.note("launch.sample") == {"text": sample}
-    (artifact,) = (event for event in ran.events if event["type"] == "artifact")
-    assert (artifact["kind"], artifact["path"]) == ("sample", "artifacts/sample.txt")
+    (artifact,) = (event for event in ran.events if event.get("kind") == "sample")
+    assert artifact["path"] == "artifacts/sample.txt"
     assert_no_warnings(ran.output)
 
 
@@ -305,21 +238,6 @@ def test_that_too_little_text_is_a_finding(tmp_path: Path) -> None:
     assert finding["rule"] == "launch.corpus_short"
     folder = {"folder": str(tmp_path), "files": 1, "characters": 10, "needed": 2600}
     assert finding["args"] == folder
-
-
-@needs_mindspore
-def test_that_a_loss_that_is_no_number_is_said_once_and_the_training_goes_on(
-    tmp_path: Path,
-) -> None:
-    options = "--recipe linear --device cpu --mode jit --optimizer sgd --batch 32 --lr 1e6"
-    ran = train(tmp_path, options + " --steps 30")
-    assert ran.code == 0, ran.output
-    (finding,) = ran.findings()
-    losses = ran.metric("loss")
-    first = next(place for place, loss in enumerate(losses) if isinstance(loss, str))
-    assert finding["rule"] == "launch.nan"
-    assert finding["args"] == {"step": first + 1, "value": losses[first]}
-    assert len(losses) == 30
 
 
 @needs_mindspore

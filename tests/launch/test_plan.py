@@ -26,7 +26,10 @@ RUN = Run(folder=Path("/runs/one"), asked=Asked(command="launch", values={}, tim
 ODD = Path('/tmp/用户 it\'s $HOME/"quoted"\nsecond line/🚀')
 MANY = {
     "recipe": "linear", "mode": "jit", "amp": "O2", "device": "cpu", "batch": 8, "accumulate": 4,
+    "jit_level": "O1", "amp_dtype": "fp16", "loss_scale": "static", "scale": 512.0, "clip": 0.5, "on_nan": "go_on",
+    "weight_decay": 0.001, "schedule": "step", "decay_every": 4, "decay_rate": 0.5, "warmup": 2,
     "optimizer": "momentum", "lr": 1e-05, "steps": 12, "seed": 7, "grace": 0.0,
+    "checkpoint_every": 5, "checkpoint_minutes": 0.5, "keep": 1, "best": "loss", "resume": ODD,
     "env": (("GLOG_v", "1"), ("ODD", "a b'\"$`\\\n=x"), ("-DASH", "-1")),
 }  # fmt: skip
 SPECS = [
@@ -48,6 +51,13 @@ def test_that_the_engine_is_told_everything_resolved() -> None:
     assert option(argv, "--optimizer") == "sgd"
     assert option(argv, "--assets") == str(places.ASSETS)
     assert "--corpus" not in argv
+
+
+def test_that_the_engine_is_told_nothing_that_does_not_apply() -> None:
+    argv = plan(asked(mode="pynative", jit_level="O1", loss_scale="static"), RUN).argv
+    assert "--jit-level" not in argv
+    assert "--clip" not in argv
+    assert option(argv, "--loss-scale") == "none"
 
 
 def test_that_the_engine_understands_what_is_planned() -> None:

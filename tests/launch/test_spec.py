@@ -44,7 +44,12 @@ def test_that_the_recipes_of_the_form_are_those_that_have_values() -> None:
     ("values", "field", "rule"),
     [
         ({"recipe": "cnn"}, "recipe", "form.not_a_choice"),
-        ({"mode": "graph"}, "mode", "form.not_a_choice"),
+        ({"mode": "trace"}, "mode", "form.not_a_choice"),
+        ({"device": "cpu", "amp": "O2", "amp_dtype": "bf16"}, "amp_dtype", "launch.no_bf16"),
+        ({"mode": "jit", "jit_level": "O2"}, "jit_level", "launch.no_o2"),
+        ({"mode": "graph", "jit_level": "O2", "device": "cpu"}, "jit_level", "launch.no_o2"),
+        ({"steps": 10, "warmup": 11}, "warmup", "launch.rule.warmup_over_steps"),
+        ({"amp": "O2", "loss_scale": "static", "scale": 0.5}, "scale", "form.too_small"),
         ({"batch": 0}, "batch", "form.too_small"),
         ({"batch": 65537}, "batch", "form.too_large"),
         ({"accumulate": 0}, "accumulate", "form.too_small"),
@@ -59,6 +64,11 @@ def test_that_the_recipes_of_the_form_are_those_that_have_values() -> None:
         ({"batch": 1024, "accumulate": 2}, "batch", "launch.rule.batch_over_data"),
         ({"recipe": "text", "corpus": Path("/no/such/folder")}, "corpus", "launch.rule.no_folder"),
         ({"python": Path("/no/such/python")}, "python", "launch.rule.no_file"),
+        ({"checkpoint_every": 0}, "checkpoint_every", "form.too_small"),
+        ({"checkpoint_minutes": 0.0}, "checkpoint_minutes", "form.not_above"),
+        ({"keep": 0}, "keep", "form.too_small"),
+        ({"recipe": "linear", "best": "accuracy"}, "best", "launch.rule.no_metric"),
+        ({"resume": Path("/no/such/run")}, "resume", "launch.no_checkpoint"),
         ({"env": (("MY_TOKEN", "x"),)}, "env", "launch.rule.secret"),
     ],
 )
@@ -132,3 +142,35 @@ def test_that_a_secret_is_refused_before_a_run_would_keep_it() -> None:
     spec = replace(LaunchSpec(), advanced=Advanced(env=(("OMP_NUM_THREADS", "2"), ("HF_TOKEN", "abc"))))
     (problem,) = schema.problems(spec)
     assert "abc" not in texts.t(problem.rule, **problem.args)
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ({}, "none"),
+        ({"amp": "O2"}, "dynamic"),
+        ({"amp": "auto", "amp_dtype": "bf16"}, "none"),
+        ({"amp": "O3", "loss_scale": "static"}, "static"),
+        ({"amp": "O0", "loss_scale": "static"}, "none"),
+    ],
+)
+def test_that_the_loss_scale_follows_from_the_precision(values: dict[str, Any], scale: str) -> None:
+    assert resolved(asked(**values)).loss_scale == scale
+
+
+def test_that_only_adamw_decays_weights_unasked() -> None:
+    assert resolved(asked(optimizer="adamw")).weight_decay == 0.01
+    assert resolved(asked(optimizer="adam")).weight_decay == 0
+    assert resolved(asked(optimizer="adamw", weight_decay=0.0)).weight_decay == 0
+
+
+def test_that_the_value_of_a_scale_goes_with_the_scale() -> None:
+    field = schema.field_of(LaunchSpec, "scale")
+    assert schema.is_shown(asked(amp="O2", loss_scale="static"), field)
+    assert not schema.is_shown(asked(amp="O0", loss_scale="static"), field)
+
+
+def test_that_an_older_run_is_started_again_with_its_precision() -> None:
+    spec, wrong = schema.from_json(LaunchSpec, {"how": {"mode": "jit", "amp": "O2"}})
+    assert not wrong
+    assert spec.precision.amp == "O2"

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +15,6 @@ from tests.runs import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Make = Callable[[str], Path]
 
@@ -126,6 +126,15 @@ def test_that_the_texts_follow_the_language(tmp_path: Path) -> None:
     assert "训练" in studio("--help", cwd=tmp_path, language="zh_CN").stdout
     assert "训练" in studio("--language", "zh", "launch", "--help", cwd=tmp_path).stdout
     assert "Train" in studio("--language=en", "--help", cwd=tmp_path, language="zh_CN").stdout
+
+
+def test_that_a_run_to_go_on_from_is_found_by_a_part_of_its_name(tmp_path: Path, interpreter: Make) -> None:
+    python = str(interpreter('echo "$@"; mkdir -p artifacts/checkpoints; touch artifacts/checkpoints/last'))
+    first = last_json(studio("launch", "--python", python, "--json", cwd=tmp_path))["run"]
+    done = studio("launch", "--python", python, "--resume", first[-4:], "--json", cwd=tmp_path)
+    assert f"--resume {first}" in Path(last_json(done)["run"], "output.log").read_text()
+    unknown = studio("launch", "--python", python, "--resume", "nothing", cwd=tmp_path)
+    assert (unknown.returncode, "nothing" in unknown.stderr) == (2, True)
 
 
 def test_that_an_unknown_run_is_a_sentence(tmp_path: Path) -> None:

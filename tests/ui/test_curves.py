@@ -153,7 +153,7 @@ def test_that_compiling_is_a_phase_with_its_time(qtbot: QtBot, page: CurvesPage,
 
 def test_that_what_is_no_number_is_marked(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
     bad = [Metric(step=11, values={"loss": "NaN"}), Metric(step=12, values={"loss": "Infinity"})]
-    warning = Finding(rule="launch.nan", severity="warning", args={"step": 11, "value": "NaN"})
+    warning = Finding(rule="launch.nan", severity="warning", args={"step": 11, "what": "loss", "value": "NaN"})
     recorded(session.folder, *steps(10), *bad, warning, Ended(code=0))
     session.look()
     qtbot.waitUntil(lambda: drawn(page) == [12])

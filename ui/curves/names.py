@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from studio.run import Glance, Run
     from ui.widgets import Tone
 
-MODES = {"jit": "@jit", "pynative": "PyNative"}
+MODES = {"jit": "@jit", "graph": "Graph", "pynative": "PyNative"}
 TONES: dict[str, Tone] = {
     "running": "accent", "unattended": "warning", "queued": "neutral", "elsewhere": "neutral", "lost": "bad",
     "done": "good", "failed": "bad", "stopped": "warning",

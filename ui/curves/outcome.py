@@ -33,21 +33,29 @@ LAST_LINES = 15
 
 
 class ReasonCard(Card):
-    """Why a run failed or was lost, with the last lines of its log folded under it."""
+    """Why a run failed or was lost: the cause, what to do, the lines that say it; the last lines folded under them."""
 
     log_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__("curves.reason")
         self.setObjectName("curves.reason")
-        self._sentence = Sentence()
-        self._sentence.setProperty("role", "")
-        self._hint = Sentence()
+        self._sentence, self._more, self._hint, self._first = Sentence(), Sentence(), Sentence(), Sentence()
+        self._sentence.setProperty("role", "strong")
+        self._more.setObjectName("error_card_more")
+        self._hint.setProperty("role", "")
+        self._hint.setObjectName("error_card_fix")
+        self._first.setProperty("role", "warning")
+        self._first.setObjectName("error_card_first")
+        self._proof_title = label(role="hint")
+        self._proof = mono_block()
+        self._proof.setObjectName("error_card_said")
+        self._proof.setProperty("role", "said")
         self._fold = text_button("curves.last_lines", "curves.last_lines")
         self._lines = mono_block()
         self._fold.clicked.connect(lambda: self._open(not self._lines.isVisible()))
-        self.body.addWidget(self._sentence)
-        self.body.addWidget(self._hint)
+        for widget in (self._sentence, self._first, self._more, self._hint, self._proof_title, self._proof):
+            self.body.addWidget(widget)
         self.body.addWidget(self._fold, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(self._lines)
         whole = text_button("curves.whole_log", "curves.whole_log")
@@ -61,18 +69,40 @@ class ReasonCard(Card):
 
     def show_run(self, run: Run, story: Story, glance: Glance) -> None:
         """Reads the end of the log once: a failed run writes no more."""
-        sentences = [sentence_of(finding) for finding in story.reasons()]
-        self._sentence.setText("\n".join(dict.fromkeys(filter(None, sentences))) or unknown_reason(glance))
-        self._hint.setText(t("curves.what_to_do") if not any(sentences) else "")
-        self._hint.setVisible(bool(self._hint.text()))
+        causes = list(dict.fromkeys(filter(None, map(sentence_of, story.reasons()))))
+        fix = story.said_of("explain.", ".fix")
+        _tell(self._sentence, causes[0] if causes else unknown_reason(glance))
+        _tell(self._more, "\n".join(causes[1:]))
+        _tell(self._first, sentence_of(story.said_of("explain.first_rank")))
+        _tell(self._hint, sentence_of(fix) or ("" if causes else t("curves.what_to_do")))
+        self._show_said(fix)
         lines = [shown(line) for line in last_lines(run.log, 16384)]
         self._lines.setText("\n".join([line for line in lines if line.strip()][-LAST_LINES:]))
         self._fold.setVisible(bool(self._lines.text()))
-        self._open(self._lines.isVisible() or not any(sentences))
+        self._open(self._lines.isVisible() or not causes)
+
+    def _show_said(self, fix: Finding | None) -> None:
+        said = numbered(fix.args.get("said")) if fix else ""
+        _tell(self._proof, said)
+        _tell(self._proof_title, t("error_card.says", log=fix.path) if fix and said else "")
 
 
-def sentence_of(finding: Finding) -> str:
+def _tell(place: QLabel, text: str) -> None:
+    place.setText(text)
+    place.setVisible(bool(text))
+
+
+def numbered(said: object) -> str:
+    """Lines of a log behind their numbers. Read from the run's events: of any version, or damaged."""
+    pairs = [one for one in said if isinstance(one, list) and len(one) == 2] if isinstance(said, list) else []
+    width = max((len(str(number)) for number, _ in pairs), default=0)
+    return "\n".join(f"{number:>{width}}  {text}" for number, text in pairs if isinstance(number, int))
+
+
+def sentence_of(finding: Finding | None) -> str:
     """'' for a rule that this version has no sentence for."""
+    if finding is None:
+        return ""
     args = {"path": finding.path, "line": finding.line, **finding.args}
     return t(finding.rule, **args) if has(finding.rule) else ""
 
@@ -207,13 +237,14 @@ def _rows(columns: list[Summary]) -> list[tuple[str, ...]]:
 def verdict(run: Run, summary: Summary, beside: Summary | None) -> str:
     """What follows from the figures of both modes; without the other mode, what is missing."""
     if beside is None:
-        other = {"jit": "PyNative", "pynative": "@jit"}.get(mode_of(run))
+        other = {"jit": "PyNative", "graph": "PyNative", "pynative": "@jit"}.get(mode_of(run))
         return t("curves.no_other", recipe=recipe_name(run), mode=other) if other else ""
-    pair = {"jit": summary, "pynative": beside} if mode_of(run) == "jit" else {"jit": beside, "pynative": summary}
-    static, dynamic = pair["jit"].step_seconds, pair["pynative"].step_seconds
+    compiled, eager = (beside, summary) if mode_of(run) == "pynative" else (summary, beside)
+    static, dynamic = compiled.step_seconds, eager.step_seconds
+    mode = MODES.get(compiled.mode, compiled.mode)
     if static <= 0 or dynamic <= 0:
         return ""
     if static >= dynamic:
-        return t("curves.jit_slower", times=f"{static / dynamic:.1f}")
-    steps = math.ceil(pair["jit"].compile_seconds / (dynamic - static))
-    return t("curves.jit_faster", times=f"{dynamic / static:.1f}", steps=steps)
+        return t("curves.jit_slower", mode=mode, times=f"{static / dynamic:.1f}")
+    steps = math.ceil(compiled.compile_seconds / (dynamic - static))
+    return t("curves.jit_faster", mode=mode, times=f"{dynamic / static:.1f}", steps=steps)

@@ -29,6 +29,8 @@ from ui.curves.log_panel import LogPanel
 from ui.curves.names import recipe_name, short_names, state_name, title_of, tone_of
 from ui.curves.outcome import LearnedCard, ReasonCard, TimesCard, learned_sentence, sentence_of
 from ui.curves.phase_bar import PhaseBar
+from ui.curves.preview_card import COMMAND as PREVIEW
+from ui.curves.preview_card import PreviewCard
 from ui.curves.run_list import RunList
 from ui.curves.stop_control import StopControl
 from ui.icons import show_icon
@@ -160,6 +162,7 @@ class CurvesPage(QWidget):
         column.setSpacing(GAP)
         self.figures, self.phase, self.grid = FigureRow(), PhaseBar(), ChartGrid()
         self.reason, self.learned, self.times = ReasonCard(), LearnedCard(), TimesCard()
+        self.preview = PreviewCard()
         self.reason.log_wanted.connect(lambda: self.log.open(True))
         self.times.launch_wanted.connect(lambda: self.session.page_wanted.emit("launch"))
         self.notice = Sentence()
@@ -169,7 +172,7 @@ class CurvesPage(QWidget):
         cards.setSpacing(GAP)
         cards.addWidget(self.learned, 1)
         cards.addWidget(self.times, 1)
-        for widget in (self.reason, self.figures, self.notice):
+        for widget in (self.reason, self.preview, self.figures, self.notice):
             column.addWidget(widget)
         column.addWidget(self.phase)
         self.phase.row.addWidget(self._make_tools())
@@ -330,10 +333,14 @@ class CurvesPage(QWidget):
 
     def _show_charts(self, glance: Glance) -> None:
         """Without a point, a sentence says when the first one comes, or that none came."""
-        has_points = any(watcher.curves.series for watcher in self.watchers.values())
+        is_preview = self.run is not None and self.run.asked.command == PREVIEW
+        has_points = any(watcher.curves.series for watcher in self.watchers.values()) and not is_preview
         works = glance.state in ("running", "unattended", "queued", "elsewhere")
         loads = self.watcher is not None and not self.watcher.is_loaded
-        self.nothing.setText("" if has_points or loads else t("curves.points_come" if works else "curves.no_points"))
+        has_answer = not self.preview.isHidden()
+        self.nothing.setText(
+            "" if has_points or loads or has_answer else t("curves.points_come" if works else "curves.no_points")
+        )
         self.nothing.setVisible(not has_points)
         self.figures.setVisible(has_points or works or loads)
         for widget in (self._tools, self.grid):
@@ -351,12 +358,17 @@ class CurvesPage(QWidget):
         summary = story.summary if is_over else None
         for card, shown in ((self.reason, failed), (self.learned, bool(summary)), (self.times, bool(summary))):
             card.setVisible(shown)
+        answered = is_over and outcome == "done" and self.run.asked.command == PREVIEW
+        if not answered:
+            self.preview.hide()
         told = f"{self.run.name} {outcome} {len(self.session.listed)}" if is_over else ""
         if told == self._told_end:
             return
         self._told_end = told
         if failed:
             self.reason.show_run(self.run, story, glance)
+        if answered:
+            self.preview.show_run(self.run)
         if summary:
             self.learned.show_story(story, summary)
             self.times.show_run(self.run, summary, self.session.listed)
@@ -378,6 +390,8 @@ class CurvesPage(QWidget):
             key = f"curves.sentence.{outcome}"
         if outcome == "done" and story.summary:
             return " ".join(filter(None, (learned_sentence(story.summary), self.times.verdict)))
+        if outcome == "done" and not self.preview.isHidden():
+            return self.preview.verdict
         step = max(0, story.steps_done)
         return t(key, recipe=recipe_name(self.run), step=step, total=story.total) if self.run and has(key) else ""
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from backends.launch import lines
 from backends.launch.plan import runs_code_of
 from backends.launch.recipes import resolved
-from backends.launch.spec import LaunchSpec, Learning
+from backends.launch.spec import LaunchSpec, Learning, Precision
 from studio import trust
 from studio.errors import from_os
 from studio.texts import t
@@ -45,10 +45,17 @@ def implied(spec: LaunchSpec) -> dict[str, str]:
     return {
         "batch": t("launch.implied", value=from_recipe.batch),
         "lr": t("launch.implied", value=f"{from_recipe.lr:g}"),
+        "weight_decay": t("launch.implied_optimizer", value=f"{chosen.weight_decay:g}"),
+        "loss_scale": t(f"launch.choice.loss_scale.{chosen.loss_scale}"),
+        "clip": t("launch.implied_clip"),
+        "jit_level": t("launch.implied_jit_level"),
         "optimizer": t("launch.implied", value=t(f"launch.choice.optimizer.{from_recipe.optimizer}")),
         "steps": _implied_steps(spec, chosen.steps),
         "epochs": "" if chosen.epochs is None else f"= {number(chosen.epochs, 3)}",
         "corpus": t("launch.implied_corpus"),
+        "checkpoint_every": t("launch.implied_checkpoint"),
+        "checkpoint_minutes": t("launch.implied_checkpoint"),
+        "resume": t("launch.implied_resume"),
         "python": t("launch.implied_python"),
     }
 
@@ -59,7 +66,7 @@ def _implied_steps(spec: LaunchSpec, steps: int) -> str:
 
 def _without_choices(spec: LaunchSpec) -> LaunchSpec:
     """The same recipe and ways of running, with the recipe's own numbers."""
-    return replace(spec, how=replace(spec.how, batch=None, accumulate=1, amp="O0"), learning=Learning())
+    return replace(spec, how=replace(spec.how, batch=None, accumulate=1), precision=Precision(), learning=Learning())
 
 
 def _sentence(spec: LaunchSpec) -> str:

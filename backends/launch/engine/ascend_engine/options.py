@@ -1,5 +1,7 @@
 """What a training was asked to do. Python 3.7 syntax, standard library only."""
 
+from __future__ import annotations
+
 import argparse
 import math
 from dataclasses import dataclass
@@ -7,8 +9,14 @@ from pathlib import Path
 
 RECIPES = ("linear", "digits", "text")
 DEVICES = ("auto", "cpu", "ascend")
-MODES = ("pynative", "jit")
-AMP_LEVELS = ("O0", "O2")
+MODES = ("pynative", "jit", "graph")
+JIT_LEVELS = ("O0", "O1", "O2")
+AMP_LEVELS = ("O0", "O1", "O2", "O3", "auto")
+AMP_DTYPES = ("fp16", "bf16")
+LOSS_SCALES = ("none", "static", "dynamic")
+ON_NAN = ("stop", "skip", "go_on")
+SCHEDULES = ("constant", "step", "cosine")
+BEST = ("none", "loss", "accuracy", "eval_loss")
 OPTIMIZERS = ("sgd", "momentum", "adam", "adamw")
 
 # The repository's own assets, where the engine runs from a checkout.
@@ -21,16 +29,36 @@ class Config:
 
     recipe: str
     device: str  # auto, cpu, ascend
-    mode: str  # pynative, jit
+    mode: str  # pynative, jit, graph
+    jit_level: str  # O0, O1, O2; "" leaves it to MindSpore
     batch: int  # samples of one micro batch
     accumulate: int  # micro batches of one optimizer step
-    amp: str  # O0: float32, O2: float16 with a dynamic loss scale
+    amp: str  # O0: float32; O1, O2, O3, auto: more or less of it in amp_dtype
+    amp_dtype: str  # fp16, bf16
+    loss_scale: str  # none, static, dynamic
+    scale: float  # the static loss scale, or the first of a dynamic one
+    clip: float | None  # largest global norm of the gradients
+    on_nan: str  # stop, skip, go_on
     optimizer: str
     lr: float
+    schedule: str  # constant, step, cosine
+    warmup: int  # steps over which the learning rate rises
+    decay_every: int  # steps from one to the next fall of schedule "step"
+    decay_rate: float  # what each of them multiplies the learning rate by
+    weight_decay: float
     steps: int  # optimizer steps
     seed: int
     assets: Path  # the studio's assets folder
     corpus: Path  # folder with the text for recipe "text"
+    checkpoint_every: int | None  # steps
+    checkpoint_minutes: float | None
+    keep: int  # newest checkpoints
+    best: str  # metric whose best checkpoint is kept too; none, loss, accuracy, eval_loss
+    resume: Path | None  # run to go on from
+
+    @property
+    def compiled(self):
+        return self.mode != "pynative"
 
     @property
     def samples_per_step(self):
@@ -51,15 +79,31 @@ def _parser():
     add("--recipe", choices=RECIPES, required=True)
     add("--device", choices=DEVICES, default="auto")
     add("--mode", choices=MODES, default="pynative")
+    add("--jit-level", choices=JIT_LEVELS, default="")
     add("--batch", type=_count, required=True, metavar="N", help="samples of a micro batch")
     add("--accumulate", type=_count, default=1, metavar="N", help="micro batches of a step")
     add("--amp", choices=AMP_LEVELS, default="O0")
+    add("--amp-dtype", choices=AMP_DTYPES, default="fp16")
+    add("--loss-scale", choices=LOSS_SCALES, default="none")
+    add("--scale", type=_rate, default=1024.0, metavar="X", help="static, or the first of dynamic")
+    add("--clip", type=_rate, metavar="X", help="largest global norm of the gradients")
+    add("--on-nan", choices=ON_NAN, default="stop")
     add("--optimizer", choices=OPTIMIZERS, required=True)
     add("--lr", type=_rate, required=True, metavar="X")
+    add("--schedule", choices=SCHEDULES, default="constant")
+    add("--warmup", type=_count_or_none, default=0, metavar="N", help="steps")
+    add("--decay-every", type=_count, default=100, metavar="N", help="steps, for schedule step")
+    add("--decay-rate", type=_rate, default=0.1, metavar="X", help="for schedule step")
+    add("--weight-decay", type=_rate_or_none, default=0.0, metavar="X")
     add("--steps", type=_count, required=True, metavar="N", help="optimizer steps")
     add("--seed", type=_seed, default=1, metavar="N")
     add("--assets", type=Path, default=ASSETS, metavar="FOLDER")
     add("--corpus", type=Path, metavar="FOLDER", help="for text; default: help in the assets")
+    add("--checkpoint-every", type=_count, metavar="N", help="steps")
+    add("--checkpoint-minutes", type=_rate, metavar="X")
+    add("--keep", type=_count, default=3, metavar="N", help="newest checkpoints")
+    add("--best", choices=BEST, default="none", help="metric; its best checkpoint is kept too")
+    add("--resume", type=Path, metavar="RUN", help="folder of the run to go on from")
     return parser
 
 
@@ -68,6 +112,14 @@ def _count(text):
     if value < 1:
         raise argparse.ArgumentTypeError("must be 1 or more, not " + text)
     return value
+
+
+def _count_or_none(text):
+    return 0 if text == "0" else _count(text)
+
+
+def _rate_or_none(text):
+    return 0.0 if float(text) == 0 else _rate(text)
 
 
 def _rate(text):

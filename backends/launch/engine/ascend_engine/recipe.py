@@ -28,6 +28,10 @@ def nothing_to_watch() -> dict[str, float]:
     return {}
 
 
+def nothing_to_prepare(sample: int) -> None:
+    pass
+
+
 def nothing_to_finish(folder: Path) -> None:
     pass
 
@@ -36,8 +40,11 @@ def nothing_to_finish(folder: Path) -> None:
 class Recipe:
     """
     loss(outputs, labels) is a scalar Tensor, the mean over the batch.
-    optimizer: None takes the one that the options name.
+    optimizer: None takes the one that the options name; any has the options' learning rate,
+    schedule and weight decay.
     metrics: by name, like loss, a mean over held-out samples (`eval_data`).
+    before_batch(sample): called with the number of a micro batch's first sample, counted from the
+    beginning of the training; a dropout takes its mask from it.
     watch(): numbers recorded with every step, beside the loss.
     finish(folder): called once after the training; may leave files in `folder`.
     """
@@ -48,6 +55,7 @@ class Recipe:
     optimizer: Any = None
     eval_data: Dataset | None = None
     metrics: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = field(default_factory=dict)
+    before_batch: Callable[[int], None] = nothing_to_prepare
     watch: Callable[[], Mapping[str, float]] = nothing_to_watch
     finish: Callable[[Path], None] = nothing_to_finish
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import ascend_studio
 import mindspore as ms
 
+from ascend_engine.nonfinite import is_overflow
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -50,6 +52,7 @@ class Record:
         self.step_seconds: list[float] = []
         self.evaluate_seconds = 0.0
         self.overflows = 0
+        self.skipped = 0
         self.said_nan = False
         self.progress_due = Every(PROGRESS_SECONDS)
         self.line_due = Every(LINE_SECONDS)
@@ -64,8 +67,13 @@ class Record:
             f"  amp {self.config.amp}  {self.config.optimizer} lr {self.config.lr:g}"
             f"  {self.config.accumulate} x {self.config.batch} samples per step"
         )
+        print(
+            f"loss scale {self.config.loss_scale}  clip {self.config.clip or 'none'}"
+            f"  schedule {self.config.schedule}  warm-up {self.config.warmup}"
+            f"  weight decay {self.config.weight_decay:g}"
+        )
         print(f"{facts['parameters']} parameters, {samples} samples, MindSpore {ms.__version__}")
-        if self.config.mode == "jit":
+        if self.config.compiled:
             self.phase("compile", 0)
             ascend_studio.note("launch.compiling")
             print("compiling the graph (first step) ...")
@@ -74,27 +82,33 @@ class Record:
     def phase(self, name: str, done: int) -> None:
         ascend_studio.progress(done, self.config.steps, name)
 
-    def step(self, number: int, outcome: Outcome, seconds: float, scale: float | None) -> None:
+    def step(self, number: int, outcome: Outcome, seconds: float, lr: float, scale: float | None) -> None:
+        """`lr` and `scale` are those that the step was done with."""
         self.step_seconds.append(seconds)
-        self.overflows += not outcome.updated
-        values = self._values(outcome, seconds, scale)
+        if is_overflow(outcome, scale, self.config.loss_scale == "dynamic"):
+            self._say_overflow(number, scale)
+        values = self._values(outcome, seconds, lr, scale)
         ascend_studio.metric(number, **values)
-        if number == 1 and self.config.mode == "jit":
+        if len(self.step_seconds) == 1 and self.config.compiled:
             ascend_studio.note("launch.compiled", seconds=seconds)
             print(f"compiled in {seconds:.1f} s")
-        if not math.isfinite(outcome.loss):
-            self._say_nan(number, outcome.loss)
         if self.progress_due.now() or number == self.config.steps:
             self.phase("train", number)
         if self.line_due.now() or number == self.config.steps:
             self._print_step(number, values)
 
-    def _values(self, outcome: Outcome, seconds: float, scale: float | None) -> dict[str, float]:
+    def _say_overflow(self, number: int, scale: float) -> None:
+        self.overflows += 1
+        ascend_studio.note("launch.overflow", step=number, scale=scale)
+        print(f"overflow at step {number}, loss scale {scale:g}: the update is skipped")
+
+    def _values(self, outcome: Outcome, seconds: float, lr: float, scale: float | None) -> dict[str, float]:
         learned = {"loss": outcome.loss, **self.watch()}
         self.latest.update(learned)
         values = {
             **learned,
-            "lr": self.config.lr,
+            "lr": lr,
+            "grad_norm": outcome.norm,
             "step_time": seconds,
             "throughput": self.config.samples_per_step / seconds,
         }
@@ -102,11 +116,25 @@ class Record:
             values.update(loss_scale=scale, overflows=self.overflows)
         return values
 
-    def _say_nan(self, number: int, loss: float) -> None:
-        if not self.said_nan:
-            ascend_studio.finding("launch.nan", "warning", step=number, value=loss)
-            print(f"the loss is {loss} at step {number}; the training goes on")
+    def nonfinite(self, number: int, what: str, outcome: Outcome) -> bool:
+        """Tells what is no number any more, the first time; returns whether the training goes on.
+
+        Weights that are gone cannot be left out like a step: only "go_on" goes on with them.
+        """
+        policy = "stop" if what == "weight" and self.config.on_nan == "skip" else self.config.on_nan
+        value = outcome.norm if what == "gradient" else outcome.loss
+        args = {"step": number, "what": what, "value": value}
+        self.skipped += policy == "skip"
+        if policy == "stop":
+            self.phase("train", number)
+            ascend_studio.finding("launch.nan_stopped", "error", **args)
+        elif not self.said_nan:
+            rule = "launch.nan_skipped" if policy == "skip" else "launch.nan"
+            ascend_studio.finding(rule, "warning", **args)
+        if policy == "stop" or not self.said_nan:
+            print(f"NaN or infinite at step {number}: {what}, policy {self.config.on_nan}")
         self.said_nan = True
+        return policy != "stop"
 
     def _print_step(self, number: int, values: Mapping[str, float]) -> None:
         print(
@@ -131,7 +159,7 @@ class Record:
         self.seconds = time.perf_counter() - self.begin
 
     def summary(self) -> None:
-        compile_seconds = self.step_seconds[0] if self.config.mode == "jit" else 0.0
+        compile_seconds = self.step_seconds[0] if self.config.compiled else 0.0
         # The first step is no measure of speed in either mode: it also loads kernels.
         usual = statistics.median(self.step_seconds[1:] or self.step_seconds)
         figures = {
@@ -140,7 +168,7 @@ class Record:
             "step_seconds": usual,
             "samples_per_second": self.config.samples_per_step / usual,
         }
-        args = {**self._facts(), **figures, "overflows": self.overflows}
+        args = {**self._facts(), **figures, "overflows": self.overflows, "skipped": self.skipped}
         ascend_studio.note("launch.summary", **args, metrics=self.latest)
         print(
             f"done: {len(self.step_seconds)} steps in {self.seconds:.1f} s, of which compiling"

@@ -1,6 +1,6 @@
 """One optimizer step: gradients of one or more micro batches, then one update.
 
-Everything that `@jit` compiles is a plain function over Tensors and Parameters.
+Everything that is compiled is a plain function, or a Cell's construct, over Tensors and Parameters.
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import mindspore as ms
-from mindspore import Tensor, ops
+from mindspore import Parameter, Tensor, nn, ops
 from mindspore.amp import all_finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     import numpy as np
-    from mindspore import nn
     from mindspore.amp import LossScaler
+
+# Added to the norm that a clipped gradient is divided by, as torch does: no division by 0.
+EPSILON = 1e-6
 
 
 def make_gradient(network: nn.Cell, loss: Callable, parameters: Any, scaler: LossScaler | None):
@@ -35,75 +37,161 @@ def make_gradient(network: nn.Cell, loss: Callable, parameters: Any, scaler: Los
     return ms.value_and_grad(function, None, parameters, has_aux=True)
 
 
-def make_update(optimizer: Any, scaler: LossScaler | None):
-    """gradients -> whether the weights were updated. With a scaler, an overflow skips the update
-    and lowers the scale."""
+def make_norm():
+    """gradients -> their global norm: the root of the sum of all squares, in float32."""
+    each = ops.HyperMap()
+    half_of_squares = ops.L2Loss()
 
-    def update(gradients):
-        optimizer(gradients)
-        return True
+    def halved(gradient):
+        return half_of_squares(ops.cast(gradient, ms.float32))
 
-    def scaled_update(gradients):
+    def global_norm(gradients):
+        return ops.sqrt(2 * ops.addn(each(halved, gradients)))
+
+    return global_norm
+
+
+def make_change(clip: float | None, decay: Callable | None):
+    """(gradients, their norm) -> gradients whose norm is at most `clip`, through the weight decay."""
+    each = ops.HyperMap()
+    one = Tensor(1.0, ms.float32)
+
+    def shorten(factor, gradient):
+        return gradient * ops.cast(factor, gradient.dtype)
+
+    def change(gradients, norm):
+        if clip is not None:
+            factor = ops.minimum(clip / (norm + EPSILON), one)
+            gradients = each(ops.partial(shorten, factor), gradients)
+        if decay is not None:
+            gradients = decay(gradients)
+        return gradients
+
+    return change
+
+
+def make_update(optimizer: Any, scaler: LossScaler | None, change: Callable, guarded: bool):
+    """(loss, gradients) -> (loss, finite, norm, sound).
+
+    change: (gradients, norm) -> what the optimizer gets, see `make_change`. finite: loss and
+    gradients are; a guarded update leaves the weights alone where they are not, and a scaler
+    always guards. norm: of the gradients, unscaled and before clipping. sound: the weights that
+    the gradients were computed with are finite.
+    """
+    parameters = optimizer.parameters
+    global_norm = make_norm()
+
+    def apply(gradients, norm):
+        optimizer(change(gradients, norm))
+
+    def finish(loss, gradients, norm, finite):
+        sound = finite
+        if not finite:
+            sound = all_finite(parameters)
+        if guarded:
+            if finite:
+                apply(gradients, norm)
+        else:
+            apply(gradients, norm)
+        return loss, finite, norm, sound
+
+    def update(loss, gradients):
+        norm = global_norm(gradients)
+        finite = ops.logical_and(ops.isfinite(norm), ops.isfinite(loss))
+        return finish(loss, gradients, norm, finite)
+
+    def scaled_update(loss, gradients):
         gradients = scaler.unscale(gradients)
-        finite = all_finite(gradients)
-        if finite:
-            optimizer(gradients)
-        scaler.adjust(finite)
-        return finite
+        norm = global_norm(gradients)
+        # Not only the norm: where float16 saturates on an NPU, this asks the card.
+        whole = all_finite(gradients)
+        scaler.adjust(whole)
+        return finish(loss, gradients, norm, ops.logical_and(whole, ops.isfinite(loss)))
 
     return update if scaler is None else scaled_update
 
 
+class Sums:
+    """Loss and gradients added up over the micro batches of a step.
+
+    They are Parameters: in a compiled step nothing else outlives a call.
+    """
+
+    def __init__(self, parameters: Any, count: int):
+        gradients = parameters.clone("accumulated", "zeros")
+        loss = Parameter(Tensor(0.0, ms.float32), name="accumulated.loss", requires_grad=False)
+        each = ops.HyperMap()
+        self.parameters = (*gradients, loss)
+
+        def add_one(total, gradient):
+            return ops.assign_add(total, gradient)
+
+        def mean_of_one(total):
+            return total / count
+
+        def clear_one(total):
+            return ops.assign(total, ops.zeros_like(total))
+
+        def add(value, new):
+            added = ops.assign_add(loss, ops.cast(value, ms.float32))
+            return ops.depend(added, each(add_one, gradients, new))
+
+        def means():
+            return loss / count, each(mean_of_one, gradients)
+
+        def clear(after):
+            after = ops.depend(after, each(clear_one, gradients))
+            return ops.depend(after, ops.assign(loss, ops.zeros_like(loss)))
+
+        self.add, self.means, self.clear = add, means, clear
+
+
 def make_single_step(gradient: Callable, update: Callable):
-    """(inputs, labels) -> (loss, updated), for one batch per update."""
+    """(inputs, labels) -> what an update gives, for one batch per update."""
 
     def train_step(inputs, labels):
         (_, loss), gradients = gradient(inputs, labels)
-        updated = update(gradients)
-        return loss, updated
+        return update(loss, gradients)
 
     return train_step
 
 
-def make_accumulated_step(gradient: Callable, update: Callable, parameters: Any, count: int):
-    """(inputs, labels) -> loss, which adds to the sums of gradients; () -> updated, which uses
-    their mean over `count` micro batches and clears them.
-
-    The sums are Parameters: under `@jit` nothing else outlives a call.
-    """
-    sums = parameters.clone("accumulated", "zeros")
-    each = ops.HyperMap()
-
-    def add(total, gradient):
-        return ops.assign_add(total, gradient)
-
-    def mean(total):
-        return total / count
-
-    def clear(total):
-        return ops.assign(total, ops.zeros_like(total))
+def make_accumulated_step(gradient: Callable, update: Callable, sums: Sums):
+    """(inputs, labels) -> loss so far, which adds to the sums; () -> what an update gives, which
+    uses their means and clears them."""
+    add, means, clear = sums.add, sums.means, sums.clear
 
     def micro_step(inputs, labels):
         (_, loss), gradients = gradient(inputs, labels)
-        return ops.depend(loss, each(add, sums, gradients))
+        return add(loss, gradients)
 
     def accumulated_update():
-        updated = update(each(mean, sums))
-        return ops.depend(updated, each(clear, sums))
+        loss, gradients = means()
+        loss, finite, norm, sound = update(loss, gradients)
+        return loss, clear(finite), norm, sound
 
     return micro_step, accumulated_update
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """loss: mean over the step's samples; updated: False where an overflow skipped the update."""
+    """loss: mean over the step's samples. finite, norm, sound: as an update gives them."""
 
     loss: float
-    updated: bool
+    finite: bool
+    norm: float
+    sound: bool
+
+
+def _as_it_is(function: Callable) -> Callable:
+    return function
 
 
 class Step:
-    """Calls the functions of a step and waits for their result."""
+    """Calls the functions of a step and waits for their result.
+
+    `prepare` compiles a function, or leaves it as it is.
+    """
 
     def __init__(
         self,
@@ -113,28 +201,36 @@ class Step:
         *,
         accumulate: int = 1,
         scaler: LossScaler | None = None,
-        compiled: bool = False,
+        clip: float | None = None,
+        decay: Callable | None = None,
+        guarded: bool = True,
+        prepare: Callable[[Callable], Callable] = _as_it_is,
     ):
+        self.optimizer = optimizer
         gradient = make_gradient(network, loss, optimizer.parameters, scaler)
-        update = make_update(optimizer, scaler)
-        prepare = ms.jit if compiled else _as_it_is
+        update = make_update(optimizer, scaler, make_change(clip, decay), guarded)
+        self.sums = Sums(optimizer.parameters, accumulate) if accumulate > 1 else None
         self.micro_step = self.update = self.single_step = None
-        if accumulate == 1:
+        if self.sums is None:
             self.single_step = prepare(make_single_step(gradient, update))
         else:
-            functions = make_accumulated_step(gradient, update, optimizer.parameters, accumulate)
+            functions = make_accumulated_step(gradient, update, self.sums)
             self.micro_step, self.update = map(prepare, functions)
+
+    @property
+    def accumulated(self) -> tuple[Parameter, ...]:
+        return () if self.sums is None else self.sums.parameters
 
     def __call__(self, batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> Outcome:
         if self.single_step:
             ((inputs, labels),) = batches
-            loss, updated = self.single_step(Tensor(inputs), Tensor(labels))
-            return Outcome(float(loss.asnumpy()), bool(updated))
-        losses = [self.micro_step(Tensor(inputs), Tensor(labels)) for inputs, labels in batches]
-        updated = self.update()
+            return _outcome(self.single_step(Tensor(inputs), Tensor(labels)))
+        for inputs, labels in batches:
+            self.micro_step(Tensor(inputs), Tensor(labels))
         # Read only now, so that the device need not wait for us between micro batches.
-        return Outcome(sum(float(loss.asnumpy()) for loss in losses) / len(losses), bool(updated))
+        return _outcome(self.update())
 
 
-def _as_it_is(function: Callable) -> Callable:
-    return function
+def _outcome(results: tuple[Tensor, ...]) -> Outcome:
+    loss, finite, norm, sound = (result.asnumpy() for result in results)
+    return Outcome(float(loss), bool(finite), float(norm), bool(sound))

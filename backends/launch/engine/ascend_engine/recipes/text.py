@@ -9,6 +9,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 
+from ascend_engine.dropout import Dropout, Position
 from ascend_engine.failures import Failure
 from ascend_engine.recipe import Recipe
 
@@ -18,6 +19,7 @@ UNKNOWN = "\ufffd"
 WIDTH = 64
 HEADS = 4
 LAYERS = 2
+DROPOUT = 0.1
 
 BLOCK = 4 * (CONTEXT + 1)  # characters kept out, or learned from, in one piece
 HELD_OUT = 10  # every tenth block is kept for the evaluation
@@ -34,6 +36,8 @@ class Attention(nn.Cell):
 
     def __init__(self):
         super().__init__()
+        # Attributes: the source that MindSpore writes for AMP O1 has no names of this module.
+        self.width, self.heads = WIDTH, HEADS
         self.project = nn.Dense(WIDTH, 3 * WIDTH)
         self.output = nn.Dense(WIDTH, WIDTH)
         future = np.triu(np.ones((CONTEXT, CONTEXT), np.float32), 1)
@@ -43,15 +47,17 @@ class Attention(nn.Cell):
 
     def construct(self, x):
         batch, time, _ = x.shape
-        heads = self.project(x).reshape(batch, time, 3, HEADS, WIDTH // HEADS)
+        heads = self.project(x).reshape(batch, time, 3, self.heads, self.width // self.heads)
         query, key, value = heads.transpose(2, 0, 3, 1, 4)
         scores = ops.matmul(query * self.scale, key.swapaxes(-1, -2)) + self.mask
         mixed = ops.matmul(ops.softmax(scores, -1), value)
-        return self.output(mixed.swapaxes(1, 2).reshape(batch, time, WIDTH))
+        return self.output(mixed.swapaxes(1, 2).reshape(batch, time, self.width))
 
 
 class Block(nn.Cell):
-    def __init__(self):
+    """`dropouts`: what the attention and what the dense layers add goes through one each."""
+
+    def __init__(self, dropouts):
         super().__init__()
         self.norm1 = nn.LayerNorm((WIDTH,))
         self.attention = Attention()
@@ -59,20 +65,23 @@ class Block(nn.Cell):
         self.widen = nn.Dense(WIDTH, 4 * WIDTH)
         self.gelu = nn.GELU()
         self.narrow = nn.Dense(4 * WIDTH, WIDTH)
+        self.dropout1, self.dropout2 = dropouts
 
     def construct(self, x):
-        x = x + self.attention(self.norm1(x))
-        return x + self.narrow(self.gelu(self.widen(self.norm2(x))))
+        x = x + self.dropout1(self.attention(self.norm1(x)))
+        return x + self.dropout2(self.narrow(self.gelu(self.widen(self.norm2(x)))))
 
 
 class Network(nn.Cell):
     """(batch, CONTEXT) int32 characters -> (batch, CONTEXT, vocabulary) logits of the next."""
 
-    def __init__(self, vocabulary):
+    def __init__(self, vocabulary, seed):
         super().__init__()
+        self.position = Position()
+        dropouts = [Dropout(DROPOUT, (CONTEXT, WIDTH), seed, n, self.position) for n in range(2 * LAYERS)]
         self.characters = nn.Embedding(vocabulary, WIDTH, embedding_table="normal")
         self.places = Parameter(Tensor(np.zeros((CONTEXT, WIDTH), np.float32)), name="places")
-        self.blocks = nn.SequentialCell(*[Block() for _ in range(LAYERS)])
+        self.blocks = nn.SequentialCell(*[Block(dropouts[2 * n : 2 * n + 2]) for n in range(LAYERS)])
         self.norm = nn.LayerNorm((WIDTH,))
         self.logits = nn.Dense(WIDTH, vocabulary)
 
@@ -130,7 +139,7 @@ def build(config):
     alphabet = Alphabet(text)
     codes = alphabet.encode(text)
     train_data, eval_data = split(codes)
-    network = Network(len(alphabet))
+    network = Network(len(alphabet), config.seed)
 
     def finish(folder):
         write_sample(network, alphabet, eval_data, config.seed, folder)
@@ -141,6 +150,7 @@ def build(config):
         train_data=train_data,
         eval_data=eval_data,
         metrics={"eval_loss": loss},
+        before_batch=network.position.begin,
         finish=finish,
     )
 
@@ -225,6 +235,7 @@ def generate(network, prompt, seed):
     def next_logits(window):
         return network(window)[0, -1]
 
+    network.set_train(False)
     # Compiled in either mode: operator by operator, one character takes 0.1 s.
     predict = ms.jit(next_logits)
     random = np.random.default_rng(seed)

@@ -1,0 +1,70 @@
+"""Python's tracebacks as a log holds them: where, what, and which led to which."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+# The numbered lines of a log: number from 1, text.
+Lines: TypeAlias = tuple[tuple[int, str], ...]
+
+_HEAD = re.compile(r"Traceback \(most recent call last\):")
+# What stands between tracebacks of one failure: Python's two sentences, MindSpore's data sets, torch's DataLoader.
+_LINK = re.compile(
+    r"During handling of the above exception|The above exception was the direct cause"
+    r"|- Python Call Stack:|^Original Traceback"
+)
+_FRAME = re.compile(r'^ {2,8}File "([^"]+)", line (\d{1,9})')
+_ERROR = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?$")
+# MindSpore's frames of what it compiles, outermost first, printed under the exception.
+_COMPILED = re.compile(r"^# \d{1,4} In file ([^:]+):(\d{1,9})")
+_LIBRARY = re.compile(r"[/\\](?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\]python\d[\d.]*[/\\]|^<")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raised:
+    """An exception that nobody caught. `place`: the innermost frame that is no library's, as path:line; `lines`: the
+    numbers of that frame, of its source, and of the exception itself, which is line `at`."""
+
+    type: str
+    message: str
+    place: str
+    lines: tuple[int, ...]
+    at: int
+
+
+def last_chain(lines: Lines) -> Lines:
+    """From the last traceback, with those that led to it, to the end; () without one."""
+    heads = [place for place, (_, text) in enumerate(lines) if _HEAD.search(text)]
+    if not heads:
+        return ()
+    begin = heads.pop()
+    while heads and any(_LINK.search(text) for _, text in lines[heads[-1] + 1 : begin + 1]):
+        begin = heads.pop()
+    return lines[begin:]
+
+
+def raised(chain: Lines) -> Raised | None:
+    """The exception at the end of a chain; None where the log was cut before it."""
+    error = _last_error(chain)
+    if error is None:
+        return None
+    number, name, message = error
+    frames = [(n, match) for n, text in chain if n < number and (match := _FRAME.match(text))]
+    frames += [(n, match) for n, text in chain if n > number and (match := _COMPILED.match(text))]
+    own = [frame for frame in frames if not _LIBRARY.search(frame[1][1])]
+    at, frame = (own or frames)[-1]
+    shown = sorted({at, at + 1, number})
+    return Raised(type=name, message=message, place=f"{frame[1]}:{frame[2]}", lines=tuple(shown), at=number)
+
+
+def _last_error(chain: Lines) -> tuple[int, str, str] | None:
+    """Number, type and message of the first line that ends the last traceback with a frame in it."""
+    found, in_frames = None, False
+    for number, text in chain:
+        if _FRAME.match(text):
+            in_frames = True
+        elif in_frames and text and not text[0].isspace() and (match := _ERROR.match(text)):
+            found, in_frames = (number, match[1], (match[2] or "").strip()), False
+    return found

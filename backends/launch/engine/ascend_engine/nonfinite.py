@@ -1,0 +1,32 @@
+"""The first loss, gradient or weight that is NaN or infinite."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ascend_engine.step import Outcome
+
+
+def what_of(outcome: Outcome, scale: float | None, dynamic: bool) -> str:
+    """ "weight", "loss", "gradient", or "" where nothing is wrong.
+
+    The first cause counts: weights that were not finite before the step spoil its loss, and a loss
+    its gradients. Gradients that overflow under a loss scale are what it is for, as long as a
+    dynamic one can still be lowered: at 1 it is the gradients themselves.
+    """
+    if outcome.finite:
+        return ""
+    if not outcome.sound:
+        return "weight"
+    if not math.isfinite(outcome.loss):
+        return "loss"
+    return "" if is_overflow(outcome, scale, dynamic) else "gradient"
+
+
+def is_overflow(outcome: Outcome, scale: float | None, dynamic: bool) -> bool:
+    """`scale`: the one that the step was done with, None without a scaler."""
+    if outcome.finite or scale is None:
+        return False
+    return not dynamic or scale > 1

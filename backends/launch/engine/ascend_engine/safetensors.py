@@ -1,0 +1,63 @@
+"""Arrays in the safetensors format: the length of a header, the header in JSON, then the data.
+
+https://huggingface.co/docs/safetensors/index#format; little-endian, like every host that Ascend is built into.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+NAMES = {
+    "float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "int32": "I32", "int16": "I16",
+    "int8": "I8", "uint64": "U64", "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL",
+}  # fmt: skip
+DTYPES = {name: np.dtype(dtype) for dtype, name in NAMES.items()}
+
+
+def write(path: Path, arrays: Mapping[str, np.ndarray]) -> str:
+    """Write a new file and flush it to the disk; returns the sha256 of its content. Raises OSError."""
+    digest = hashlib.sha256()
+    with path.open("xb") as file:
+        for part in (_header(arrays), *map(_octets, arrays.values())):
+            digest.update(part)
+            file.write(part)
+        file.flush()
+        os.fsync(file.fileno())
+    return digest.hexdigest()
+
+
+def decode(content: bytes) -> dict[str, np.ndarray]:
+    """The arrays of a file, read-only views of its content. Raises ValueError or KeyError where it is none."""
+    begin = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:begin])
+    header.pop("__metadata__", None)
+    return {name: _array(content, begin, entry) for name, entry in header.items()}
+
+
+def _header(arrays: Mapping[str, np.ndarray]) -> bytes:
+    entries, end = {}, 0
+    for name, array in arrays.items():
+        begin, end = end, end + array.nbytes
+        entries[name] = {"dtype": NAMES[array.dtype.name], "shape": array.shape, "data_offsets": (begin, end)}
+    text = json.dumps(entries, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # the data begins at a multiple of 8
+    return len(text).to_bytes(8, "little") + text
+
+
+def _octets(array: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def _array(content: bytes, begin: int, entry: dict) -> np.ndarray:
+    first, last = entry["data_offsets"]
+    octets = np.frombuffer(content, np.uint8, last - first, begin + first)
+    return octets.view(DTYPES[entry["dtype"]]).reshape(entry["shape"])

@@ -1,0 +1,1 @@
+"""What a parallel strategy would cost, estimated without a card."""

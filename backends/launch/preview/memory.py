@@ -1,0 +1,91 @@
+"""Bytes on the fullest card."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from backends.launch.preview.network import Kept, Network
+    from backends.launch.preview.split import Setting, Split
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memory:
+    """Bytes. All but `activations` follow from counting; those are estimated, and may be more than JSON's whole numbers
+    hold."""
+
+    parameters: int
+    gradients: int
+    optimizer: int
+    activations: float
+
+    @property
+    def total(self) -> float:
+        return self.parameters + self.gradients + self.optimizer + self.activations
+
+
+def memory_of(network: Network, setting: Setting, split: Split) -> Memory:
+    """Of the stage that needs most."""
+    stages = (_stage(network, setting, split, stage) for stage in range(split.pipeline))
+    return max(stages, key=lambda memory: memory.total)
+
+
+def stage_size(network: Network, split: Split, stage: int) -> int:
+    """Weights, as a count of numbers, on one card of a stage."""
+    size = network.blocks // split.pipeline * network.block.size(split.tensor)
+    if stage == 0:
+        size += network.first.size(split.tensor)
+    if stage == split.pipeline - 1:
+        size += network.last.size(split.tensor)
+        size += network.tied.size(split.tensor) if network.tied and stage else 0
+    return size
+
+
+def optimizer_bytes(network: Network, setting: Setting, split: Split, size: int) -> int:
+    """States are float32. With 16 bits a float32 copy of the weights is among them: 12 bytes per weight for Adam
+    beside 2 + 2 for weight and gradient (Rajbhandari et al. 2020, https://arxiv.org/abs/1910.02054, section 3.1).
+    Sharded, a card has its part of them (the same, P_os, section 5.1), the largest one, rounded up."""
+    per_weight, once = network.states[setting.optimizer]
+    numbers = size * (per_weight + (1 if setting.width == 2 else 0))
+    return 4 * (math.ceil(numbers / split.data) if split.sharded else numbers) + 4 * once
+
+
+def _stage(network: Network, setting: Setting, split: Split, stage: int) -> Memory:
+    size = stage_size(network, split, stage)
+    return Memory(
+        parameters=size * setting.width,
+        gradients=size * setting.width,
+        optimizer=optimizer_bytes(network, setting, split, size),
+        activations=activation_bytes(network, setting, split, stage),
+    )
+
+
+def activation_bytes(network: Network, setting: Setting, split: Split, stage: int) -> float:
+    """With 1F1B, stage i of p keeps p - i micro batches (Narayanan et al. 2021, https://arxiv.org/abs/2104.04473,
+    section 2.2), so the first one keeps as much as if there were no pipeline (Korthikanti, section 4.2.3)."""
+    in_flight = min(setting.rounds(split), split.pipeline - stage)
+    kept = network.blocks // split.pipeline * kept_bytes(network.block.kept, setting, split)
+    plain = _without_recomputation(setting)
+    if stage == 0:
+        kept += kept_bytes(network.first.kept, plain, split)
+    if stage == split.pipeline - 1:
+        kept += kept_bytes(network.last.kept, plain, split)
+    return float(setting.micro_batch * in_flight) * kept
+
+
+def _without_recomputation(setting: Setting) -> Setting:
+    """Only blocks are computed a second time."""
+    return replace(setting, recomputation="none")
+
+
+def kept_bytes(kept: Kept, setting: Setting, split: Split) -> float:
+    """Of one sample: the rows of table 2 of Korthikanti et al. 2022 (https://arxiv.org/abs/2205.05198)."""
+    width, tensor = setting.width, split.tensor
+    if setting.recomputation == "full":
+        return kept.input * width
+    whole = kept.whole * width + kept.whole_bytes
+    core = 0 if setting.recomputation == "selective" else kept.core * width + kept.core_bytes
+    divided = kept.split * width + kept.split_bytes + core
+    return whole / (tensor if setting.sequence_parallel else 1) + divided / tensor

@@ -1,0 +1,140 @@
+"""What is to be previewed: a network, how it is trained, and on how many cards of which part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from backends.launch.preview.parts import read_parts
+from backends.launch.preview.recipes import recipe
+from backends.launch.preview.shard import check_shard, read_shapes
+from backends.launch.preview.split import Setting
+from backends.launch.preview.times import Efficiency
+from backends.launch.preview.transformer import Sizes, transformer
+from studio.errors import StudioError
+from studio.schema import Problem, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from backends.launch.preview.network import Network
+
+FORMS = ("network", ("llama", "gpt"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Net:
+    """The defaults are Llama 7B's."""
+
+    network: Literal["llama", "gpt", "linear", "digits", "text"] = option("llama")
+    layers: int = option(32, low=1, high=10_000, shown_when=FORMS)
+    hidden: int = option(4096, low=1, high=1_000_000, shown_when=FORMS)
+    heads: int = option(32, low=1, high=10_000, shown_when=FORMS)
+    ffn: int | None = option(None, low=1, high=10_000_000, shown_when=FORMS)
+    vocab: int = option(32_000, low=1, high=10_000_000, shown_when=FORMS)
+    sequence: int = option(4096, low=1, high=100_000_000, shown_when=FORMS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    batch: int = option(1, unit="samples", low=1, high=65536)
+    micro_batches: int = option(64, low=1, high=1_000_000)
+    precision: Literal["bf16", "fp16", "fp32"] = option("bf16")
+    optimizer: Literal["sgd", "momentum", "adam", "adamw"] = option("adamw")
+    recomputation: Literal["none", "selective", "full"] = option("selective")
+    sequence_parallel: bool = option(False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    cards: int = option(8, low=1, high=65536)
+    part: str = option("atlas-800t-a2")
+    parts: Path = option(Path(), wants="file")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumed:
+    """`efficiency`: of the peak; Narayanan et al. 2021, table 1, reached 0.44 to 0.52 of theirs.
+    `link_efficiency`: as MindStudio's model assumes for the same links. `usable`: the rest of the memory is the
+    framework's, HCCL's buffers and fragments."""
+
+    efficiency: float = option(0.4, above=0, high=1)
+    link_efficiency: float = option(0.7, above=0, high=1)
+    usable: float = option(0.9, above=0, high=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    show: int = option(5, low=1, high=1000)
+    shard: tuple[tuple[str, str], ...] = option(())
+
+
+def _part_is_known(spec: PreviewSpec) -> Iterable[Problem]:
+    try:
+        known = read_parts(spec.cluster.parts)
+    except StudioError as error:
+        yield Problem(field="parts", rule=error.key, args=error.values)
+        return
+    if spec.cluster.part not in known:
+        args = {"part": spec.cluster.part[:80], "known": ", ".join(known)}
+        yield Problem(field="part", rule="launch.rule.unknown_part", args=args)
+
+
+def _heads_divide(spec: PreviewSpec) -> Iterable[Problem]:
+    if spec.net.hidden % spec.net.heads:
+        args = {"hidden": spec.net.hidden, "heads": spec.net.heads}
+        yield Problem(field="heads", rule="launch.rule.heads_divide", args=args)
+
+
+def _strategies_fit(spec: PreviewSpec) -> Iterable[Problem]:
+    for shapes, strategy in spec.shown.shard:
+        read = read_shapes(shapes), read_shapes(strategy)
+        if read[0] is None or read[1] is None:
+            args = {"text": f"{shapes}={strategy}"[:80]}
+            yield Problem(field="shard", rule="launch.rule.shard_form", args=args)
+        else:
+            yield from check_shard(read[0], read[1], spec.cluster.cards)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreviewSpec:
+    net: Net = field(default_factory=Net)
+    training: Training = field(default_factory=Training)
+    cluster: Cluster = field(default_factory=Cluster)
+    assumed: Assumed = field(default_factory=Assumed)
+    shown: Shown = field(default_factory=Shown)
+
+    RULES = (_part_is_known, _heads_divide, _strategies_fit)
+
+
+def feed_forward(net: Net) -> int:
+    """4h for GPT; for Llama two thirds of that, up to the next multiple of 256 (Touvron et al. 2023,
+    https://arxiv.org/abs/2302.13971, section 2.2, and its code)."""
+    if net.ffn is not None:
+        return net.ffn
+    return 4 * net.hidden if net.network == "gpt" else -(-(8 * net.hidden // 3) // 256) * 256
+
+
+def network_of(spec: PreviewSpec) -> Network:
+    net = spec.net
+    if net.network == "linear" or net.network == "digits" or net.network == "text":
+        return recipe(net.network)
+    sizes = Sizes(
+        form=net.network, layers=net.layers, hidden=net.hidden, heads=net.heads, ffn=feed_forward(net),
+        vocab=net.vocab, sequence=net.sequence,
+    )  # fmt: skip
+    return transformer(sizes)
+
+
+def setting_of(spec: PreviewSpec) -> Setting:
+    training = spec.training
+    return Setting(
+        precision=training.precision, optimizer=training.optimizer, micro_batch=training.batch,
+        micro_batches=training.micro_batches, recomputation=training.recomputation,
+        sequence_parallel=training.sequence_parallel,
+    )  # fmt: skip
+
+
+def efficiency_of(spec: PreviewSpec) -> Efficiency:
+    return Efficiency(compute=spec.assumed.efficiency, link=spec.assumed.link_efficiency)
