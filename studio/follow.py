@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from studio import run as runs
 from studio import worker
+from studio.errors import StudioError
 from studio.events import Ended, Finding, Metric, Note, Progress
 from studio.tail import RunTail
 from studio.texts import has, t
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     from studio.events import Event
     from studio.run import Glance, Run
+
+LONGEST_START = 60 * 10**9
 
 
 def follow(run: Run, say: Callable[[str], None]) -> Glance:
@@ -43,10 +46,12 @@ def follow(run: Run, say: Callable[[str], None]) -> Glance:
 
 
 def _is_over(run: Run) -> bool:
-    """Whether nothing more will come. An unattended run gets a new worker."""
+    """Whether nothing more will come. An unattended run gets a new worker. Raises StudioError where none ever came."""
     state = runs.state_of(run.folder)
     if state == "unattended":
         worker.start(run)
+    if state == "queued" and time.time_ns() - run.asked.time > LONGEST_START:
+        raise StudioError("run.no_worker", run=run.name, log=str(run.folder / "worker.log"))
     return state == "lost" and runs.ended_of(run.folder) is None
 
 

@@ -31,7 +31,8 @@ def _project(shell: Shell, folder: Path | None) -> None:
     now = shell.session.project
     if (now.folder if now else None) != folder:
         shell.session.open_project(folder)
-    shell.strip.hide()
+    while shell.strip.messages:
+        shell.strip.close_message()
 
 
 def _home(folder: str) -> Callable[[Shell, Stage], None]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.runs import wait_for
+from tests.runs import prepare, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,3 +141,12 @@ def test_that_an_unknown_run_is_a_sentence(tmp_path: Path) -> None:
     done = studio("watch", "nothing", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("There is no run nothing")
+
+
+def test_that_watching_a_run_that_nobody_began_ends_with_a_sentence(tmp_path: Path) -> None:
+    run = prepare(tmp_path / "runs")
+    asked = json.loads((run.folder / "run.json").read_text()) | {"time": 1}
+    (run.folder / "run.json").write_text(json.dumps(asked))
+    done = studio("watch", str(run.folder), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "worker.log" in done.stderr

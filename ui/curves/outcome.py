@@ -15,6 +15,7 @@ from studio.tail import last_lines
 from studio.texts import has, t
 from studio.units import count, duration
 from ui.curves.facts_table import FactsTable
+from ui.curves.figures import line_text
 from ui.curves.log_lines import shown
 from ui.curves.metrics import title_of as metric_title
 from ui.curves.metrics import value_of
@@ -160,6 +161,14 @@ class LearnedCard(Card):
 
 def _learned_row(name: str, value: float, true: float) -> tuple[str, ...]:
     return metric_title(name), f"{value:.4f}", f"{true:g}", f"{value - true:+.4f}"
+
+
+def headline(summary: Summary) -> str:
+    """What was learned, in one sentence without a table under it."""
+    learned = {name: value for name, value, _ in summary.learned()}
+    if {"weight", "bias"} <= learned.keys():
+        return t("curves.found_line", line=line_text(learned["weight"], learned["bias"]))
+    return learned_sentence(summary)
 
 
 def learned_sentence(summary: Summary) -> str:

@@ -27,7 +27,7 @@ from ui.curves.chart_grid import ChartGrid, Shown
 from ui.curves.figures import FigureRow
 from ui.curves.log_panel import LogPanel
 from ui.curves.names import recipe_name, short_names, state_name, title_of, tone_of
-from ui.curves.outcome import LearnedCard, ReasonCard, TimesCard, learned_sentence, sentence_of
+from ui.curves.outcome import LearnedCard, ReasonCard, TimesCard, headline, sentence_of
 from ui.curves.phase_bar import PhaseBar
 from ui.curves.preview_card import COMMAND as PREVIEW
 from ui.curves.preview_card import PreviewCard
@@ -389,7 +389,7 @@ class CurvesPage(QWidget):
         else:
             key = f"curves.sentence.{outcome}"
         if outcome == "done" and story.summary:
-            return " ".join(filter(None, (learned_sentence(story.summary), self.times.verdict)))
+            return " ".join(filter(None, (headline(story.summary), self.times.verdict)))
         if outcome == "done" and not self.preview.isHidden():
             return self.preview.verdict
         step = max(0, story.steps_done)
