@@ -10,8 +10,9 @@ from studio import run as runs
 from studio import worker
 from studio.errors import StudioError
 from studio.events import Ended, Finding, Metric, Note, Progress
+from studio.sentences import sentence_of
 from studio.tail import RunTail
-from studio.texts import has, t
+from studio.texts import t
 from studio.units import number
 
 if TYPE_CHECKING:
@@ -81,11 +82,9 @@ class _Lines:
                 self.ended = True
 
     def _tell(self, event: Note | Finding) -> None:
-        key = event.key if isinstance(event, Note) else event.rule
-        place = {} if isinstance(event, Note) else {"path": event.path, "line": event.line}
-        if has(key):
+        if sentence := sentence_of(event):
             self._clear()
-            self._say(t(key, **place | event.args))
+            self._say(sentence)
 
     def _clear(self) -> None:
         if self._live:

@@ -13,7 +13,8 @@ from backends.common.ends import last_error
 from studio import interpreters
 from studio.machine import free_space, machine
 from studio.run import last_events, outcome_of
-from studio.texts import has, t
+from studio.sentences import sentence_of
+from studio.texts import t
 from studio.units import size
 from ui.curves.names import title_of, when
 from ui.device import cards
@@ -203,8 +204,7 @@ def reason_of(run: Run, glance: Glance) -> str:
     """Why a run needs attention, in a sentence of the current language."""
     if outcome_of(glance) == "lost":
         return t("home.lost")
-    error = last_error(last_events(run.folder))
-    return t(error.rule, **error.args) if error and has(error.rule) else t("home.no_reason")
+    return sentence_of(last_error(last_events(run.folder))) or t("home.no_reason")
 
 
 class AttentionCard(Card):

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QLabel, QSizePolicy
 from backends.curves import compare
 from backends.curves.asked import mode_of
 from backends.curves.summary import summary_of
+from studio.sentences import sentence_of
 from studio.tail import last_lines
-from studio.texts import has, t
+from studio.texts import t
 from studio.units import count, duration
 from ui.curves.facts_table import FactsTable
 from ui.curves.figures import line_text
@@ -98,14 +99,6 @@ def numbered(said: object) -> str:
     pairs = [one for one in said if isinstance(one, list) and len(one) == 2] if isinstance(said, list) else []
     width = max((len(str(number)) for number, _ in pairs), default=0)
     return "\n".join(f"{number:>{width}}  {text}" for number, text in pairs if isinstance(number, int))
-
-
-def sentence_of(finding: Finding | None) -> str:
-    """'' for a rule that this version has no sentence for."""
-    if finding is None:
-        return ""
-    args = {"path": finding.path, "line": finding.line, **finding.args}
-    return t(finding.rule, **args) if has(finding.rule) else ""
 
 
 def unknown_reason(glance: Glance) -> str:

@@ -21,13 +21,14 @@ from PySide6.QtWidgets import (
 
 from backends.curves.asked import recipe_of
 from studio.run import outcome_of
+from studio.sentences import sentence_of
 from studio.texts import has, t
 from ui import actions
 from ui.curves.chart_grid import ChartGrid, Shown
 from ui.curves.figures import FigureRow
 from ui.curves.log_panel import LogPanel
 from ui.curves.names import recipe_name, short_names, state_name, title_of, tone_of
-from ui.curves.outcome import LearnedCard, ReasonCard, TimesCard, headline, sentence_of
+from ui.curves.outcome import LearnedCard, ReasonCard, TimesCard, headline
 from ui.curves.phase_bar import PhaseBar
 from ui.curves.preview_card import COMMAND as PREVIEW
 from ui.curves.preview_card import PreviewCard
