@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QGuiApplication, QTextOption
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPlainTextEdit, QTabBar
 
 from studio.texts import t
@@ -70,7 +70,8 @@ class CopyCard(Card):
         if text != self.view.toPlainText():
             self.view.setPlainText(text)
             lines = min(MOST_LINES, max(FEWEST_LINES, text.count("\n") + 1))
-            self.view.setFixedHeight(lines * self.view.fontMetrics().lineSpacing() + 26)
+            # Room for the scroll bar of a path that is longer than the card: a wrapped command is hard to read.
+            self.view.setFixedHeight(lines * self.view.fontMetrics().lineSpacing() + 36)
         self._say_copied(False)
 
     def _copy(self) -> None:
@@ -89,5 +90,5 @@ def _view(object_name: str) -> QPlainTextEdit:
     view.setReadOnly(True)
     view.setFont(mono_font())
     view.setTabChangesFocus(True)
-    view.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
     return view

@@ -14,7 +14,7 @@ from studio import schema
 if TYPE_CHECKING:
     from backends.launch.spec import LaunchSpec
 
-WIDTH = 46
+WIDTH = 44
 
 
 def program() -> str:
