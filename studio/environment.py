@@ -17,7 +17,6 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 _SHELLS_OWN = ("PWD", "OLDPWD")
-MASK = "•••"
 
 
 def is_secret(name: str) -> bool:

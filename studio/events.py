@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 Number: TypeAlias = float | Literal["NaN", "Infinity", "-Infinity"]
 # A number that fits no column is a damaged one.
 Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-Severity = Literal["info", "warning", "error"]
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", gc=False):
-    time: Whole = msgspec.field(default_factory=time.time_ns)
+    time: Whole = 0
+    """ns since the epoch. 0 stands for now, which `Journal.write` fills in: a line that was read always has one."""
 
 
 class Metric(_Event, frozen=True, tag="metric"):
@@ -41,6 +41,7 @@ class Finding(_Event, frozen=True, tag="finding"):
 
     rule: str
     severity: str = "info"
+    """info, warning or error; a newer studio may know more."""
     path: str = ""
     line: int = 0
     args: dict[str, Any] = {}
@@ -74,11 +75,19 @@ _NAME = re.compile(r"events\.a(\d{1,9})\.r(\d{1,9})\.p(\d{1,10})\.jsonl")
 
 
 def decode(lines: bytes) -> tuple[list[Event], int]:
-    """Events of whole lines, and how many lines were damaged. Unknown kinds are left out and not counted."""
+    """Events of whole lines, and how many lines were damaged. Unknown kinds are left out and not counted.
+
+    A line that is not UTF-8 or has no time is damaged: msgspec skips a key that it does not know without looking at
+    its bytes, and a default would then stand for what the key held.
+    """
     try:
-        return _decoder.decode_lines(lines), 0
+        str(lines, "utf-8")
+        events: list[Event] = _decoder.decode_lines(lines)
+        if all(event.time for event in events):
+            return events, 0
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _decode_one_by_one(lines)
+        pass
+    return _decode_one_by_one(lines)
 
 
 def _decode_one_by_one(lines: bytes) -> tuple[list[Event], int]:
@@ -88,9 +97,15 @@ def _decode_one_by_one(lines: bytes) -> tuple[list[Event], int]:
         if not line.strip():
             continue
         try:
-            events.append(_decoder.decode(line))
+            str(line, "utf-8")
+            event = _decoder.decode(line)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             damaged += not _is_newer(line)
+            continue
+        if event.time:
+            events.append(event)
+        else:
+            damaged += 1
     return events, damaged
 
 
@@ -132,7 +147,8 @@ class Journal:
 
     def write(self, *events: Event) -> None:
         for event in events:
-            self._append(_encoded(event) + b"\n")
+            timed = event if event.time else msgspec.structs.replace(event, time=time.time_ns())
+            self._append(_encoded(timed) + b"\n")
 
     def _append(self, line: bytes) -> None:
         line = b"\n" + line if self._torn else line

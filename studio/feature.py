@@ -39,7 +39,6 @@ class Feature:
     id: str
     order: int
     actions: tuple[Action, ...] = ()
-    views: tuple[str, ...] = ()
 
 
 def action_of(features: tuple[Feature, ...], name: str) -> Action | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import shutil
@@ -11,9 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import studio
-from studio import environment, files, interpreters
+from studio import environment, files, interpreters, worker
 from studio import run as runs
 from studio.errors import from_os
+from studio.events import Finding
+from studio.follow import follow
+from studio.tail import RunTail
 from studio.texts import t
 
 if TYPE_CHECKING:
@@ -28,7 +32,7 @@ def self_check(report: Path, say: Callable[[str], None]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         for how in TRAININGS:
             say(t("self_check.training", mode=how["mode"]))
-            found["trainings"].append(_train(Path(folder), how))
+            found["trainings"].append(_train(Path(folder), how, say))
     found["ok"] = all(training["code"] == 0 for training in found["trainings"])
     try:
         files.write_json(report.absolute(), found)
@@ -48,23 +52,16 @@ def _host() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _train(folder: Path, how: dict[str, str]) -> dict[str, Any]:
-    from studio import worker
-
+def _train(folder: Path, how: dict[str, str], say: Callable[[str], None]) -> dict[str, Any]:
     run = runs.create(folder, "launch", {"what": {"recipe": "linear"}, "how": how})
     begun = time.monotonic()
     worker.start(run)
-    while (glance := runs.glance(run)).state in ("queued", "running"):
-        time.sleep(0.1)
+    glance = follow(run, say)
     seconds = round(time.monotonic() - begun, 2)
-    rules = [event.rule for _, _, events in _events(run) for event in events if hasattr(event, "rule")]
+    rules = [
+        event.rule for _, _, events in RunTail(run.folder).read() for event in events if isinstance(event, Finding)
+    ]
     return how | {
         "code": glance.code, "seconds": seconds, "findings": rules,
-        "metrics": {name: value for name, value in glance.values.items() if value == value},
+        "metrics": {name: value for name, value in glance.values.items() if math.isfinite(value)},
     }  # fmt: skip
-
-
-def _events(run: runs.Run) -> list[Any]:
-    from studio.tail import RunTail
-
-    return list(RunTail(run.folder).read())

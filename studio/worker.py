@@ -110,6 +110,11 @@ def _outcome(run: Run, features: tuple[Feature, ...], journal: Journal) -> Ended
         with suppress(OSError):
             journal.write(Finding(rule=error.key, severity="error", args=error.values))
         return Ended(code=1, reason="failed_to_start")
+    except OSError as error:
+        known = from_os(error, error.filename or run.folder)
+        with suppress(OSError):
+            journal.write(Finding(rule=known.key, severity="error", args=known.values))
+        return Ended(code=1, reason="failed_to_start")
     except Exception as error:
         import traceback
 

@@ -10,7 +10,6 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from studio import schema
 from studio.texts import t
+from ui.file_dialogs import ask_file, ask_folder
 from ui.pairs_input import PairsInput
 from ui.say import say
 from ui.widgets import retone, show_icon
@@ -210,14 +210,12 @@ class PathInput(QWidget):
         self._line.show_wrong(wrong)
 
     def _browse(self) -> None:
-        start = self._line.text() or str(Path.home())
-        if self._field.wants == "file":
-            chosen, _ = QFileDialog.getOpenFileName(self, t("form.browse"), start)
-        else:
-            chosen = QFileDialog.getExistingDirectory(self, t("form.browse"), start)
-        if chosen:
-            self._line.setText(chosen)
-            self.edited.emit()
+        ask = ask_file if self._field.wants == "file" else ask_folder
+        ask(self, t("form.browse"), Path(self._line.text() or Path.home()), self._chosen)
+
+    def _chosen(self, path: Path) -> None:
+        self._line.setText(str(path))
+        self.edited.emit()
 
 
 Input = LineInput | ChoiceInput | SwitchInput | PathInput | PairsInput

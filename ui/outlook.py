@@ -21,7 +21,7 @@ from ui.widgets import Card, Sentence, label, retone
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from backends.launch.figures import Figures
+    from backends.common.summary import Summary
     from backends.launch.spec import LaunchSpec
     from studio.run import Glance, Run
 
@@ -45,7 +45,7 @@ class Outlook(Card):
         self.header.addStrut(HEADER)
         self.body.setSpacing(8)
         self._spec: LaunchSpec | None = None
-        self._measured: dict[str, Figures] = {}
+        self._measured: dict[str, tuple[Run, Summary]] = {}
         self._asked: tuple[object, ...] = ()
         self._read = interpreters.Interpreter(path=Path(), version="", packages={})
         self._device, self._mode, self._amp, self._python = Sentence(), Sentence(), Sentence(), Sentence()
@@ -105,8 +105,8 @@ class Outlook(Card):
         heads = ("launch.measured", "launch.per_step", "launch.speed", "launch.compile")
         for column, key in enumerate(heads):
             self._put(0, column, t(key), "hint")
-        for row, (_mode, figures) in enumerate(sorted(self._measured.items(), reverse=True), start=1):
-            for column, text in enumerate(_cells(figures)):
+        for row, (_mode, (run, summary)) in enumerate(sorted(self._measured.items(), reverse=True), start=1):
+            for column, text in enumerate(_cells(run, summary)):
                 self._put(row, column, text, "" if column else "dim")
 
     def _put(self, row: int, column: int, text: str, role: str) -> None:
@@ -116,7 +116,7 @@ class Outlook(Card):
         self._grid.addWidget(cell, row, column, side | Qt.AlignmentFlag.AlignVCenter)
 
 
-def _cells(figures: Figures) -> tuple[str, ...]:
-    compiled = duration(figures.compile_seconds) if figures.compile_seconds else "–"
-    name = f"{mode_name(figures.run)} · {when(figures.run)}"
-    return name, duration(figures.step_seconds), count(figures.samples_per_second), compiled
+def _cells(run: Run, summary: Summary) -> tuple[str, ...]:
+    compiled = duration(summary.compile_seconds) if summary.compile_seconds else "–"
+    name = f"{mode_name(run)} · {when(run)}"
+    return name, duration(summary.step_seconds), count(summary.samples_per_second), compiled

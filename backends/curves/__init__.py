@@ -2,4 +2,4 @@
 
 from studio.feature import Feature
 
-FEATURE = Feature(id="curves", order=40, views=("runs", "curves", "log"))
+FEATURE = Feature(id="curves", order=40)

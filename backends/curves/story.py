@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from backends.curves.summary import NOTE, Summary, as_number, from_note
+from backends.common.summary import NOTE, Summary, as_number, from_note
 from studio.events import Ended, Finding, Metric, Note, Progress
 
 if TYPE_CHECKING:

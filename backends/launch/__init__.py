@@ -11,5 +11,4 @@ FEATURE = Feature(
         Action(name="launch", spec=LaunchSpec, work="backends.launch.work:launch"),
         Action(name="preview", spec=PreviewSpec, work="backends.launch.preview.work:preview"),
     ),
-    views=("form",),
 )

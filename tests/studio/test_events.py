@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ALL = [
-    Metric(step=12, values={"loss": 0.4121, "lr": 0.001, "scale": "Infinity"}),
-    Progress(done=12, total=600, phase="train"),
-    Finding(rule="scan.device_str", severity="warning", path="train.py", line=17, args={"text": "cuda"}),
-    Artifact(kind="checkpoint", path="artifacts/step-600"),
-    Note(key="launch.compiling"),
-    Ended(code=0),
+    Metric(time=1, step=12, values={"loss": 0.4121, "lr": 0.001, "scale": "Infinity"}),
+    Progress(time=2, done=12, total=600, phase="train"),
+    Finding(time=3, rule="scan.device_str", severity="warning", path="train.py", line=17, args={"text": "cuda"}),
+    Artifact(time=4, kind="checkpoint", path="artifacts/step-600"),
+    Note(time=5, key="launch.compiling"),
+    Ended(time=6, code=0),
 ]
 
 
@@ -69,6 +70,8 @@ def test_that_a_file_cut_short_gives_its_whole_lines(place: int) -> None:
         b'{"type":"metric","time":1,"step":1.5,"values":{}}',
         b'{"type":"progress","time":1,"done":1,"total":1' + b"0" * 30 + b',"phase":"train"}',
         b'{"type":"note","time":1,"key":"x","args":' + b"[" * 100_000,
+        b'{"type":"note","key":"x","args":{}}',
+        b'{"type":"finding","time":1,"rule":"a.b","sev\xffrity":"error","path":"p","line":1,"args":{}}',
         b"\xff\xfe",
         b"[1,2]",
         b"null",
@@ -78,6 +81,13 @@ def test_that_a_bad_line_is_counted_and_its_neighbours_are_read(line: bytes) -> 
     found, damaged = decode(lines_of(ALL[0]) + line + b"\n" + lines_of(ALL[1]))
     assert found == ALL[:2]
     assert damaged == 1
+
+
+def test_that_an_event_without_a_time_gets_that_of_its_writing(tmp_path: Path) -> None:
+    Journal(tmp_path, 1).write(Note(key="launch.compiling"))
+    (path,) = tmp_path.iterdir()
+    ((note,), _) = decode(path.read_bytes())
+    assert abs(note.time - time.time_ns()) < 60 * 10**9
 
 
 def test_that_newer_kinds_and_fields_are_let_be() -> None:

@@ -64,7 +64,7 @@ def test_that_events_damaged_at_any_byte_lose_only_the_damaged_line(tmp_path: Pa
     path = events_file(run)
     whole = path.read_bytes()
     lines = whole.count(b"\n")
-    real = {json.dumps(json.loads(line), sort_keys=True) for line in whole.splitlines()}
+    written = [event for _, _, found in RunTail(run.folder).read() for event in found]
     for place in range(len(whole)):
         path.write_bytes(whole[:place] + b"\xff" + whole[place + 1 :])
         tail = RunTail(run.folder)
@@ -72,8 +72,8 @@ def test_that_events_damaged_at_any_byte_lose_only_the_damaged_line(tmp_path: Pa
         merged = whole[place : place + 1] == b"\n"
         assert len(events) + tail.damaged >= lines - 1 - merged
         assert len(events) <= lines
+        assert [event for event in events if event not in written] == []
         assert runs.glance(run) is not None
-    assert real
 
 
 def test_that_a_run_cut_off_at_any_byte_shows_exactly_its_whole_lines(tmp_path: Path) -> None:

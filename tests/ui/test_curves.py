@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
+from backends.common.summary import from_note, summary_of
 from backends.curves import compare
 from backends.curves.story import Story
-from backends.curves.summary import from_note, summary_of
 from backends.launch.spec import LaunchSpec
 from studio import run as runs
 from studio import schema, texts
@@ -142,7 +143,8 @@ def test_that_an_unknown_reason_shows_the_log_and_no_raw_id(qtbot: QtBot, page: 
 
 def test_that_compiling_is_a_phase_with_its_time(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
     story = Story()
-    story.extend(1, 0, [Progress(done=0, total=50, phase="compile"), Note(key="launch.compiling")])
+    now = time.time_ns()
+    story.extend(1, 0, [Progress(time=now, done=0, total=50, phase="compile"), Note(time=now, key="launch.compiling")])
     glance = runs.Glance(state="running", values={})
     page.phase.show_story(story, glance)
     assert page.phase._phase.text().startswith("Compiling the graph (first step) · 0.")

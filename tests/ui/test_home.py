@@ -100,7 +100,7 @@ def test_that_a_sample_project_is_made_where_the_user_says(
     page: HomePage, session: Session, tmp_path: Path, qtbot: QtBot
 ) -> None:
     press(page, "home.make_sample")
-    dialog = page.findChild(QFileDialog, "home_folder_dialog")
+    dialog = page.window().findChild(QFileDialog, "file_dialog")
     assert dialog is not None
     with qtbot.waitSignal(session.project_changed):
         dialog.fileSelected.emit(str(tmp_path))

@@ -239,7 +239,10 @@ def test_that_old_figures_are_shown_beside_the_choice(
     recorded_summary("pynative", 0.2)
     recorded_summary("jit", 0.05)
     session.look()
-    assert {mode: one.step_seconds for mode, one in page.outlook._measured.items()} == {"pynative": 0.2, "jit": 0.05}
+    assert {mode: one.step_seconds for mode, (_, one) in page.outlook._measured.items()} == {
+        "pynative": 0.2,
+        "jit": 0.05,
+    }
     pick(page.form, "recipe", "linear")
     assert not page.outlook._table.isVisible()
 

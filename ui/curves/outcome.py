@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
+from backends.common.summary import summary_of
 from backends.curves import compare
 from backends.curves.asked import mode_of
-from backends.curves.summary import summary_of
 from studio.sentences import sentence_of
 from studio.tail import last_lines
 from studio.texts import t
@@ -26,8 +26,8 @@ from ui.theme import mono_font
 from ui.widgets import Card, Sentence, label, text_button
 
 if TYPE_CHECKING:
+    from backends.common.summary import Summary
     from backends.curves.story import Story
-    from backends.curves.summary import Summary
     from studio.events import Finding
     from studio.run import Glance, Run
 

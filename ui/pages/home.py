@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from backends.launch.sample import make_sample
 from backends.launch.spec import LaunchSpec
 from studio.errors import StudioError
 from studio.texts import t
 from ui import actions
+from ui.file_dialogs import ask_folder
 from ui.home_cards import AttentionCard, JourneyCard, MachineCard, RecentCard
 from ui.journey import PROJECT
 from ui.page_scroll import PageScroll
@@ -120,13 +120,7 @@ class HomePage(QWidget):
         self._ask_folder("home.open_folder", lambda folder: self._session.open_project(folder.absolute()))
 
     def _ask_folder(self, key: str, chosen: Callable[[Path], None]) -> None:
-        dialog = QFileDialog(self, t(key), str(Path.home()))
-        dialog.setObjectName("home_folder_dialog")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.fileSelected.connect(lambda path: chosen(Path(path)))
-        dialog.open()
+        ask_folder(self, t(key), Path.home(), chosen)
 
     def _go(self, step: str) -> None:
         if step == PROJECT:

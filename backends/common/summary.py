@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from studio.events import Note, attempt_and_rank, decode
-from studio.tail import last_lines
+from studio.events import Note
+from studio.run import last_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,10 +79,4 @@ def of_notes(notes: Iterable[Note]) -> Summary | None:
 
 def summary_of(folder: Path) -> Summary | None:
     """Reads at most 64 kB of each of the run's event files of rank 0; None where there is no summary."""
-    try:
-        names = [name for name in os.listdir(folder) if (attempt_and_rank(name) or (0, 1))[1] == 0]
-    except OSError:
-        return None
-    events = [event for name in names for event in decode(b"\n".join(last_lines(folder / name, _END)))[0]]
-    notes = [event for event in events if isinstance(event, Note)]
-    return of_notes(sorted(notes, key=lambda note: note.time))
+    return of_notes(event for event in last_events(folder, _END) if isinstance(event, Note))
