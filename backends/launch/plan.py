@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backends.launch.recipes import resolved
+from backends.launch.recipes import resolved, workers
 from studio import interpreters, places, schema
 from studio.command import Command
 
 if TYPE_CHECKING:
-    from backends.launch.spec import Keep, LaunchSpec
+    from backends.launch.spec import Data, Keep, LaunchSpec
     from studio.run import Run
 
 ENGINE = Path(__file__).parent / "engine"
@@ -44,6 +44,7 @@ def _options(spec: LaunchSpec) -> tuple[str, ...]:
     options = {
         "--recipe": spec.what.recipe,
         "--device": spec.how.device,
+        "--loop": spec.how.loop,
         "--mode": spec.how.mode,
         "--amp": spec.precision.amp,
         "--amp-dtype": spec.precision.amp_dtype,
@@ -70,7 +71,43 @@ def _options(spec: LaunchSpec) -> tuple[str, ...]:
         options["--clip"] = repr(spec.precision.clip)
     if spec.what.recipe == "text":
         options["--corpus"] = str(corpus_of(spec))
-    return tuple(word for option in options.items() for word in option)
+    options |= _paths(spec) | _data_options(spec.data)
+    words = tuple(word for option in options.items() for word in option)
+    return words + _switches(spec) + _parallel_options(spec)
+
+
+def _paths(spec: LaunchSpec) -> dict[str, str]:
+    chosen = {"--recipe-file": spec.what.recipe_file, "--images": spec.what.images, "--weights": spec.what.weights}
+    return {flag: str(path) for flag, path in chosen.items() if path != Path()}
+
+
+def _data_options(data: Data) -> dict[str, str]:
+    return {"--data-workers": str(data.data_workers), "--prefetch": str(data.prefetch)}
+
+
+def _switches(spec: LaunchSpec) -> tuple[str, ...]:
+    chosen = {
+        "--sink": spec.how.sink, "--recompute": spec.how.recompute, "--drop-remainder": spec.data.drop_remainder,
+        "--synchronous": spec.debug.synchronous,
+    }  # fmt: skip
+    port = () if spec.debug.debug_port is None else ("--debug-port", str(spec.debug.debug_port))
+    return (*(flag for flag, is_on in chosen.items() if is_on), *port)
+
+
+def _parallel_options(spec: LaunchSpec) -> tuple[str, ...]:
+    parallel = spec.parallel
+    if parallel.parallel == "none":
+        return ()
+    options = {
+        "--parallel": parallel.parallel, "--workers": str(workers(spec)), "--search": parallel.search,
+        "--stages": str(parallel.stages), "--pipeline-batches": str(parallel.pipeline_batches),
+        "--dataset": parallel.dataset,
+    }  # fmt: skip
+    if parallel.fusion is not None:
+        options["--fusion"] = str(parallel.fusion)
+    words = tuple(word for option in options.items() for word in option)
+    strategies = tuple(word for name, text in parallel.strategy for word in ("--strategy", f"{name}={text}"))
+    return words + strategies + (("--optimizer-parallel",) if parallel.optimizer_parallel else ())
 
 
 def _keep_options(keep: Keep) -> dict[str, str]:

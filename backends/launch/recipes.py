@@ -26,6 +26,9 @@ RECIPES = {
     "linear": Recipe(batch=32, optimizer="sgd", lr=0.1, steps=200, samples=1024, metrics=("loss",)),
     "digits": Recipe(batch=32, optimizer="adamw", lr=0.005, steps=300, samples=1437, metrics=("loss", "accuracy")),
     "text": Recipe(batch=8, optimizer="adamw", lr=0.003, steps=300, samples=None, metrics=("loss", "eval_loss")),
+    "dense": Recipe(batch=32, optimizer="momentum", lr=0.05, steps=200, samples=2048, metrics=("loss",)),
+    "resnet50": Recipe(batch=32, optimizer="momentum", lr=0.01, steps=100, samples=None, metrics=("loss", "accuracy")),
+    "own": Recipe(batch=32, optimizer="adamw", lr=0.001, steps=100, samples=None, metrics=("loss",)),
 }
 
 
@@ -48,7 +51,7 @@ def resolved(spec: LaunchSpec) -> Resolved:
     """Fills what was left empty from the recipe; `steps` are optimizer steps."""
     recipe = RECIPES[spec.what.recipe]
     batch = spec.how.batch or recipe.batch
-    global_batch = batch * spec.how.accumulate
+    global_batch = batch * spec.how.accumulate * workers(spec)
     steps = _steps(spec, recipe, global_batch)
     optimizer = spec.learning.optimizer or recipe.optimizer
     return Resolved(
@@ -61,6 +64,12 @@ def resolved(spec: LaunchSpec) -> Resolved:
         global_batch=global_batch,
         epochs=steps * global_batch / recipe.samples if recipe.samples else None,
     )
+
+
+def workers(spec: LaunchSpec) -> int:
+    """Processes that train together, on all nodes."""
+    parallel = spec.parallel
+    return 1 if parallel.parallel == "none" else parallel.workers * parallel.nodes
 
 
 def _steps(spec: LaunchSpec, recipe: Recipe, global_batch: int) -> int:

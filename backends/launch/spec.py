@@ -16,17 +16,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class What:
-    recipe: Literal["linear", "digits", "text"] = option("digits")
+    recipe: Literal["linear", "digits", "text", "dense", "resnet50", "own"] = option("digits")
+    recipe_file: Path = option(Path(), wants="file", shown_when=("recipe", ("own",)))
     corpus: Path = option(Path(), shown_when=("recipe", ("text",)))
+    images: Path = option(Path(), shown_when=("recipe", ("resnet50",)))
+    weights: Path = option(Path(), wants="file")
 
 
 @dataclass(frozen=True, kw_only=True)
 class How:
+    loop: Literal["functional", "cell", "model"] = option("functional")
     mode: Literal["pynative", "jit", "graph"] = option("pynative")
     jit_level: Literal["O0", "O1", "O2"] | None = option(None, shown_when=("mode", ("jit", "graph")))
     device: Literal["auto", "cpu", "ascend"] = option("auto")
     batch: int | None = option(None, unit="samples", low=1, high=65536)
     accumulate: int = option(1, unit="micro_batches", low=1, high=1024)
+    sink: bool = option(False, shown_when=("loop", ("model",)))
+    recompute: bool = option(False)
 
 
 LOWER = ("O1", "O2", "O3", "auto")
@@ -63,6 +69,55 @@ class Keep:
     keep: int = option(3, unit="checkpoints", low=1, high=1000)
     best: Literal["none", "loss", "accuracy", "eval_loss"] = option("none")
     resume: Path = option(Path(), wants="run")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    data_workers: int = option(0, unit="threads", low=0, high=256)
+    prefetch: int = option(2, unit="micro_batches", low=1, high=1024)
+    drop_remainder: bool = option(False)
+
+
+TOGETHER = ("data", "semi_auto", "auto", "hybrid")
+SPLIT = ("semi_auto", "auto", "hybrid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parallel:
+    parallel: Literal["none", "data", "semi_auto", "auto", "hybrid"] = option("none")
+    workers: int = option(2, unit="processes", low=1, high=1024, shown_when=("parallel", TOGETHER))
+    launcher: Literal["msrun", "mpirun", "rank_table"] = option("msrun", shown_when=("parallel", TOGETHER))
+    search: Literal["sharding_propagation", "dynamic_programming", "recursive_programming"] = option(
+        "sharding_propagation", shown_when=("parallel", ("auto",))
+    )
+    strategy: tuple[tuple[str, str], ...] = option((), shown_when=("parallel", ("semi_auto", "hybrid")))
+    stages: int = option(1, low=1, high=1024, shown_when=("parallel", ("hybrid",)))
+    pipeline_batches: int = option(1, unit="micro_batches", low=1, high=65536, shown_when=("parallel", ("hybrid",)))
+    optimizer_parallel: bool = option(False, shown_when=("parallel", SPLIT))
+    fusion: int | None = option(None, unit="mb", low=1, high=65536, shown_when=("parallel", TOGETHER))
+    dataset: Literal["data_parallel", "full_batch"] = option("data_parallel", shown_when=("parallel", SPLIT))
+    nodes: int = option(1, low=1, high=1024, shown_when=("parallel", TOGETHER))
+    master: str = option("", shown_when=("parallel", TOGETHER))
+    port: int | None = option(None, low=1024, high=65535, shown_when=("parallel", TOGETHER))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ascend:
+    """Set in the training's environment where they are given; HCCL's and CANN's own defaults otherwise."""
+
+    visible: str = option("")
+    connect_timeout: int | None = option(None, unit="seconds", low=120, high=7200)
+    exec_timeout: int | None = option(None, unit="seconds", low=0, high=2147483647)
+    buffsize: int | None = option(None, unit="mb", low=1, high=65536)
+    deterministic: Literal["false", "true", "strict"] | None = option(None)
+    launch_blocking: bool = option(False)
+    log_level: Literal["debug", "info", "warning", "error", "none"] | None = option(None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Debug:
+    synchronous: bool = option(False, shown_when=("mode", ("pynative",)))
+    debug_port: int | None = option(None, low=1024, high=65535)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +198,11 @@ class LaunchSpec:
     how: How = field(default_factory=How)
     precision: Precision = field(default_factory=Precision)
     learning: Learning = field(default_factory=Learning)
+    data: Data = field(default_factory=Data)
     keep: Keep = field(default_factory=Keep)
+    parallel: Parallel = field(default_factory=Parallel)
+    ascend: Ascend = field(default_factory=Ascend)
+    debug: Debug = field(default_factory=Debug)
     advanced: Advanced = field(default_factory=Advanced)
 
     RULES = (

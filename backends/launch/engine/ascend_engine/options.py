@@ -7,8 +7,9 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-RECIPES = ("linear", "digits", "text")
+RECIPES = ("linear", "digits", "text", "dense", "resnet50", "own")
 DEVICES = ("auto", "cpu", "ascend")
+LOOPS = ("functional", "cell", "model")
 MODES = ("pynative", "jit", "graph")
 JIT_LEVELS = ("O0", "O1", "O2")
 AMP_LEVELS = ("O0", "O1", "O2", "O3", "auto")
@@ -17,6 +18,9 @@ LOSS_SCALES = ("none", "static", "dynamic")
 ON_NAN = ("stop", "skip", "go_on")
 SCHEDULES = ("constant", "step", "cosine")
 BEST = ("none", "loss", "accuracy", "eval_loss")
+PARALLEL = ("none", "data", "semi_auto", "auto", "hybrid")
+SEARCHES = ("sharding_propagation", "dynamic_programming", "recursive_programming")
+DATASETS = ("data_parallel", "full_batch")
 OPTIMIZERS = ("sgd", "momentum", "adam", "adamw")
 
 # The repository's own assets, where the engine runs from a checkout.
@@ -29,6 +33,7 @@ class Config:
 
     recipe: str
     device: str  # auto, cpu, ascend
+    loop: str  # functional, cell (an nn.Cell that does the step), model (Model.train)
     mode: str  # pynative, jit, graph
     jit_level: str  # O0, O1, O2; "" leaves it to MindSpore
     batch: int  # samples of one micro batch
@@ -55,6 +60,25 @@ class Config:
     keep: int  # newest checkpoints
     best: str  # metric whose best checkpoint is kept too; none, loss, accuracy, eval_loss
     resume: Path | None  # run to go on from
+    recipe_file: Path | None  # for recipe "own": a Python file with build(config)
+    images: Path | None  # for recipe "resnet50": folder of CIFAR-10's binary files
+    weights: Path | None  # .ckpt or .safetensors to start from
+    sink: bool  # Model.train feeds the device in a queue of its own
+    recompute: bool  # activations are computed again instead of kept
+    data_workers: int  # threads that read micro batches ahead; 0: the training's own
+    prefetch: int  # micro batches read ahead
+    drop_remainder: bool  # leave out the samples of an epoch that fill no whole step
+    parallel: str  # none, data, semi_auto, auto, hybrid
+    workers: int  # processes that train together, one device each
+    search: str  # of parallel "auto"
+    strategy: tuple[str, ...]  # OPERATOR=2x1,1x4 for Primitive.shard
+    stages: int  # of a pipeline
+    pipeline_batches: int  # micro batches that are in the pipeline at once
+    optimizer_parallel: bool
+    fusion: int | None  # MB of gradients in one communication
+    dataset: str  # data_parallel, full_batch
+    synchronous: bool  # PyNative waits for each operator
+    debug_port: int | None  # debugpy listens there, on 127.0.0.1
 
     @property
     def compiled(self):
@@ -62,7 +86,8 @@ class Config:
 
     @property
     def samples_per_step(self):
-        return self.batch * self.accumulate
+        """Of one optimizer step, over all workers."""
+        return self.batch * self.accumulate * self.workers
 
 
 def parse(arguments):
@@ -70,6 +95,7 @@ def parse(arguments):
     values = vars(_parser().parse_args(arguments))
     if values["corpus"] is None:
         values["corpus"] = values["assets"] / "help"
+    values["strategy"] = tuple(values["strategy"])
     return Config(**values)
 
 
@@ -78,6 +104,7 @@ def _parser():
     add = parser.add_argument
     add("--recipe", choices=RECIPES, required=True)
     add("--device", choices=DEVICES, default="auto")
+    add("--loop", choices=LOOPS, default="functional")
     add("--mode", choices=MODES, default="pynative")
     add("--jit-level", choices=JIT_LEVELS, default="")
     add("--batch", type=_count, required=True, metavar="N", help="samples of a micro batch")
@@ -104,6 +131,25 @@ def _parser():
     add("--keep", type=_count, default=3, metavar="N", help="newest checkpoints")
     add("--best", choices=BEST, default="none", help="metric; its best checkpoint is kept too")
     add("--resume", type=Path, metavar="RUN", help="folder of the run to go on from")
+    add("--recipe-file", type=Path, metavar="FILE", help="for own: has build(config) -> Recipe")
+    add("--images", type=Path, metavar="FOLDER", help="for resnet50: CIFAR-10's binary files")
+    add("--weights", type=Path, metavar="FILE", help=".ckpt or .safetensors to start from")
+    add("--sink", action="store_true", help="for loop model")
+    add("--recompute", action="store_true")
+    add("--data-workers", type=_count_or_none, default=0, metavar="N", help="threads")
+    add("--prefetch", type=_count, default=2, metavar="N", help="micro batches")
+    add("--drop-remainder", action="store_true")
+    add("--parallel", choices=PARALLEL, default="none")
+    add("--workers", type=_count, default=1, metavar="N", help="processes")
+    add("--search", choices=SEARCHES, default=SEARCHES[0], help="for parallel auto")
+    add("--strategy", action="append", default=[], metavar="OPERATOR=2x1,1x4")
+    add("--stages", type=_count, default=1, metavar="N", help="of a pipeline")
+    add("--pipeline-batches", type=_count, default=1, metavar="N")
+    add("--optimizer-parallel", action="store_true")
+    add("--fusion", type=_count, metavar="MB", help="gradients in one communication")
+    add("--dataset", choices=DATASETS, default="data_parallel")
+    add("--synchronous", action="store_true", help="PyNative waits for each operator")
+    add("--debug-port", type=_count, metavar="N", help="debugpy listens there, on 127.0.0.1")
     return parser
 
 
