@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from studio import run as runs
 from studio import schema, texts
 from studio.errors import StudioError
+from studio.events import Artifact
 from studio.project import Project, make_runs_folder, project_around, runs_folder
 from studio.texts import t
 
@@ -176,7 +177,7 @@ def _follow(given: argparse.Namespace, run: Run, *, stop_on_interrupt: bool) -> 
 
 def _result(given: argparse.Namespace, run: Run, glance: Glance) -> int:
     if given.json:
-        _print_json(_as_json(run, glance))
+        _print_json({**_as_json(run, glance), "artifacts": _artifacts(run)})
     elif glance.state == "ended" and not glance.code:
         _say(t("cli.done", run=str(run.folder)))
     else:
@@ -191,6 +192,12 @@ def _as_json(run: Run, glance: Glance) -> dict[str, Any]:
         "run": str(run.folder), "command": run.asked.command, "state": glance.state, "code": glance.code,
         "reason": glance.reason, "metrics": values,
     }  # fmt: skip
+
+
+def _artifacts(run: Run) -> list[dict[str, str]]:
+    """What the end of the run's events tells of files that it left."""
+    events = [event for event in runs.last_events(run.folder) if isinstance(event, Artifact)]
+    return [{"kind": event.kind, "path": event.path} for event in events]
 
 
 def _number(value: float) -> float | str:

@@ -108,4 +108,5 @@ class _Lines:
         progress = self._progress
         if progress is None:
             return values
-        return f"{t('phase.' + progress.phase)} {progress.done}/{progress.total}  {values}"
+        done = f"{progress.done}/{progress.total}" if progress.total else str(progress.done)
+        return f"{t('phase.' + progress.phase)} {done}  {values}"

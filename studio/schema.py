@@ -45,7 +45,7 @@ class Field:
     high: float | None = None
     above: float | None = None
     choices: tuple[str, ...] = ()
-    shown_when: tuple[str, tuple[str, ...]] | None = None
+    shown_when: tuple[str, tuple[Any, ...]] | None = None
     wants: Literal["folder", "file", "run"] = "folder"
 
     @property
@@ -60,7 +60,7 @@ def option(
     low: float | None = None,
     high: float | None = None,
     above: float | None = None,
-    shown_when: tuple[str, tuple[str, ...]] | None = None,
+    shown_when: tuple[str, tuple[Any, ...]] | None = None,
     wants: Literal["folder", "file", "run"] = "folder",
 ) -> Any:
     """A dataclass field with what the form needs: `low` and `high` are inclusive bounds, `above` an exclusive

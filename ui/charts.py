@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
 from studio.texts import t
 from studio.units import number
 from ui import theme
+from ui.curves.event_marks import EventMarks
 from ui.curves.metrics import LOGARITHMIC, look_of, title_of, unit_of, value_of
 from ui.say import say
 from ui.widgets import Card, label
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PySide6.QtGui import QPaintEvent
 
+    from backends.curves.marks import Mark
     from studio.series import Series
     from ui.curves.view_range import ViewRange
 
@@ -44,6 +46,14 @@ HEIGHT = 208
 
 
 @dataclass(frozen=True, kw_only=True)
+class Before:
+    """What an earlier run drew up to a step, where this one went on. Several are in the order of their steps."""
+
+    series: Series
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Line:
     """A curve of the chart. `index` gives its colour and shape, and stays the same in all charts."""
 
@@ -51,6 +61,14 @@ class Line:
     index: int
     series: Series
     starts: tuple[int, ...] = ()
+    before: tuple[Before, ...] = ()
+
+    def nearest(self, step: float) -> tuple[int, float] | None:
+        """The point at a step, also where an earlier run drew it."""
+        for part in self.before:
+            if step <= part.end:
+                return part.series.nearest(step)
+        return self.series.nearest(step)
 
 
 class _StepsBox(pg.ViewBox):
@@ -156,6 +174,7 @@ class Chart(Card):
             axis.enableAutoSIPrefix(False)
             # Behind the curves: a grid line would hide a value that does not change.
             axis.setZValue(-1000)
+        self._marks = EventMarks(self.plot)
         self._cross = pg.InfiniteLine(angle=90, movable=False)
         self._cross.hide()
         self.plot.addItem(self._cross, ignoreBounds=True)
@@ -182,17 +201,23 @@ class Chart(Card):
             self._recolour()
         self._lines = lines
 
+    def show_marks(self, marks: Sequence[Mark]) -> None:
+        """What is marked at the upper edge from now on."""
+        self._marks.show_marks(marks)
+
     def draw(self) -> None:
         """Draws what is in view now. About 1 ms a line, however long it is."""
         pixels = max(200, int(self._box.width()))
         steps = self._steps
         outlines = [self._heights(line.series.outline(steps.begin, steps.end, pixels)) for line in self._lines]
+        befores = [self._heights(_outline_before(line, steps.begin, steps.end, pixels)) for line in self._lines]
         # A little room, so that the shape of the last point is whole.
         self._box.setXRange(steps.begin, steps.end, padding=0.01)
-        low, high = self._fit([self._in_view(points) for points in outlines])
+        low, high = self._fit([self._in_view(points) for points in (*outlines, *befores)])
+        high = self._marks.draw((steps.begin, steps.end), (low, high), pixels)
         self._box.setYRange(low, high, padding=0)
-        for drawn, line, points in zip(self._drawn, self._lines, outlines, strict=True):
-            drawn.draw(points, self.smoothing, len(self._lines) > 1, (steps.begin, steps.end))
+        for drawn, line, points, before in zip(self._drawn, self._lines, outlines, befores, strict=True):
+            drawn.draw(points, before, self.smoothing, len(self._lines) > 1, (steps.begin, steps.end))
             drawn.draw_marks(line, (steps.begin, steps.end), (low, high))
         self._show_values(steps.hover)
 
@@ -234,7 +259,7 @@ class Chart(Card):
             self._cross.setValue(step)
         entries = []
         for line in self._lines:
-            found = line.series.nearest(math.inf if step is None else step)
+            found = line.nearest(math.inf if step is None else step)
             entries.append((line.index, line.name, "" if found is None else value_of(self.metric_name, found[1])))
         self._legend.show_entries(entries, "" if step is None else t("curves.at_step", step=int(step)))
 
@@ -256,6 +281,7 @@ class Chart(Card):
         self._cross.setPen(pg.mkPen(theme.color("edge"), style=Qt.PenStyle.DashLine))
         for drawn in self._drawn:
             drawn.recolour()
+        self._marks.recolour()
         self._legend.update()
 
     def retranslate(self) -> None:
@@ -275,13 +301,14 @@ class _Drawn:
         self._shapes = pg.ScatterPlotItem(symbol=SHAPES[line.index % len(SHAPES)], size=7, pxMode=True)
         self._marks = pg.ScatterPlotItem(size=10, pxMode=True, hoverable=True, tip=_tip)
         self._starts = pg.PlotCurveItem(connect="pairs")
+        self._before = pg.PlotCurveItem(connect="finite")
         for item in self._items():
             plot.addItem(item, ignoreBounds=True)
             item.setZValue(height)
         self.recolour()
 
     def _items(self) -> tuple[pg.GraphicsObject, ...]:
-        return self._starts, self._raw, self._curve, self._shapes, self._marks
+        return self._starts, self._before, self._raw, self._curve, self._shapes, self._marks
 
     def remove(self, plot: pg.PlotWidget) -> None:
         for item in self._items():
@@ -292,6 +319,8 @@ class _Drawn:
         pale = QColor(color)
         pale.setAlpha(80)
         self._raw.setPen(pg.mkPen(pale))
+        pale.setAlpha(150)
+        self._before.setPen(pg.mkPen(pale))
         self._curve.setPen(pg.mkPen(color))
         self._shapes.setPen(pg.mkPen(color))
         self._shapes.setBrush(pg.mkBrush(theme.color("surface")))
@@ -299,13 +328,19 @@ class _Drawn:
         self._marks.setBrush(pg.mkBrush(theme.color("bad")))
         self._starts.setPen(pg.mkPen(theme.color("faint"), style=Qt.PenStyle.DotLine))
 
-    def draw(self, points: Points, smoothing: float, is_several: bool, view: tuple[float, float]) -> None:
-        x, y = points
+    def draw(
+        self, points: Points, before: Points, smoothing: float, is_several: bool, view: tuple[float, float]
+    ) -> None:
+        """`before`: the line of the runs that this one goes on from; it ends at this one's first point."""
+        (x, y), (x_before, y_before) = points, before
         if smoothing and len(x) > 2:
             self._raw.setData(x, y)
-            y = smoothed(y, smoothing)
+            whole = smoothed(np.concatenate((y_before, y)), smoothing)
+            y_before, y = whole[: len(y_before)], whole[len(y_before) :]
         else:
             self._raw.setData([], [])
+        joint = 1 if len(x_before) else 0
+        self._before.setData(np.append(x_before, x[:joint]), np.append(y_before, y[:joint]))
         self._curve.setData(x, y)
         self._shapes.setData(*_along(x, y, view, SHAPES_ALONG if is_several else 0))
 
@@ -318,6 +353,17 @@ class _Drawn:
         self._marks.setData(spots)
         starts = [start for start in line.starts if view[0] <= start <= view[1]]
         self._starts.setData(np.repeat(starts, 2).astype(float), np.tile(heights, len(starts)).astype(float))
+
+
+def _outline_before(line: Line, begin: float, end: float, pixels: int) -> Points:
+    """What earlier runs drew between two steps, each up to where the next one went on."""
+    x, y = np.empty(0), np.empty(0)
+    for part in line.before:
+        if part.end >= begin:
+            steps, values = part.series.outline(begin, min(end, part.end), pixels)
+            known = steps <= part.end
+            x, y = np.concatenate((x, steps[known])), np.concatenate((y, values[known]))
+    return x, y
 
 
 def _mark(step: int, value: float, heights: tuple[float, float]) -> dict[str, object]:

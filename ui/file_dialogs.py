@@ -34,6 +34,17 @@ def ask_file(owner: QWidget, title: str, start: Path, chosen: Chosen) -> QFileDi
     return dialog
 
 
+def ask_new_file(owner: QWidget, title: str, start: Path, suffix: str, chosen: Chosen) -> QFileDialog:
+    """`start`: a proposed file. A name without a suffix gets `suffix`; Qt asks before a file is replaced."""
+    dialog = _dialog(owner, title, start.parent, chosen)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+    dialog.setDefaultSuffix(suffix)
+    dialog.selectFile(start.name)
+    dialog.open()
+    return dialog
+
+
 def _dialog(owner: QWidget, title: str, start: Path, chosen: Chosen) -> QFileDialog:
     dialog = QFileDialog(owner.window(), title, str(start))
     dialog.setObjectName("file_dialog")

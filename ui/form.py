@@ -5,191 +5,92 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio import schema
-from studio.texts import has, t
+from studio.texts import t
+from ui import form_texts
+from ui.field_box import FieldBox
+from ui.form_card import FormCard
 from ui.inputs import input_of
-from ui.say import say
-from ui.widgets import GAP, Card, label, show_icon, text_button
+from ui.widgets import GAP, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from studio.schema import Field, Problem
+    from studio.schema import Problem
+    from ui.field_box import MakeInput
 
-COLUMNS = 3
-HEADER = 27
-_SPAN = {"path": 2, "pairs": COLUMNS}
-
-
-class FieldBox(QWidget):
-    """A field: its name, its input, and below a hint or what is wrong."""
-
-    def __init__(self, field: Field, feature: str) -> None:
-        super().__init__()
-        self.field = field
-        self.setObjectName(f"{feature}.{field.name}.box")
-        self.input = input_of(field, feature)
-        self.input.setObjectName(f"{feature}.{field.name}")
-        # Its column is as wide as the others, whatever is in it.
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.setMinimumWidth(110)
-        name = label(f"{feature}.field.{field.name}")
-        name.setBuddy(self.input.focus)
-        say(self.input.focus, "setAccessibleName", f"{feature}.field.{field.name}")
-        say(self.input.focus, "setAccessibleDescription", f"{feature}.hint.{field.name}")
-        self._hint = _wrapped("hint")
-        self._choice_hint = f"{feature}.choice.{field.name}_hint"
-        say(self._hint, "setText", f"{feature}.hint.{field.name}")
-        self._wrong = _Wrong()
-        self._wrong.hide()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(5)
-        for widget in (name, self.input, self._hint, self._wrong):
-            column.addWidget(widget)
-        column.addStretch(1)
-
-    @property
-    def span(self) -> int:
-        return _SPAN.get(self.field.kind, 1)
-
-    def show_choice(self, value: object) -> None:
-        """A choice may have a hint of its own."""
-        if has(f"{self._choice_hint}.{value}"):
-            say(self._hint, "setText", f"{self._choice_hint}.{value}")
-
-    def show_problem(self, problem: Problem | None) -> None:
-        self.input.show_wrong(problem is not None)
-        self._hint.setVisible(problem is None)
-        self._wrong.setVisible(problem is not None)
-        if problem:
-            self._wrong.show_problem(problem)
-
-
-def _wrapped(role: str) -> QLabel:
-    made = label(role=role)
-    made.setWordWrap(True)
-    policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-    policy.setHeightForWidth(True)
-    made.setSizePolicy(policy)
-    return made
-
-
-class _Wrong(QWidget):
-    """A sign and a sentence: never colour alone."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        sign = QLabel()
-        sign.setFixedSize(16, 16)
-        show_icon(sign, "warning", "bad", 14)
-        self._text = _wrapped("bad")
-        self._text.setStyleSheet("font-size: 12px")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(5)
-        row.addWidget(sign, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self._text, 1)
-
-    def show_problem(self, problem: Problem) -> None:
-        say(self._text, "setText", problem.rule, **problem.args)
-
-
-class FormCard(Card):
-    """A card of the spec: its shown fields in three columns of the same width, aligned at the top."""
-
-    def __init__(self, feature: str, name: str, folded: bool) -> None:
-        super().__init__(f"{feature}.card.{name}")
-        self.boxes: list[FieldBox] = []
-        self._placed: list[FieldBox] = []
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(16)
-        self._grid.setVerticalSpacing(GAP)
-        self.header.addStrut(HEADER)
-        self.body.setSpacing(0)
-        for column in range(COLUMNS):
-            self._grid.setColumnStretch(column, 1)
-            # Empty or spanned columns would have no spacing, and the columns of two cards would differ. The row of
-            # these also keeps the fields away from the title.
-            self._grid.addWidget(QWidget(), 0, column)
-        self._inside = QWidget()
-        self._inside.setLayout(self._grid)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self.body.addWidget(self._inside)
-        if has(f"{feature}.card.{name}_hint"):
-            self.header.addWidget(label(f"{feature}.card.{name}_hint", "hint"))
-        if folded:
-            self._toggle = text_button("form.show", f"{feature}.{name}.fold")
-            self._toggle.clicked.connect(lambda: self.fold(not self._inside.isHidden()))
-            self.header.addWidget(self._toggle)
-            self.fold(True)
-
-    def add(self, box: FieldBox) -> None:
-        box.setParent(self._inside)
-        box.hide()
-        self.boxes.append(box)
-
-    def fold(self, folded: bool) -> None:
-        if hasattr(self, "_toggle"):
-            self._inside.setHidden(folded)
-            say(self._toggle, "setText", "form.show" if folded else "form.hide")
-
-    def place(self, shown: set[str]) -> None:
-        """Puts the fields that apply into the grid, again only where that changed."""
-        wanted = [box for box in self.boxes if box.field.name in shown]
-        if wanted == self._placed:
-            return
-        for box in self._placed:
-            self._grid.removeWidget(box)
-        for box in self.boxes:
-            box.setVisible(box in wanted)
-        place = 0
-        for box in wanted:
-            if place % COLUMNS + box.span > COLUMNS:
-                place += COLUMNS - place % COLUMNS
-            self._grid.addWidget(box, place // COLUMNS + 1, place % COLUMNS, 1, box.span)
-            place += box.span
-        self._placed = wanted
+    Texts = Callable[[Any], dict[str, str]]
 
 
 class Form(QWidget):
-    """`implied` gives, for fields that may stay empty, the text of what then follows from other choices."""
+    """`implied` gives, for fields that may stay empty, the text of what then follows from other choices; `summaries`
+    what a folded card says, where that is not the list of what differs from the defaults; `inputs` makes the input
+    of a field that wants one of its own. All by name."""
 
     spec_changed = Signal(object)
+    help_wanted = Signal(str)
+    sought_all = Signal()
+    """What was sought is forgotten, since a field has to be shown."""
 
     def __init__(
         self,
         spec_type: type[Any],
         feature: str,
-        implied: Callable[[Any], dict[str, str]] | None = None,
+        implied: Texts | None = None,
         folded: tuple[str, ...] = ("advanced",),
+        inputs: dict[str, MakeInput] | None = None,
+        summaries: Texts | None = None,
     ) -> None:
         super().__init__()
+        self._inputs = inputs or {}
+        self._feature = feature
         self._type = spec_type
         self._spec: Any = spec_type()
-        self._implied = implied
+        self._implied, self._summaries = implied, summaries
+        self._sought = ""
         self._unread: dict[str, Problem] = {}
-        self._cards: dict[str, FormCard] = {}
         self._boxes: dict[str, FieldBox] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
-        for field in schema.fields(spec_type):
-            self._add(field, feature, folded)
-        for card in self._cards.values():
-            column.addWidget(card)
-        column.addStretch(1)
+        self._fields = {field.name: field for field in schema.fields(spec_type)}
+        self._order = list(self._fields)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(GAP)
+        self._cards = {name: self._add_card(name, name in folded) for name in self._card_names()}
+        self._nothing = Sentence("form.nothing_found")
+        self._nothing.hide()
+        self._column.addWidget(self._nothing)
+        self._column.addStretch(1)
         self.set_spec(self._spec)
 
-    def _add(self, field: Field, feature: str, folded: tuple[str, ...]) -> None:
-        if field.card not in self._cards:
-            self._cards[field.card] = FormCard(feature, field.card, field.card in folded)
-        box = FieldBox(field, feature)
-        box.input.edited.connect(lambda: self._edited(field.name))
-        self._cards[field.card].add(box)
-        self._boxes[field.name] = box
+    def _card_names(self) -> list[str]:
+        return list(dict.fromkeys(field.card for field in self._fields.values()))
+
+    def _add_card(self, name: str, foldable: bool) -> FormCard:
+        card = FormCard(self._feature, name, foldable, self.box)
+        card.fold_changed.connect(self._check)
+        card.help_wanted.connect(self.help_wanted)
+        self._column.addWidget(card)
+        return card
+
+    def box(self, name: str) -> FieldBox:
+        """A field's box, made now where it was never shown."""
+        if name not in self._boxes:
+            field = self._fields[name]
+            box = self._boxes[name] = FieldBox(field, self._feature, self._inputs.get(name, input_of))
+            box.setParent(self._cards[field.card])
+            box.hide()
+            box.input.show_value(schema.value_of(self._spec, name))
+            box.input.edited.connect(lambda: self._edited(name))
+        return self._boxes[name]
+
+    def card(self, name: str) -> FormCard:
+        return self._cards[name]
+
+    def set_value(self, name: str, value: Any) -> None:
+        """One field from outside: a template that was made, a table that was filled in."""
+        self.set_spec(schema.with_value(self._spec, name, value))
 
     def spec(self) -> Any:
         """What is chosen; a field that cannot be read counts with its default, and is among the problems."""
@@ -206,21 +107,31 @@ class Form(QWidget):
 
     def problems(self) -> tuple[Problem, ...]:
         """Everything wrong now, in the order of the fields."""
-        hidden = {field.name for field in schema.fields(self._type) if not schema.is_shown(self._spec, field)}
+        hidden = {name for name in self._unread if not schema.is_shown(self._spec, self._fields[name])}
         unread = [problem for name, problem in self._unread.items() if name not in hidden]
         found = unread + [one for one in schema.problems(self._spec) if one.field not in self._unread]
-        order = list(self._boxes)
-        return tuple(sorted(found, key=lambda problem: order.index(problem.field)))
+        return tuple(sorted(found, key=lambda problem: self._order.index(problem.field)))
 
     def focus_field(self, name: str) -> QWidget:
         """Unfolds what hides a field, gives it the focus and returns its box."""
-        box = self._boxes[name]
-        self._cards[box.field.card].fold(False)
+        self.seek("")
+        self.sought_all.emit()
+        self._cards[self._fields[name].card].fold(False)
+        box = self.box(name)
         box.input.focus.setFocus(Qt.FocusReason.OtherFocusReason)
         return box
 
+    def seek(self, text: str) -> None:
+        """Shows only the options whose name, flag or hint holds a text, their cards unfolded; all again for ''."""
+        if text.strip() == self._sought:
+            return
+        self._sought = text.strip()
+        for card in self._cards.values():
+            card.open_for_search(bool(self._sought))
+        self._check()
+
     def retranslate(self) -> None:
-        self._show_implied()
+        self._check()
 
     def _edited(self, name: str) -> None:
         box = self._boxes[name]
@@ -236,13 +147,31 @@ class Form(QWidget):
 
     def _check(self) -> None:
         first = {problem.field: problem for problem in reversed(self.problems())}
+        self._place(first)
         for name, box in self._boxes.items():
             box.show_problem(first.get(name))
             box.show_choice(schema.value_of(self._spec, name))
-        shown = {field.name for field in schema.fields(self._type) if schema.is_shown(self._spec, field)}
-        for card in self._cards.values():
-            card.place(shown)
+        self._show_summaries(first)
         self._show_implied()
+
+    def _place(self, wrong: dict[str, Problem]) -> None:
+        """The fields that apply, of the cards that are open; while something is sought, those that are found."""
+        shown = [field for field in self._fields.values() if schema.is_shown(self._spec, field)]
+        if self._sought:
+            shown = [field for field in shown if form_texts.matches(field, self._feature, self._sought)]
+        for name, card in self._cards.items():
+            names = [field.name for field in shown if field.card == name]
+            card.setVisible(bool(names) or not self._sought)
+            if not card.is_folded:
+                card.place(names)
+        self._nothing.setVisible(not shown)
+
+    def _show_summaries(self, wrong: dict[str, Problem]) -> None:
+        texts = self._summaries(self._spec) if self._summaries else {}
+        for name, card in self._cards.items():
+            text = texts[name] if name in texts else form_texts.summary(self._spec, name, self._feature)
+            names = [t(f"{self._feature}.field.{one}") for one in wrong if self._fields[one].card == name]
+            card.show_summary(text, names)
 
     def _show_implied(self) -> None:
         texts = self._implied(self._spec) if self._implied else {}

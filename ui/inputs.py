@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from studio.schema import Field
 
+SWITCH = 31
+"""As high as the other inputs, so that hints in a row stand at one height."""
+
 
 class LineInput(QLineEdit):
     """Text, whole numbers and numbers, with the unit at the right inside. Said wrong, not hindered, while typing."""
@@ -125,13 +128,18 @@ class ChoiceInput(QComboBox):
 
 
 class SwitchInput(QCheckBox):
+    """On or off, said in a word beside the box."""
+
     edited = Signal()
 
-    def __init__(self, field: Field, feature: str) -> None:
+    def __init__(self, field: Field) -> None:
         super().__init__()
         self.focus: QWidget = self
-        say(self, "setText", f"{feature}.choice.{field.name}.on")
+        self.setProperty("role", "switch")
+        self.setMinimumHeight(SWITCH)
         self.clicked.connect(lambda _on: self.edited.emit())
+        self.toggled.connect(self._say_it)
+        self._say_it(False)
 
     def value(self) -> bool:
         return self.isChecked()
@@ -144,6 +152,9 @@ class SwitchInput(QCheckBox):
 
     def show_wrong(self, wrong: bool) -> None:
         retone(self, "wrong", "true" if wrong else "false")
+
+    def _say_it(self, on: bool) -> None:
+        say(self, "setText", "form.on" if on else "form.off")
 
 
 class _PathLine(LineInput):
@@ -226,7 +237,7 @@ def input_of(field: Field, feature: str) -> Input:
     if field.kind == "choice":
         return ChoiceInput(field, feature)
     if field.kind == "switch":
-        return SwitchInput(field, feature)
+        return SwitchInput(field)
     if field.kind == "path":
         return PathInput(field)
     return PairsInput(field) if field.kind == "pairs" else LineInput(field)

@@ -14,7 +14,8 @@ from studio.texts import t
 from studio.units import count, duration
 from ui.curves.names import mode_name, when
 from ui.device import cards
-from ui.form import HEADER
+from ui.form_card import HEADER
+from ui.launch.follows import follows
 from ui.page_scroll import empty
 from ui.widgets import Card, Sentence, label, retone
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from backends.common.summary import Summary
     from backends.launch.spec import LaunchSpec
     from studio.run import Glance, Run
-
-MODES = {"pynative": "launch.mode_pynative", "jit": "launch.mode_jit", "graph": "launch.mode_graph"}
-DTYPES = {"fp16": "launch.amp_fp16", "bf16": "launch.amp_bf16"}
 
 
 def _device(spec: LaunchSpec) -> tuple[str, str]:
@@ -48,12 +46,13 @@ class Outlook(Card):
         self._measured: dict[str, tuple[Run, Summary]] = {}
         self._asked: tuple[object, ...] = ()
         self._read = interpreters.Interpreter(path=Path(), version="", packages={})
-        self._device, self._mode, self._amp, self._python = Sentence(), Sentence(), Sentence(), Sentence()
-        facts = QVBoxLayout()
-        facts.setSpacing(8)
-        for sentence in (self._device, self._mode, self._amp, self._python):
-            facts.addWidget(sentence)
-        self.body.addLayout(facts)
+        self._device, self._python = Sentence(), Sentence()
+        self._followed: list[Sentence] = []
+        self._facts = QVBoxLayout()
+        self._facts.setSpacing(8)
+        for sentence in (self._device, self._python):
+            self._facts.addWidget(sentence)
+        self.body.addLayout(self._facts)
         self._table = QWidget()
         self._grid = QGridLayout(self._table)
         self._grid.setContentsMargins(0, 4, 0, 0)
@@ -68,10 +67,17 @@ class Outlook(Card):
         text, role = _device(spec)
         self._device.setText(text)
         retone(self._device, "role", role)
-        self._mode.setText(t(MODES[spec.how.mode]))
-        self._amp.setText(t(DTYPES[spec.precision.amp_dtype]))
-        self._amp.setVisible(spec.precision.amp != "O0")
+        self._show_followed(follows(spec))
         self._show_python(spec.advanced.python)
+
+    def _show_followed(self, texts: list[str]) -> None:
+        """Between the device and the interpreter."""
+        for _ in texts[len(self._followed) :]:
+            self._followed.append(Sentence())
+            self._facts.insertWidget(len(self._followed), self._followed[-1])
+        for place, sentence in enumerate(self._followed):
+            sentence.setVisible(place < len(texts))
+            sentence.setText(texts[place] if place < len(texts) else "")
 
     def _show_python(self, python: Path) -> None:
         """A chosen interpreter is read, not run; the studio's own is known to have what it needs."""

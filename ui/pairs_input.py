@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from studio.schema import Field
 
 
-class _PairRow(QWidget):
+class PairRow(QWidget):
     edited = Signal()
     removed = Signal()
 
@@ -26,20 +26,23 @@ class _PairRow(QWidget):
             say(line, "setPlaceholderText", name)
             say(line, "setAccessibleName", name)
             line.textEdited.connect(self.edited)
-        remove = QPushButton()
-        remove.setFixedWidth(40)
-        remove.setIconSize(QSize(16, 16))
-        show_icon(remove, "close", "dim")
-        say(remove, "setToolTip", "form.pair_remove")
-        say(remove, "setAccessibleName", "form.pair_remove")
-        remove.clicked.connect(self.removed)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        row.addWidget(self.key, 2)
-        row.addWidget(label("form.pair_is", "dim"))
-        row.addWidget(self.text, 3)
-        row.addWidget(remove)
+        self.remove = QPushButton()
+        self.remove.setFixedWidth(40)
+        self.remove.setIconSize(QSize(16, 16))
+        show_icon(self.remove, "close", "dim")
+        say(self.remove, "setToolTip", "form.pair_remove")
+        say(self.remove, "setAccessibleName", "form.pair_remove")
+        self.remove.clicked.connect(self.removed)
+        self.row = QHBoxLayout(self)
+        self.row.setContentsMargins(0, 0, 0, 0)
+        self.row.setSpacing(6)
+        self._place()
+
+    def _place(self) -> None:
+        self.row.addWidget(self.key, 2)
+        self.row.addWidget(label("form.pair_is", "dim"))
+        self.row.addWidget(self.text, 3)
+        self.row.addWidget(self.remove)
 
     def is_empty(self) -> bool:
         return not self.key.text().strip() and not self.text.text()
@@ -53,7 +56,7 @@ class PairsInput(QWidget):
     def __init__(self, field: Field) -> None:
         super().__init__()
         self._field = field
-        self._rows: list[_PairRow] = []
+        self._rows: list[PairRow] = []
         self._add = QPushButton()
         self._add.setProperty("role", "text")
         show_icon(self._add, "add", "accent", 16)
@@ -84,20 +87,23 @@ class PairsInput(QWidget):
             for line in (row.key, row.text):
                 retone(line, "wrong", "true" if wrong else "false")
 
-    def _append(self, key: str, text: str) -> _PairRow:
-        row = _PairRow(key, text)
+    def make_row(self, key: str, text: str) -> PairRow:
+        return PairRow(key, text)
+
+    def _append(self, key: str, text: str) -> PairRow:
+        row = self.make_row(key, text)
         row.edited.connect(self.edited)
         row.removed.connect(lambda: self._remove(row))
         self._rows.append(row)
-        self._column.insertWidget(len(self._rows) - 1, row)
+        self._column.insertWidget(self._column.indexOf(self._add), row)
         return row
 
-    def _remove(self, row: _PairRow) -> None:
+    def _remove(self, row: PairRow) -> None:
         self._drop(row)
         self._add.setFocus()
         self.edited.emit()
 
-    def _drop(self, row: _PairRow) -> None:
+    def _drop(self, row: PairRow) -> None:
         self._rows.remove(row)
         self._column.removeWidget(row)
         row.hide()

@@ -28,12 +28,14 @@ class Session(QObject):
     runs_changed = Signal(list)
     run_chosen = Signal(object)
     page_wanted = Signal(str)
+    help_asked = Signal(str)
     trouble = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.project: Project | None = None
         self.run: Run | None = None
+        self.help_topic = ""
         self.listed: list[tuple[Run, Glance]] = []
         self._known: dict[str, tuple[Run, Glance, int]] = {}
         self._adopted: set[str] = set()
@@ -62,6 +64,12 @@ class Session(QObject):
     def choose_run(self, run: Run | None) -> None:
         self.run = run
         self.run_chosen.emit(run)
+
+    def ask_help(self, topic: str) -> None:
+        """Shows the help at a section: the key of its heading. A help page that is made only now finds it here."""
+        self.help_topic = topic
+        self.page_wanted.emit("help")
+        self.help_asked.emit(topic)
 
     def start(self, command: str, spec: Any) -> Run | None:
         """Makes a run of a spec, starts its worker and looks at it. A trouble is told, then None comes back."""

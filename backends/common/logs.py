@@ -39,14 +39,24 @@ class LogEnd:
 
 def log_ends(folder: Path) -> list[LogEnd]:
     """output.log first, then the logs that launchers keep for each process. What cannot be read is left out."""
-    kept = (path for pattern in ("*.log", "*/*.log", "artifacts/*/*.log") for path in sorted(folder.glob(pattern)))
-    ranks = [path for path in kept if _NAME.fullmatch(path.name)][:MOST_LOGS]
-    return [end for path in (folder / "output.log", *ranks) for end in by_rank(_read(folder, path))]
+    return [end for path in (folder / "output.log", *rank_logs(folder)) for end in by_rank(_read(folder, path))]
+
+
+def rank_logs(folder: Path) -> list[Path]:
+    """What launchers keep for each process: msrun's worker_N.log and scheduler.log, rank_N.log; by number."""
+    kept = (path for pattern in ("*.log", "*/*.log", "artifacts/*/*.log") for path in folder.glob(pattern))
+    found = [path for path in kept if _NAME.fullmatch(path.name)]
+    return sorted(found, key=lambda path: (path.parent, rank_of(path) is None, rank_of(path), path.name))[:MOST_LOGS]
+
+
+def rank_of(path: Path) -> int | None:
+    """The rank that the name of a log tells; None for a scheduler's and for the log of a whole run."""
+    match = _NAME.fullmatch(path.name)
+    return int(match[1]) if match and match[1] else None
 
 
 def _read(folder: Path, path: Path) -> LogEnd:
-    match = _NAME.fullmatch(path.name)
-    rank = int(match[1]) if match and match[1] else None
+    rank = rank_of(path)
     name = path.relative_to(folder).as_posix()
     try:
         with path.open("rb") as file:

@@ -20,8 +20,21 @@ _END = 64 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
+class Evaluations:
+    """Seconds of the first, the last and of all; `every`: steps from one to the next."""
+
+    count: int = 0
+    first: float = 0.0
+    last: float = 0.0
+    all: float = 0.0
+    every: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Summary:
-    """Times in seconds. `compile_seconds` is 0 in PyNative mode; `step_seconds` is the median without the first."""
+    """Times in seconds. `compile_seconds` is 0 in PyNative mode; `step_seconds` is the median without the first;
+    `first_seconds`: the first step; `run_seconds`: from the start of the process on; `peak_bytes`: resident,
+    `card_peak_bytes`: on the card, 0 without one."""
 
     recipe: str = ""
     mode: str = ""
@@ -31,10 +44,17 @@ class Summary:
     train_seconds: float = 0.0
     step_seconds: float = 0.0
     samples_per_second: float = 0.0
+    first_seconds: float = 0.0
+    run_seconds: float = 0.0
+    peak_bytes: int = 0
+    card_peak_bytes: int = 0
+    evaluations: Evaluations = field(default_factory=Evaluations)
     metrics: dict[str, float] = field(default_factory=dict)
 
     def learned(self) -> list[tuple[str, float, float]]:
-        """(name, learned, true) of the values whose truth is known."""
+        """(name, learned, true) of the values whose truth is known: an own recipe may watch a weight, too."""
+        if self.recipe not in ("", "linear"):
+            return []
         return [(name, self.metrics[name], true) for name, true in TRUTH.items() if name in self.metrics]
 
 
@@ -48,8 +68,22 @@ def from_note(args: dict[str, Any]) -> Summary:
         train_seconds=as_number(args.get("train_seconds")) or 0.0,
         step_seconds=as_number(args.get("step_seconds")) or 0.0,
         samples_per_second=as_number(args.get("samples_per_second")) or 0.0,
+        first_seconds=as_number(args.get("first_seconds")) or 0.0,
+        run_seconds=as_number(args.get("run_seconds")) or 0.0,
+        peak_bytes=_whole(args.get("peak_bytes")), card_peak_bytes=_whole(args.get("card_peak_bytes")),
+        evaluations=_evaluations(args.get("evaluations")),
         metrics={name: value for name, value in metrics.items() if value is not None},
     )  # fmt: skip
+
+
+def _evaluations(given: object) -> Evaluations:
+    args = given if isinstance(given, dict) else {}
+    seconds = {name: as_number(args.get(name)) or 0.0 for name in ("first", "last", "all")}
+    return Evaluations(count=_whole(args.get("count")), every=_whole(args.get("every")), **seconds)
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def _text(args: dict[str, Any], name: str) -> str:

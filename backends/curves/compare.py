@@ -19,6 +19,6 @@ def in_other_mode(run: Run, listed: Iterable[tuple[Run, Glance]]) -> Run | None:
     for other, glance in listed:
         is_finished = glance.state == "ended" and glance.code == 0
         differs = mode_of(other) != "" and (mode_of(other) == "pynative") != (mode == "pynative")
-        if recipe and is_finished and recipe_of(other) == recipe and differs:
+        if other.asked.command == "launch" and recipe and is_finished and recipe_of(other) == recipe and differs:
             return other
     return None

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from backends.common.summary import NOTE, Summary, as_number, from_note
+from backends.curves.marks import Marks, mark_of
 from studio.events import Ended, Finding, Metric, Note, Progress
 
 if TYPE_CHECKING:
     from studio.events import Event
 
 RECENT = 50
+MOST_RANKS = 1024
 MOST_FINDINGS = 200
 
 
 class Story:
-    """Times in ns since the epoch, 0 where unknown. Only rank 0 tells the phase and the progress."""
+    """Times in ns since the epoch, 0 where unknown. Only rank 0 tells the phase and the progress. `breaks_in_step`:
+    whether a debugger reaches the code of a step."""
 
     def __init__(self) -> None:
         self.attempt = 0
@@ -30,7 +33,10 @@ class Story:
         self.device = ""
         self.summary: Summary | None = None
         self.sample = ""
+        self.debug_ports = range(0)
+        self.breaks_in_step = True
         self.findings: list[Finding] = []
+        self.marks = Marks()
         self.ended: Ended | None = None
         self._recent: deque[tuple[int, int]] = deque(maxlen=RECENT)
 
@@ -38,6 +44,8 @@ class Story:
         if rank == 0 and attempt > self.attempt:
             self._begin(attempt)
         for event in [event for event in events if type(event) is not Metric]:
+            if mark := mark_of(event):
+                self.marks.add(mark)
             if isinstance(event, Finding):
                 self._find(event)
             elif rank == 0 and attempt >= self.attempt:
@@ -76,6 +84,10 @@ class Story:
             self.device = str(note.args.get("device", ""))
         elif note.key == "launch.sample":
             self.sample = str(note.args.get("text", ""))
+        elif note.key == "launch.debugger_waits":
+            self.debug_ports = _ports(note.args)
+        elif note.key == "launch.debugger_compiled":
+            self.breaks_in_step = False
         elif note.key == NOTE:
             self.summary = from_note(note.args)
 
@@ -110,3 +122,11 @@ class Story:
         """The last finding whose rule begins and ends so."""
         found = (one for one in reversed(self.findings) if one.rule.startswith(beginning) and one.rule.endswith(end))
         return next(found, None)
+
+
+def _ports(args: dict[str, Any]) -> range:
+    """Where a training waits for a debugger, a port for each rank; empty for anything else: the file may be damaged."""
+    port, ranks = args.get("port"), args.get("ranks")
+    if isinstance(port, int) and isinstance(ranks, int) and port > 0 and 0 < ranks <= MOST_RANKS:
+        return range(port, port + ranks)
+    return range(0)

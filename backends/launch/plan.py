@@ -6,39 +6,49 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backends.launch import ascend_env, launchers
+from backends.launch.launchers import ENGINE, python_of
 from backends.launch.recipes import resolved, workers
-from studio import interpreters, places, schema
+from studio import places, schema
 from studio.command import Command
 
 if TYPE_CHECKING:
     from backends.launch.spec import Data, Keep, LaunchSpec
     from studio.run import Run
 
-ENGINE = Path(__file__).parent / "engine"
-
-
-def python_of(spec: LaunchSpec) -> Path:
-    return interpreters.embedded() if spec.advanced.python == Path() else spec.advanced.python
-
 
 def runs_code_of(spec: LaunchSpec, folder: Path) -> bool:
-    """Whether a start would run something of a folder: an interpreter is code, its .pth files too."""
-    if spec.advanced.python == Path():
-        return False
-    asked = Path(os.path.abspath(spec.advanced.python))  # noqa: PTH100 - the link itself, without its ".."
-    both = (asked, spec.advanced.python.resolve())
-    return any(path.is_relative_to(inside) for path in both for inside in (folder, folder.resolve()))
+    """Whether a start would run something of a folder."""
+    return bool(code_of(spec, folder))
+
+
+def code_of(spec: LaunchSpec, folder: Path) -> tuple[Path, ...]:
+    """What a start would run of a folder: an interpreter is code, its .pth files too, and so is an own recipe."""
+    spec = schema.effective(spec)
+    given = (spec.advanced.python, spec.what.recipe_file)
+    return tuple(path for path in given if path != Path() and _is_inside(path, folder))
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """By its own name or by where its links lead."""
+    asked = Path(os.path.abspath(path))  # noqa: PTH100 - the link itself, without its ".."
+    return any(one.is_relative_to(inside) for one in (asked, path.resolve()) for inside in (folder, folder.resolve()))
 
 
 def plan(spec: LaunchSpec, run: Run) -> Command:
     """The training's command. It sees the engine on its path, never the studio's own folders."""
-    argv = (str(python_of(spec)), "-m", "ascend_engine", *_options(spec))
-    env = dict(spec.advanced.env)
+    python = python_of(spec)
+    if spec.parallel.parallel == "none":
+        argv = (str(python), "-m", "ascend_engine", *options(spec))
+    else:
+        argv = launchers.command(spec, python, options(spec))
+    env = ascend_env.environment(spec)
     paths = (str(ENGINE), env.get("PYTHONPATH", ""))
     return Command(argv=argv, cwd=run.folder, env=env | {"PYTHONPATH": os.pathsep.join(filter(None, paths))})
 
 
-def _options(spec: LaunchSpec) -> tuple[str, ...]:
+def options(spec: LaunchSpec) -> tuple[str, ...]:
+    """What the engine is told, the same for each of its processes."""
     spec = schema.effective(spec)
     chosen = resolved(spec)
     options = {
@@ -88,7 +98,7 @@ def _data_options(data: Data) -> dict[str, str]:
 def _switches(spec: LaunchSpec) -> tuple[str, ...]:
     chosen = {
         "--sink": spec.how.sink, "--recompute": spec.how.recompute, "--drop-remainder": spec.data.drop_remainder,
-        "--synchronous": spec.debug.synchronous,
+        "--synchronous": spec.debug.synchronous, "--ckpt": spec.keep.ckpt,
     }  # fmt: skip
     port = () if spec.debug.debug_port is None else ("--debug-port", str(spec.debug.debug_port))
     return (*(flag for flag, is_on in chosen.items() if is_on), *port)
@@ -98,11 +108,11 @@ def _parallel_options(spec: LaunchSpec) -> tuple[str, ...]:
     parallel = spec.parallel
     if parallel.parallel == "none":
         return ()
-    options = {
-        "--parallel": parallel.parallel, "--workers": str(workers(spec)), "--search": parallel.search,
-        "--stages": str(parallel.stages), "--pipeline-batches": str(parallel.pipeline_batches),
-        "--dataset": parallel.dataset,
-    }  # fmt: skip
+    options = {"--parallel": parallel.parallel, "--workers": str(workers(spec)), "--dataset": parallel.dataset}
+    if parallel.parallel == "auto":
+        options["--search"] = parallel.search
+    if parallel.parallel == "hybrid":
+        options |= {"--stages": str(parallel.stages), "--pipeline-batches": str(parallel.pipeline_batches)}
     if parallel.fusion is not None:
         options["--fusion"] = str(parallel.fusion)
     words = tuple(word for option in options.items() for word in option)

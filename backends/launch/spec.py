@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from backends.launch import recipes
+from backends.launch import ascend_env, checkpoints, launchers, loop_rules, recipes, split_rules
 from studio.environment import is_secret
 from studio.schema import Problem, option
 
@@ -67,14 +67,20 @@ class Keep:
     checkpoint_every: int | None = option(None, unit="steps", low=1, high=100_000_000)
     checkpoint_minutes: float | None = option(None, unit="minutes", above=0, high=1_000_000)
     keep: int = option(3, unit="checkpoints", low=1, high=1000)
+    ckpt: bool = option(False, shown_when=("loop", ("model",)))
     best: Literal["none", "loss", "accuracy", "eval_loss"] = option("none")
     resume: Path = option(Path(), wants="run")
 
 
+MOST_THREADS = 256
+
+
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    data_workers: int = option(0, unit="threads", low=0, high=256)
-    prefetch: int = option(2, unit="micro_batches", low=1, high=1024)
+    data_workers: int = option(0, unit="threads", low=0, high=MOST_THREADS)
+    prefetch: int = option(
+        2, unit="micro_batches", low=1, high=1024, shown_when=("data_workers", tuple(range(1, MOST_THREADS + 1)))
+    )
     drop_remainder: bool = option(False)
 
 
@@ -90,9 +96,9 @@ class Parallel:
     search: Literal["sharding_propagation", "dynamic_programming", "recursive_programming"] = option(
         "sharding_propagation", shown_when=("parallel", ("auto",))
     )
-    strategy: tuple[tuple[str, str], ...] = option((), shown_when=("parallel", ("semi_auto", "hybrid")))
-    stages: int = option(1, low=1, high=1024, shown_when=("parallel", ("hybrid",)))
-    pipeline_batches: int = option(1, unit="micro_batches", low=1, high=65536, shown_when=("parallel", ("hybrid",)))
+    strategy: tuple[tuple[str, str], ...] = option((), shown_when=("parallel", SPLIT))
+    stages: int = option(2, low=2, high=1024, shown_when=("parallel", ("hybrid",)))
+    pipeline_batches: int = option(4, unit="micro_batches", low=1, high=65536, shown_when=("parallel", ("hybrid",)))
     optimizer_parallel: bool = option(False, shown_when=("parallel", SPLIT))
     fusion: int | None = option(None, unit="mb", low=1, high=65536, shown_when=("parallel", TOGETHER))
     dataset: Literal["data_parallel", "full_batch"] = option("data_parallel", shown_when=("parallel", SPLIT))
@@ -117,7 +123,7 @@ class Ascend:
 @dataclass(frozen=True, kw_only=True)
 class Debug:
     synchronous: bool = option(False, shown_when=("mode", ("pynative",)))
-    debug_port: int | None = option(None, low=1024, high=65535)
+    debug_port: int | None = option(None, low=1024, high=64511)  # and 1024 processes have one each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +145,7 @@ def _epochs_need_a_size(spec: LaunchSpec) -> Iterable[Problem]:
 
 def _batch_fits(spec: LaunchSpec) -> Iterable[Problem]:
     recipe = recipes.RECIPES[spec.what.recipe]
-    batch = (spec.how.batch or recipe.batch) * spec.how.accumulate
+    batch = recipes.resolved(spec).global_batch
     if recipe.samples is not None and batch > recipe.samples:
         args = {"batch": batch, "samples": recipe.samples}
         yield Problem(field="batch", rule="launch.rule.batch_over_data", args=args)
@@ -173,9 +179,37 @@ def _python_is_there(spec: LaunchSpec) -> Iterable[Problem]:
         yield Problem(field="python", rule="launch.rule.no_file", args={"path": str(python)})
 
 
+def _recipe_file_is_there(spec: LaunchSpec) -> Iterable[Problem]:
+    file = spec.what.recipe_file
+    if spec.what.recipe == "own" and file == Path():
+        yield Problem(field="recipe_file", rule="launch.rule.no_recipe_file")
+    elif spec.what.recipe == "own" and not file.is_file():
+        yield Problem(field="recipe_file", rule="launch.rule.no_file", args={"path": str(file)})
+
+
+def _images_are_there(spec: LaunchSpec) -> Iterable[Problem]:
+    images = spec.what.images
+    if images != Path() and not images.is_dir():
+        yield Problem(field="images", rule="launch.rule.no_folder", args={"path": str(images)})
+
+
+def _weights_are_there(spec: LaunchSpec) -> Iterable[Problem]:
+    """A file of one of two formats, or the folder of a checkpoint or a run."""
+    weights = spec.what.weights
+    if weights == Path():
+        return
+    if spec.keep.resume != Path():
+        yield Problem(field="weights", rule="launch.rule.weights_and_resume")
+    elif not weights.exists():
+        yield Problem(field="weights", rule="launch.rule.no_file", args={"path": str(weights)})
+    elif weights.is_file() and weights.suffix not in (".ckpt", ".safetensors"):
+        yield Problem(field="weights", rule="launch.rule.no_weights", args={"path": str(weights)})
+
+
 def _best_is_measured(spec: LaunchSpec) -> Iterable[Problem]:
-    measured = recipes.RECIPES[spec.what.recipe].metrics
-    if spec.keep.best not in ("none", *measured):
+    """What an own recipe measures is known when it runs."""
+    measured = recipes.metrics_of(spec)
+    if measured and spec.keep.best not in ("none", *measured):
         args = {"metric": spec.keep.best, "measured": ", ".join(measured)}
         yield Problem(field="best", rule="launch.rule.no_metric", args=args)
 
@@ -186,10 +220,26 @@ def _resume_has_a_checkpoint(spec: LaunchSpec) -> Iterable[Problem]:
         yield Problem(field="resume", rule="launch.no_checkpoint", args={"run": str(run)})
 
 
+def _steps_are_left(spec: LaunchSpec) -> Iterable[Problem]:
+    done = None if spec.keep.resume == Path() else checkpoints.step_of(spec.keep.resume)
+    steps = recipes.resolved(spec).steps
+    if done is not None and done >= steps:
+        yield Problem(field="steps", rule="launch.nothing_left", args={"step": done, "steps": steps})
+
+
 def _no_secrets(spec: LaunchSpec) -> Iterable[Problem]:
     for name, _ in spec.advanced.env:
         if is_secret(name):
             yield Problem(field="env", rule="launch.rule.secret", args={"name": name})
+
+
+def _launcher_is_there(spec: LaunchSpec) -> Iterable[Problem]:
+    yield from launchers.problems(spec)
+
+
+def one_node(spec: LaunchSpec) -> Iterable[Problem]:
+    if spec.parallel.parallel != "none" and spec.parallel.nodes > 1:
+        yield Problem(field="nodes", rule="launch.rule.many_nodes", args={"nodes": spec.parallel.nodes})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,6 +257,7 @@ class LaunchSpec:
 
     RULES = (
         _one_length, _epochs_need_a_size, _batch_fits, _bf16_has_a_device, _o2_has_a_compiler, _warmup_ends,
-        _corpus_is_there, _python_is_there, _no_secrets,
-        _best_is_measured, _resume_has_a_checkpoint,
+        _corpus_is_there, _recipe_file_is_there, _images_are_there, _weights_are_there, _python_is_there, _no_secrets,
+        _best_is_measured, _resume_has_a_checkpoint, _steps_are_left, _launcher_is_there, one_node,
+        *split_rules.RULES, *loop_rules.RULES, *ascend_env.RULES,
     )  # fmt: skip

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.common import explain
-from backends.launch.plan import plan, python_of
+from backends.launch import launchers
+from backends.launch.launchers import python_of
+from backends.launch.plan import plan
 from studio import code_state, places, processes
 from studio.events import Journal
 from studio.supervisor import supervise
@@ -21,12 +23,14 @@ if TYPE_CHECKING:
 def launch(spec: LaunchSpec, run: Run) -> Ended:
     if not (run.folder / "code.json").exists():
         code_state.keep(run.folder, Path(run.asked.project or places.ROOT), python_of(spec))
+    launchers.prepare(spec, run.folder)
     ended = supervise(plan(spec, run), run, spec.advanced.grace)
-    _explain(run, ended)
+    tell_cause(run, ended)
     return ended
 
 
-def _explain(run: Run, ended: Ended) -> None:
+def tell_cause(run: Run, ended: Ended) -> None:
+    """Adds what is known of a failure to the run's events."""
     mark = processes.read_mark(run.folder / "training.json")
     with suppress(OSError):
         Journal(run.folder, mark.attempt if mark else 1).write(*explain.findings(run.folder, ended))

@@ -42,6 +42,7 @@ CAUSES = {
     "memory_python": "out_of_memory",
     "memory_torch": "out_of_memory",
     "missing_ascend": "missing_cann",
+    "msrun_late": "comm_timeout",
     "port_msrun": "port_in_use",
     "port_python": "port_in_use",
     "port_store": "port_in_use",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 GUEST = Path(__file__).parents[2] / "studio" / "guest"
@@ -29,7 +29,7 @@ NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ASCEND_STUDIO_RUN", str(tmp_path))
-    for name in ("ASCEND_STUDIO_ATTEMPT", "RANK", "RANK_ID", "MS_ROLE"):
+    for name in ("ASCEND_STUDIO_ATTEMPT", "RANK", "OMPI_COMM_WORLD_RANK", "RANK_ID", "MS_NODE_ID", "MS_ROLE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(ascend_studio, "_event_file", None)
     return tmp_path
@@ -98,6 +98,15 @@ def test_that_a_float_reads_back_as_the_same_double(value: float) -> None:
 @given(value=st.integers())
 def test_that_an_integer_reads_back_exactly(value: int) -> None:
     assert json.loads(ascend_studio._number(value)) == value
+
+
+@given(values=st.dictionaries(st.text(), st.floats() | st.integers() | st.booleans()))
+@example(values={"100 %": 1.5, "n": 10**400})
+def test_that_the_short_way_for_plain_numbers_writes_the_same(values: dict[str, float]) -> None:
+    usual = ",".join(ascend_studio._name(name) + ":" + text for name, text in ascend_studio._numbers(values))
+    assert ascend_studio._plain_numbers(values) in ("", usual)
+    if values and all(type(value) is float and abs(value) < 1e300 for value in values.values()):
+        assert ascend_studio._plain_numbers(values) == usual
 
 
 json_values = st.recursive(
@@ -177,6 +186,21 @@ def test_that_the_file_is_named_by_attempt_rank_and_process(tmp_path: Path) -> N
     assert [f.name for f in files(tmp_path)] == [f"events.a3.r5.p{pid}.jsonl"]
     child(tmp_path, script, RANK="2", RANK_ID="5")
     assert any(f.name.startswith("events.a1.r2.") for f in files(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"RANK": "3", "LOCAL_RANK": "1", "WORLD_SIZE": "4"},  # torchrun
+        {"RANK_ID": "3", "MS_NODE_ID": "3", "MS_ROLE": "MS_WORKER", "DEVICE_ID": "1"},  # msrun of MindSpore 2.10
+        {"MS_NODE_ID": "3", "MS_ROLE": "MS_WORKER"},
+        {"OMPI_COMM_WORLD_RANK": "3", "RANK_ID": "0"},  # left over in the shell that called mpirun
+        {"RANK": "none", "PMI_RANK": "3"},
+    ],
+)
+def test_that_each_launchers_rank_is_found(tmp_path: Path, told: dict[str, str]) -> None:
+    child(tmp_path, "import ascend_studio; ascend_studio.note('a')", **told)
+    assert [file.name.split(".")[2] for file in files(tmp_path)] == ["r3"]
 
 
 def test_that_the_scheduler_of_msrun_writes_nothing(tmp_path: Path) -> None:

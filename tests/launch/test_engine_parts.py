@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -17,22 +18,24 @@ ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "backends" / "launch" / "engine"
 SOURCES = sorted((ENGINE / "ascend_engine").rglob("*.py"))
 # What an old interpreter reads before it can be told that it is one.
-READ_FIRST = ("__init__.py", "__main__.py", "options.py", "failures.py", "stopping.py")
-ALLOWED = sys.stdlib_module_names | {"mindspore", "numpy", "ascend_studio", "ascend_engine"}
+READ_FIRST = ("__init__.py", "__main__.py", "options.py", "failures.py", "stopping.py", "ranks.py")
+# debugpy: only where a debugger was asked for.
+ALLOWED = sys.stdlib_module_names | {"mindspore", "numpy", "ascend_studio", "ascend_engine", "debugpy"}
 
 sys.path += [str(ROOT / "studio" / "guest"), str(ENGINE)]
-from ascend_engine import data, failures, nonfinite, options, schedule  # noqa: E402
+from ascend_engine import ahead, data, failures, nonfinite, options, schedule  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+Batch = tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]
 sizes = st.integers(1, 300)
 seeds = st.integers(0, 2**31 - 1)
 
 
 @given(size=sizes, seed=seeds, epoch=st.integers(0, 1000))
 def test_that_every_epoch_sees_every_sample_once(size: int, seed: int, epoch: int) -> None:
-    numbers = data.sample_numbers(size, seed, epoch * size, (epoch + 1) * size)
+    numbers = data.sample_numbers(size, size, seed, epoch * size, (epoch + 1) * size)
     assert sorted(numbers) == list(range(size))
 
 
@@ -43,17 +46,114 @@ def test_that_epochs_and_seeds_differ_in_order() -> None:
 
 @given(size=sizes, seed=seeds, cut=st.integers(0, 500))
 def test_that_any_position_can_be_resumed(size: int, seed: int, cut: int) -> None:
-    whole = data.sample_numbers(size, seed, 0, 500)
-    parts = [data.sample_numbers(size, seed, 0, cut), data.sample_numbers(size, seed, cut, 500)]
+    whole = data.sample_numbers(size, size, seed, 0, 500)
+    parts = [data.sample_numbers(size, size, seed, 0, cut), data.sample_numbers(size, size, seed, cut, 500)]
     assert np.array_equal(np.concatenate(parts), whole)
+
+
+def read(stream: data.Stream, begin: int, end: int) -> np.ndarray[Any, Any]:
+    return np.concatenate([stream[number][0] for number in range(begin, end)])
 
 
 @given(step=st.integers(0, 100), accumulate=st.sampled_from([1, 2, 4, 8]))
 def test_that_a_step_sees_the_same_samples_however_it_is_split(step: int, accumulate: int) -> None:
     values = np.arange(100)
-    batches = data.micro_batches(data.Arrays(values, values), 1, step, 32 // accumulate, accumulate)
-    seen = np.concatenate([inputs for inputs, _ in batches])
-    assert np.array_equal(seen, data.sample_numbers(100, 1, step * 32, step * 32 + 32))
+    stream = data.Stream(data.Arrays(values, values), 1, 32 // accumulate, 100, 0, 1)
+    seen = read(stream, step * accumulate, (step + 1) * accumulate)
+    assert np.array_equal(seen, data.sample_numbers(100, 100, 1, step * 32, step * 32 + 32))
+
+
+@given(workers=st.integers(1, 8), batch=st.integers(1, 8), size=st.integers(64, 200), step=st.integers(0, 50))
+def test_that_workers_see_together_what_one_process_sees(workers: int, batch: int, size: int, step: int) -> None:
+    dataset = data.Arrays(np.arange(size), np.arange(size))
+    parts = [data.Stream(dataset, 1, batch, size, rank, workers)[step][0] for rank in range(workers)]
+    whole = data.Stream(dataset, 1, batch * workers, size, 0, 1)
+    assert np.array_equal(np.concatenate(parts), whole[step][0])
+    firsts = [data.Stream(dataset, 1, batch, size, rank, workers).first_sample(step) for rank in range(workers)]
+    assert firsts == [whole.first_sample(step) + rank * batch for rank in range(workers)]
+
+
+def parsed(line: str) -> options.Config:
+    return options.parse(f"--recipe linear --optimizer sgd --lr 1 --steps 9 {line}".split())
+
+
+@given(size=st.integers(24, 200), seed=seeds)
+def test_that_an_epoch_without_its_remainder_ends_with_its_last_whole_step(size: int, seed: int) -> None:
+    config = parsed(f"--batch 4 --accumulate 3 --workers 2 --drop-remainder --seed {seed}")
+    stream = data.stream(data.Arrays(np.arange(size), np.arange(size)), config, 0, 2)
+    steps = size // 24
+    assert stream.used == steps * 24
+    one, other = (data.stream(stream.data, config, rank, 2) for rank in (0, 1))
+    for epoch in range(3):
+        micros = epoch * steps * 3, (epoch + 1) * steps * 3
+        seen = np.concatenate([read(one, *micros), read(other, *micros)])
+        assert set(seen) == set(data.epoch_order(size, seed, epoch)[: stream.used])
+        assert len(seen) == stream.used
+
+
+def test_that_an_epoch_without_a_whole_step_is_refused() -> None:
+    with pytest.raises(failures.Failure, match=r"launch\.nothing_whole"):
+        data.stream(data.Arrays(np.arange(7), np.arange(7)), parsed("--batch 8 --drop-remainder"))
+
+
+class Numbered:
+    """A stream that gives the numbers themselves, from several threads at once: each read waits for `together` - 1
+    others."""
+
+    def __init__(self, together: int = 1, bad: int = -1):
+        self.gate = threading.Barrier(together)
+        self.bad = bad
+        self.highest = -1
+
+    def __getitem__(self, number: int) -> Batch:
+        self.gate.wait(10)
+        self.highest = max(self.highest, number)
+        if number == self.bad:
+            raise KeyError(number)
+        return np.array([number]), np.array([-number])
+
+
+def number_of(batch: Batch) -> int:
+    return int(batch[0][0])
+
+
+@given(begin=st.integers(0, 20), count=st.integers(1, 30), workers=st.integers(1, 4), window=st.integers(1, 8))
+def test_that_reading_ahead_gives_the_same_in_the_same_order(begin: int, count: int, workers: int, window: int) -> None:
+    read = ahead.Ahead(Numbered(), begin + count, workers, window)
+    assert [number_of(read[number]) for number in range(begin, begin + count)] == list(range(begin, begin + count))
+    for thread in read.threads:
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+def test_that_reading_ahead_is_parallel_and_ends_when_it_is_closed() -> None:
+    stream = Numbered(together=3)
+    read = ahead.Ahead(stream, 1_000_000, 3, 3)
+    assert number_of(read[0]) == 0  # which three have to be read for at once
+    assert stream.highest <= 3
+    stream.gate.abort()
+    read.close()
+    for thread in read.threads:
+        thread.join(10)
+        assert not thread.is_alive()
+        assert thread.daemon
+
+
+def test_that_what_cannot_be_read_is_raised_where_it_is_asked_for() -> None:
+    read = ahead.Ahead(Numbered(bad=2), 10, 2, 4)
+    assert [number_of(read[number]) for number in (0, 1)] == [0, 1]
+    with pytest.raises(KeyError) as raised:
+        read[2]
+    assert failures.place_of(raised.value)[0] == __file__
+    read.close()
+
+
+def test_that_each_thread_has_something_to_read() -> None:
+    stream = data.stream(data.Arrays(np.arange(9), np.arange(9)), parsed("--batch 2"))
+    assert isinstance(ahead.reader(stream, parsed("--batch 2")), ahead.Directly)
+    read = ahead.reader(stream, parsed("--batch 2 --data-workers 5 --prefetch 3 --accumulate 2"))
+    assert isinstance(read, ahead.Ahead)
+    assert (read.window, read.end, len(read.threads)) == (5, 18, 5)
 
 
 def test_that_the_order_stays_what_it_was_in_earlier_releases() -> None:

@@ -14,7 +14,8 @@ import pytest
 
 from backends import features
 from backends.launch import lines
-from backends.launch.plan import ENGINE, plan, runs_code_of
+from backends.launch.launchers import ENGINE
+from backends.launch.plan import plan, runs_code_of
 from backends.launch.sample import make_sample
 from backends.launch.spec import Advanced, LaunchSpec, What
 from studio import command_line, interpreters, places, schema

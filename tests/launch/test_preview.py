@@ -14,7 +14,7 @@ from backends.launch.preview.answer import answer, dearest
 from backends.launch.preview.memory import activation_bytes, kept_bytes, memory_of, optimizer_bytes, stage_size
 from backends.launch.preview.network import Layer, Network, Weight
 from backends.launch.preview.parts import Link, Part, read_parts
-from backends.launch.preview.recipes import MINDSPORE, digits, linear, text
+from backends.launch.preview.recipes import MINDSPORE, digits, linear, text, two_layers
 from backends.launch.preview.search import search, splits
 from backends.launch.preview.spec import PreviewSpec, feed_forward
 from backends.launch.preview.split import Setting, Split
@@ -213,8 +213,11 @@ def test_that_optimizer_states_are_those_that_mindspore_keeps(tmp_path: Path) ->
         assert optimizer_bytes(network, chosen, split(), network.parameters) == 4 * int(numbers)
 
 
+NETWORKS = [("linear", linear()), ("digits", digits()), ("text", text()), ("dense", two_layers())]
+
+
 @needs_mindspore
-@pytest.mark.parametrize(("name", "network"), [("linear", linear()), ("digits", digits()), ("text", text())])
+@pytest.mark.parametrize(("name", "network"), NETWORKS)
 def test_that_a_recipe_has_the_parameters_that_the_engine_reports(tmp_path: Path, name: str, network: Network) -> None:
     """text: on the help pages, which have more than 512 different characters."""
     ran = train(tmp_path, f"--recipe {name} --device cpu --mode pynative --optimizer sgd --lr 0.1 --batch 2 --steps 1")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.launch.test_engine_runs import check, finish, needs_mindspore, start, train
+from tests.launch.test_engine_runs import Ran, check, finish, needs_mindspore, start, train
 from tests.prove.of_checkpoint import checkpoint
-from tests.prove.of_resume import HARD, LINEAR, compare, digests, kept, resumed_and_straight, steps_of
+from tests.prove.of_resume import HARD, LINEAR, Case, chain_of, compare, digests, kept
 from tests.runs import wait_for
 
 if TYPE_CHECKING:
@@ -24,15 +24,16 @@ TEXT = "--recipe text --device cpu --mode jit --amp O2 --loss-scale dynamic --ba
 DIGITS = "--recipe digits --device cpu --mode jit --batch 16 --optimizer momentum --lr 0.05 --steps 12"
 
 
-@pytest.mark.parametrize("mode", ["pynative", "jit", "graph"])
-def test_that_a_killed_training_goes_on_bit_for_bit(mode: str, tmp_path: Path) -> None:
-    options = f"{LINEAR} {HARD} --mode {mode} --checkpoint-every 3"
-    runs, straight = resumed_and_straight(tmp_path, options, kills=1)
-    figures = compare(runs, straight)
-    assert (figures["different"], figures["same_state"]) == (0, True)
-    steps = steps_of(runs[-1:])
-    assert sorted(steps) == list(range(figures["steps"] - 19, figures["steps"] + 1))
-    ran = train(tmp_path / "none_left", f"{options} --resume {straight} --steps 5")
+@pytest.mark.parametrize(("mode", "steps"), [("pynative", 20), ("jit", 100), ("graph", 100)])
+def test_that_a_killed_training_goes_on_bit_for_bit(mode: str, steps: int, tmp_path: Path) -> None:
+    options = f"{LINEAR} {HARD} --mode {mode}"
+    case = Case(name=mode, options=options, steps=steps, kills=1, longest=0.1)
+    chain = chain_of(tmp_path, case)
+    figures = compare(chain.runs, chain.straight, chain.ends)
+    assert (chain.kills, figures) == (1, {"steps": steps, "different": 0, "same_state": True})
+    last = Ran(folder=chain.runs[-1], code=0, output="")
+    assert last.note("launch.resumed")["exact"]
+    ran = train(tmp_path / "none_left", f"{options} --resume {chain.straight} --steps 5")
     assert [finding["rule"] for finding in ran.findings()] == ["launch.nothing_left"]
 
 
@@ -60,7 +61,11 @@ def test_that_a_damaged_checkpoint_is_named_and_the_one_before_gives_the_same_en
     (finding,) = ran.findings()
     assert (finding["rule"], finding["args"]["name"]) == ("launch.checkpoint_damaged", second.name)
     assert ran.note("launch.resumed") == {"run": "earlier", "step": 5, "exact": True}
-    assert compare([digits, tmp_path / "run"], digits) == {"steps": 12, "different": 0, "same_state": True}
+    assert compare([digits, tmp_path / "run"], digits, [tmp_path / "run"]) == {
+        "steps": 12,
+        "different": 0,
+        "same_state": True,
+    }
     assert digests(tmp_path / "run")["step"] == 12
 
 
@@ -78,7 +83,7 @@ def test_that_a_dropout_goes_on_with_the_same_masks(tmp_path: Path) -> None:
     point_to(tmp_path / "earlier", 3)
     ran = train(tmp_path / "run", f"{options} --resume {tmp_path / 'earlier'}")
     assert ran.note("launch.resumed")["step"] == 3
-    figures = compare([straight.folder, ran.folder], straight.folder)
+    figures = compare([straight.folder, ran.folder], straight.folder, [ran.folder])
     assert (figures["different"], figures["same_state"]) == (0, True)
 
 

@@ -9,6 +9,7 @@ from backends.launch.spec import LaunchSpec
 from studio import schema
 from studio.errors import StudioError
 from tests.bench.stage import wait
+from ui.pages.launch import FOLDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,14 +44,25 @@ def _home(folder: str) -> Callable[[Shell, Stage], None]:
     return show
 
 
-def _launch(**values: object) -> Callable[[Shell, Stage], None]:
+def _launch(unfold: str = "", seek: str = "", resume: str = "", **values: object) -> Callable[[Shell, Stage], None]:
+    """`unfold`: a field whose card is opened and scrolled to; `resume`: a run to go on from."""
+
     def show(shell: Shell, stage: Stage) -> None:
         _project(shell, stage.project)
         page = shell.page_widget("launch")
         spec = LaunchSpec()
         for name, value in values.items():
             spec = schema.with_value(spec, name, value)
+        page.seek_box.clear()
+        for card in FOLDED:
+            page.form.card(card).fold(True)
         page.form.set_spec(spec)
+        if resume:
+            page.form.set_value("resume", stage.run(resume).folder)
+        page.seek_box.setText(seek)
+        page._scroll.verticalScrollBar().setValue(0)
+        if unfold:
+            page._scroll.reveal(page.form.focus_field(unfold))
 
     return show
 
@@ -86,7 +98,19 @@ def _help(shell: Shell, stage: Stage) -> None:
     shell.page_widget("help").list.setCurrentRow(1)
 
 
+def _help_at(card: str) -> Callable[[Shell, Stage], None]:
+    def show(shell: Shell, stage: Stage) -> None:
+        _project(shell, stage.project)
+        shell.session.ask_help(f"launch.card.{card}")
+
+    return show
+
+
+SPLIT: dict[str, object] = {"recipe": "dense", "mode": "graph", "parallel": "semi_auto", "workers": 4}
+
 STATES = (
+    State(name="help-learning", show=_help_at("learning")),
+    State(name="help-parallel", show=_help_at("parallel")),
     State(name="help", show=_help),
     State(name="home-empty", show=_home("none")),
     State(name="home-new-project", show=_home("new")),
@@ -97,6 +121,18 @@ STATES = (
     State(name="launch-full", show=_launch(mode="jit", amp="O2", accumulate=4, batch=32, steps=600, lr=1e-3)),
     State(name="launch-text", show=_launch(recipe="text", env=(("GLOG_v", "2"), ("HCCL_BUFFSIZE", "200")))),
     State(name="launch-error", show=_launch(steps=10, epochs=2.0)),
+    State(name="launch-folded-error", show=_launch(recipe="linear", best="accuracy", unfold="seed")),
+    State(name="launch-folded-set", show=_launch(parallel="data", workers=4, checkpoint_every=100, unfold="grace")),
+    State(name="launch-data", show=_launch(unfold="prefetch")),
+    State(name="launch-parallel", show=_launch(parallel="data", nodes=2, master="10.0.0.1", unfold="nodes")),
+    State(name="launch-strategy", show=_launch(**SPLIT, strategy=(("matmul1", "2x1,1x2"),), unfold="strategy")),
+    State(name="launch-strategy-wrong", show=_launch(**SPLIT, strategy=(("matmul1", "3x1"),), unfold="strategy")),
+    State(name="launch-parallel-refused", show=_launch(**{**SPLIT, "device": "cpu"}, unfold="parallel")),
+    State(name="launch-ascend", show=_launch(visible="3,1", launch_blocking=True, unfold="log_level")),
+    State(name="launch-debug", show=_launch(synchronous=True, debug_port=5678, unfold="debug_port")),
+    State(name="launch-own", show=_launch(recipe="own")),
+    State(name="launch-seek", show=_launch(seek="HCCL")),
+    State(name="launch-resume", show=_launch(resume="marked", steps=400, unfold="resume"), needs_whole=True),
     State(name="curves-empty", show=_no_runs),
     State(name="curves-loading", show=_curves("compiling")),
     State(name="curves-partial", show=_curves("partial")),
@@ -105,5 +141,12 @@ STATES = (
     State(name="curves-full", show=_curves("digits"), needs_whole=True),
     State(name="curves-log", show=_curves("digits", log=True), needs_whole=True),
     State(name="curves-amp", show=_curves("digits-O2"), needs_whole=True),
+    State(name="curves-marks", show=_curves("marked"), needs_whole=True),
+    State(name="curves-resumed", show=_curves("resumed"), needs_whole=True),
+    State(name="curves-resumed-inexactly", show=_curves("resumed-inexactly"), needs_whole=True),
+    State(name="curves-ranks", show=_curves("ranks"), needs_whole=True),
+    State(name="curves-shapes", show=_curves("shapes"), needs_whole=True),
+    State(name="curves-check", show=_curves("check-first"), needs_whole=True),
+    State(name="curves-preview", show=_curves("preview"), needs_whole=True),
     State(name="curves-text", show=_curves("text"), needs_whole=True),
 )

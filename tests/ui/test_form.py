@@ -16,7 +16,7 @@ from studio import schema
 from tests.launch.test_plan import SPECS
 from ui.form import Form
 from ui.inputs import ChoiceInput, LineInput
-from ui.pages.launch import implied
+from ui.launch.implied import implied
 from ui.pairs_input import PairsInput
 from ui.say import change_language
 
@@ -36,14 +36,14 @@ def form(qtbot: QtBot) -> Form:
 
 
 def line(form: Form, name: str) -> QLineEdit:
-    found = form.findChild(QWidget, f"launch.{name}")
+    found = form.box(name).input
     inner = found if isinstance(found, QLineEdit) else found.findChild(QLineEdit)
     assert isinstance(inner, QLineEdit)
     return inner
 
 
 def choice(form: Form, name: str) -> QComboBox:
-    found = form.findChild(QComboBox, f"launch.{name}")
+    found = form.box(name).input
     assert isinstance(found, ChoiceInput)
     return found
 
@@ -65,7 +65,7 @@ def type_into(form: Form, name: str, text: str) -> None:
 
 def words(form: Form, name: str) -> list[str]:
     """What is shown at a field."""
-    box = form.findChild(QWidget, f"launch.{name}.box")
+    box = form.box(name)
     return [label.text() for label in box.findChildren(QLabel) if label.isVisible()]
 
 
@@ -76,7 +76,8 @@ def test_that_a_new_form_is_the_default_spec_without_problems(form: Form) -> Non
 
 def test_that_every_shown_field_has_a_name_and_a_hint(form: Form) -> None:
     for field in schema.fields(LaunchSpec):
-        if schema.is_shown(form.spec(), field) and field.card != "advanced":
+        form.card(field.card).fold(False)
+        if schema.is_shown(form.spec(), field):
             assert len([text for text in words(form, field.name) if text]) >= 2
 
 
@@ -84,7 +85,7 @@ def test_that_every_shown_field_has_a_name_and_a_hint(form: Form) -> None:
 def test_that_what_is_shown_is_what_is_read(form: Form, spec: LaunchSpec) -> None:
     form.set_spec(spec)
     for field in schema.fields(LaunchSpec):
-        form._edited(field.name)
+        form.box(field.name).input.edited.emit()
     assert schema.to_json(form.spec()) == schema.to_json(spec)
 
 
@@ -135,7 +136,7 @@ def test_that_a_rule_across_fields_marks_one_of_them(form: Form) -> None:
 
 
 def test_that_a_field_that_does_not_apply_is_hidden_and_never_wrong(form: Form) -> None:
-    box = form.findChild(QWidget, "launch.corpus.box")
+    box = form.box("corpus")
     assert not box.isVisible()
     pick(form, "recipe", "text")
     assert box.isVisible()
@@ -193,9 +194,9 @@ def test_that_a_dropped_folder_is_its_path(form: Form, tmp_path: Path) -> None:
 
 
 def test_that_variables_are_rows_that_can_be_added_and_removed(form: Form) -> None:
+    form.findChild(QPushButton, "launch.advanced.fold").click()
     pairs = form.findChild(PairsInput, "launch.env")
     assert pairs is not None
-    form.findChild(QPushButton, "launch.advanced.fold").click()
     row = pairs._append("", "")
     QTest.keyClicks(row.key, "GLOG_v")
     QTest.keyClicks(row.text, "2")
@@ -210,9 +211,9 @@ def test_that_variables_are_rows_that_can_be_added_and_removed(form: Form) -> No
 
 
 def test_that_a_value_without_a_name_is_said(form: Form) -> None:
+    form.findChild(QPushButton, "launch.advanced.fold").click()
     pairs = form.findChild(PairsInput, "launch.env")
     assert pairs is not None
-    form.findChild(QPushButton, "launch.advanced.fold").click()
     row = pairs._append("", "")
     QTest.keyClicks(row.text, "2")
     assert [problem.rule for problem in form.problems()] == ["form.not_a_pair"]

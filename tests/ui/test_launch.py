@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
+    from studio.run import Run
     from ui.session import Session
+    from ui.shell import Shell
 
 
 @pytest.fixture
@@ -95,7 +97,7 @@ def test_that_a_wrong_field_that_is_folded_away_is_scrolled_to(page: LaunchPage,
     page.resize(1104, 400)
     page.form.set_spec(asked(env=(("MY_TOKEN", "x"),)))
     press(page, "launch.to_wrong")
-    box = page.form._boxes["env"]
+    box = page.form.box("env")
     qtbot.waitUntil(lambda: not box.visibleRegion().isEmpty() and box.visibleRegion().boundingRect() == box.rect())
 
 
@@ -157,7 +159,7 @@ def test_that_code_of_a_project_is_not_run_unasked(
     with qtbot.assertNotEmitted(session.page_wanted):
         press(page, "launch.start")
     assert page.consent.isVisible()
-    assert str(with_own_python / "python") in page._consent_text.text()
+    assert str(with_own_python / "python") in page.consent.text.text()
     assert not (with_own_python / ".ascend-studio").exists()
     press(page, "launch.not_now")
     assert not page.consent.isVisible()
@@ -258,3 +260,90 @@ def recorded_summary(session: Session) -> Callable[[str, float], None]:
         Journal(run.folder, 1).write(note, Ended(code=0))
 
     return put
+
+
+@pytest.fixture
+def stopped_run(session: Session) -> Run:
+    """A training of 200 steps that ended at step 120 and left a checkpoint."""
+    from studio.events import Ended, Journal
+
+    run = runs.create(session.folder, "launch", schema.to_json(asked(recipe="linear", mode="jit", batch=16, steps=200)))
+    checkpoints = run.folder / "artifacts" / "checkpoints"
+    checkpoints.mkdir(parents=True)
+    (checkpoints / "last").write_text("step-000120-3f9a1c7e\n", encoding="utf-8")
+    Journal(run.folder, 1).write(Ended(code=0))
+    session.look()
+    return run
+
+
+def test_that_a_run_to_go_on_from_brings_its_options_along(page: LaunchPage, stopped_run: Run) -> None:
+    page.form.card("keep").fold(False)
+    page.going_on._menu.aboutToShow.emit()
+    (entry,) = page.going_on._menu.actions()
+    assert entry.text().endswith("· step 120")
+    entry.trigger()
+    kept = asked(recipe="linear", mode="jit", batch=16, resume=stopped_run.folder)
+    assert page.form.spec() == kept
+    said = "Goes on after step 120. Taken over from that run: Recipe, Mode, Micro batch."
+    assert page.going_on.sentence.text().startswith(said)
+    type_into(page.form, "batch", "8")
+    assert page.going_on.sentence.text().endswith("Different: Micro batch.")
+    press(page, "launch.keep_own")
+    assert page.form.spec() == asked(resume=stopped_run.folder)
+    assert page.going_on.sentence.text().endswith("Different: Recipe, Mode, Micro batch.")
+    assert not page.going_on.keep_own.isVisible()
+
+
+def test_that_a_run_with_nothing_left_to_do_is_said_at_the_steps(page: LaunchPage, stopped_run: Run) -> None:
+    page.form.set_spec(asked(recipe="linear", steps=120, resume=stopped_run.folder))
+    assert [problem.rule for problem in page.form.problems()] == ["launch.nothing_left"]
+    type_into(page.form, "steps", "121")
+    assert page.form.problems() == ()
+
+
+def test_that_folded_cards_say_what_is_set_in_them(page: LaunchPage) -> None:
+    page.form.set_spec(asked(parallel="data", workers=4, checkpoint_every=100, best="accuracy"))
+    said = {name: page.form.card(name).summary.whole_text() for name in ("data", "keep", "parallel", "debug")}
+    assert said == {
+        "data": "Nothing set",
+        "keep": "every 100 steps · keeps 3 · best by Accuracy",
+        "parallel": "Data parallel · 4 processes · msrun",
+        "debug": "Nothing set",
+    }
+    page.form.set_spec(asked(recipe="linear", best="accuracy"))
+    assert page.form.card("keep").summary.whole_text() == "To correct: Keep the best by"
+    change_language("zh")
+    assert page.form.card("keep").is_folded
+    assert page.form.card("keep").summary.whole_text() == "需要改正：最佳的依据"
+
+
+def test_that_an_option_is_found_by_a_part_of_its_name_in_either_language(page: LaunchPage) -> None:
+    for text in ("fuse", "融合", "--fusion"):
+        page.form.set_spec(asked(parallel="data"))
+        page.seek_box.setText(text)
+        assert [name for name, box in page.form._boxes.items() if box.isVisible()] == ["fusion"]
+        assert page.form.card("parallel").isVisible()
+        assert not page.form.card("what").isVisible()
+    page.seek_box.setText("no such option")
+    assert page.form._nothing.isVisible()
+    page.seek_box.clear()
+    assert page.form.card("what").isVisible()
+    assert page.form.card("parallel").is_folded
+
+
+def test_that_the_question_mark_of_a_card_shows_its_section_of_the_help(shell: Shell) -> None:
+    page = shell.page_widget("launch")
+    for card in ("how", "parallel"):
+        shell.show_page("launch")
+        page.findChild(QPushButton, f"launch.{card}.help").click()
+        assert shell.page == "help"
+        text = shell.page_widget("help").text
+        looks.settle()
+        first = text.cursorForPosition(text.viewport().rect().topLeft()).block().text()
+        assert first in (schema_title(card), "")
+
+
+def schema_title(card: str) -> str:
+    from studio.texts import t
+
+    return t(f"launch.card.{card}")

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QGridLayout, QWidget
 
-from ui.charts import Chart, Line
+from ui.charts import Before, Chart, Line
 from ui.curves.metrics import ordered
 from ui.curves.view_range import ViewRange
 from ui.widgets import GAP
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from PySide6.QtGui import QResizeEvent, QShowEvent
 
-    from studio.series import Curves
+    from backends.curves.marks import Mark
+    from ui.watcher import RunWatcher
 
 FRAME = 66
 NARROWEST = 380
@@ -28,8 +30,10 @@ MOST_COLUMNS = 3
 class Shown:
     """A run whose curves are in the charts, with the colour it has there."""
 
-    def __init__(self, name: str, index: int, curves: Curves) -> None:
-        self.name, self.index, self.curves = name, index, curves
+    def __init__(self, name: str, index: int, watcher: RunWatcher, before: Sequence[RunWatcher] = ()) -> None:
+        """`before`: the runs that it goes on from, the last one first."""
+        self.name, self.index, self.curves, self.story = name, index, watcher.curves, watcher.story
+        self._chain = (watcher, *before)
 
     def lines(self, metric: str, is_alone: bool) -> list[Line]:
         ranks = [rank for rank in self.curves.ranks() if (rank, metric) in self.curves.series]
@@ -37,10 +41,32 @@ class Shown:
             Line(
                 name=self._name(rank, ranks, is_alone), index=self.index + place,
                 series=self.curves.series[rank, metric],
-                starts=tuple(step for attempt, step in self.curves.starts(rank).items() if attempt > 1),
+                starts=self._starts(rank), before=tuple(self._before(rank, metric)),
             )
             for place, rank in enumerate(ranks)
         ]  # fmt: skip
+
+    def _starts(self, rank: int) -> tuple[int, ...]:
+        """Where a later attempt began, or where it went on from another run."""
+        attempts = [step for attempt, step in self.curves.starts(rank).items() if attempt > 1]
+        return tuple(attempts + [end for _, end in self._parts()])
+
+    def _parts(self) -> list[tuple[RunWatcher, int]]:
+        """The runs before with the step up to which each counts, in the order of the steps. The training says at
+        which step it went on; until it has, nothing is known of the runs before."""
+        found: list[tuple[RunWatcher, int]] = []
+        for watcher, earlier in itertools.pairwise(self._chain):
+            resumed = watcher.story.marks.first("resume")
+            if resumed is None:
+                break
+            found.insert(0, (earlier, resumed.step))
+        return found
+
+    def _before(self, rank: int, metric: str) -> Iterator[Before]:
+        for watcher, end in self._parts():
+            series = watcher.curves.series.get((rank, metric))
+            if series:
+                yield Before(series=series, end=end)
 
     def _name(self, rank: int, ranks: list[int], is_alone: bool) -> str:
         name = "" if is_alone else self.name
@@ -92,10 +118,16 @@ class ChartGrid(QWidget):
             lines = [line for shown in self._shown for line in shown.lines(name, len(self._shown) == 1)]
             chart.smoothing = self._smoothing
             chart.show_lines(lines)
+            chart.show_marks(self._marks_on(name))
             if not chart.visibleRegion().isEmpty():
                 chart.draw()
         if not is_complete:
             self._timer.start(0)
+
+    def _marks_on(self, metric: str) -> list[Mark]:
+        """Of the run at the front: all on its loss, overflows also where the scale falls at them."""
+        kinds = {"loss": ("resume", "nan", "overflow", "checkpoint"), "loss_scale": ("overflow",)}.get(metric, ())
+        return [mark for mark in self._shown[0].story.marks.kept if mark.kind in kinds] if self._shown else []
 
     def _names(self) -> list[str]:
         return ordered(list(dict.fromkeys(name for shown in self._shown for name in shown.curves.names())))
@@ -105,7 +137,11 @@ class ChartGrid(QWidget):
             (int(series.steps[0]), int(series.steps[-1]))
             for shown in self._shown for series in shown.curves.series.values() if len(series)
         ]  # fmt: skip
-        return (min(end[0] for end in ends), max(end[1] for end in ends)) if ends else (0, 1)
+        begins = [
+            int(part.series.steps[0]) for shown in self._shown for name in shown.curves.names()
+            for line in shown.lines(name, is_alone=True) for part in line.before
+        ]  # fmt: skip
+        return (min([*begins, *(end[0] for end in ends)]), max(end[1] for end in ends)) if ends else (0, 1)
 
     def _make(self, names: list[str]) -> bool:
         """The charts of these metrics. A chart takes 20 ms to make: one at a time; False while some are missing."""

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from studio.texts import t
+from ui.curves.log_choice import LogChoice
 from ui.icons import show_icon
 from ui.log_view import LogView, limits_told
 from ui.say import say, unsay
@@ -56,7 +57,10 @@ class LogPanel(QFrame):
         self._toggle = text_button("log.title", "log_toggle")
         self._toggle.clicked.connect(lambda: self.open(not self.is_open))
         self._last = Elided(role="hint")
+        self.choice = LogChoice()
+        self.choice.chosen.connect(self._show_chosen)
         row.addWidget(self._toggle)
+        row.addWidget(self.choice)
         row.addWidget(self._last, 1)
         self._tools = self._make_tools()
         row.addWidget(self._tools)
@@ -101,6 +105,11 @@ class LogPanel(QFrame):
         return made
 
     def show_file(self, path: Path | None) -> None:
+        """The log of a run; those of its ranks are offered beside it."""
+        self.choice.show_log(path)
+        self._show_chosen(path)
+
+    def _show_chosen(self, path: Path | None) -> None:
         self._search.clear()
         self.view.show_file(path)
         self._tell()
@@ -145,6 +154,7 @@ class LogPanel(QFrame):
     def retranslate(self) -> None:
         for place, key in enumerate(LEVELS):
             self._levels.setItemText(place, t(key))
+        self.choice.retranslate()
         self._tell()
 
 

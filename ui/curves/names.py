@@ -31,7 +31,9 @@ def mode_name(run: Run) -> str:
 
 
 def title_of(run: Run) -> str:
-    """'digits · @jit'."""
+    """'digits · @jit'; what is no training is named first: 'shapes · digits'."""
+    if run.asked.command != "launch":
+        return " · ".join(dict.fromkeys((run.asked.command, recipe_name(run))))
     return " · ".join(filter(None, (recipe_name(run), mode_name(run))))
 
 

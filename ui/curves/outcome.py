@@ -168,8 +168,10 @@ def learned_sentence(summary: Summary) -> str:
     if summary.learned():
         return t("curves.learned_line")
     if "accuracy" in summary.metrics:
-        return t("curves.learned_accuracy", accuracy=value_of("accuracy", summary.metrics["accuracy"]))
-    if "eval_loss" in summary.metrics:
+        accuracy = value_of("accuracy", summary.metrics["accuracy"])
+        of_digits = summary.recipe in ("", "digits")
+        return t("curves.learned_accuracy" if of_digits else "curves.learned_accuracy_of", accuracy=accuracy)
+    if "eval_loss" in summary.metrics and summary.recipe in ("", "text"):
         loss = summary.metrics["eval_loss"]
         choices = math.exp(min(loss, 50.0)) if math.isfinite(loss) else math.nan
         text = f"{choices:.0f}" if choices >= 10 else f"{choices:.1f}"

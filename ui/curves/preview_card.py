@@ -9,8 +9,9 @@ import msgspec
 from backends.launch.preview.answer import FILE, Answer, Said, name_of, seconds, sent, size
 from studio import files
 from studio.texts import t
+from ui.curves.answers import AnswerCard
 from ui.curves.facts_table import FactsTable
-from ui.widgets import Card, Sentence, label
+from ui.widgets import Sentence, label
 
 if TYPE_CHECKING:
     from backends.launch.preview.search import Estimate
@@ -23,12 +24,11 @@ HEADS = (
 )  # fmt: skip
 
 
-class PreviewCard(Card):
+class PreviewCard(AnswerCard):
     def __init__(self) -> None:
         super().__init__("preview.card")
         self.setObjectName("curves_preview")
         self.header.addWidget(label("preview.estimate", "hint"))
-        self.verdict = ""
         self.before, self.after = Sentence(), Sentence()
         self.table = FactsTable()
         self.source = label(role="hint")

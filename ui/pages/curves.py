@@ -20,29 +20,42 @@ from PySide6.QtWidgets import (
 )  # fmt: skip
 
 from backends.curves.asked import recipe_of
+from backends.curves.resumed import runs_before
+from backends.launch.check.beside import COMMAND as CHECK
 from studio.run import outcome_of
 from studio.sentences import sentence_of
 from studio.texts import has, t
 from ui import actions
+from ui.curves.attach_card import AttachCard
 from ui.curves.chart_grid import ChartGrid, Shown
+from ui.curves.check_card import BesideCard, CheckCard
 from ui.curves.figures import FigureRow
 from ui.curves.log_panel import LogPanel
+from ui.curves.marks_line import MarksLine
 from ui.curves.names import recipe_name, short_names, state_name, title_of, tone_of
 from ui.curves.outcome import LearnedCard, ReasonCard, TimesCard, headline
 from ui.curves.phase_bar import PhaseBar
 from ui.curves.preview_card import COMMAND as PREVIEW
 from ui.curves.preview_card import PreviewCard
 from ui.curves.run_list import RunList
+from ui.curves.shapes_card import COMMAND as SHAPES
+from ui.curves.shapes_card import ShapesCard
 from ui.curves.stop_control import StopControl
 from ui.icons import show_icon
+from ui.launch.export_button import ExportButton
+from ui.launch.weights_table import WeightsCard
+from ui.launch.written_card import EXPORT, SCRIPT, TEMPLATE, WrittenCard
 from ui.say import say
 from ui.watcher import RunWatcher
 from ui.widgets import GAP, MARGIN, Chip, Empty, Sentence, Title, button, label, text_button
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from PySide6.QtGui import QResizeEvent, QShowEvent
 
     from studio.run import Glance, Run
+    from ui.curves.answers import AnswerCard
     from ui.session import Session
 
 QWIDGETSIZE_MAX = (1 << 24) - 1
@@ -50,6 +63,7 @@ SCROLL_BAR = 14
 TICK = 200
 LOADING_FRAME = 0.5
 ROOM_FOR_RUNS = 1300
+PHASES = ("load", "attach", "check", "compile", "train", "evaluate", "finish")
 
 
 def make_page(session: Session) -> QWidget:
@@ -65,6 +79,7 @@ class CurvesPage(QWidget):
         self.session = session
         self.run: Run | None = None
         self.watchers: dict[str, RunWatcher] = {}
+        self._before: dict[Path, RunWatcher] = {}
         self._drew = 0.0
         self._told_end = ""
         self._make()
@@ -125,7 +140,7 @@ class CurvesPage(QWidget):
         show_icon(self._runs_button, "menu", "accent", 16)
         say(self._runs_button, "setToolTip", "curves.toggle_runs_hint")
         self._runs_button.clicked.connect(lambda shown: self._show_runs_drawer(shown))
-        self.stop = StopControl(self.session)
+        self.stop, self.export = StopControl(self.session), ExportButton(self.session)
         self._copy = text_button("curves.copy_path", "curves.copy_path")
         self._copy.clicked.connect(self.copy_path)
         say(self._copy, "setToolTip", "curves.copy_path_hint")
@@ -135,7 +150,7 @@ class CurvesPage(QWidget):
         row.addWidget(self.chip)
         row.addWidget(self._runs_button)
         row.addStretch(1)
-        for widget in (self.stop, self._copy, self._open):
+        for widget in (self.stop, self.export, self._copy, self._open):
             row.addWidget(widget)
         return row
 
@@ -163,7 +178,13 @@ class CurvesPage(QWidget):
         column.setSpacing(GAP)
         self.figures, self.phase, self.grid = FigureRow(), PhaseBar(), ChartGrid()
         self.reason, self.learned, self.times = ReasonCard(), LearnedCard(), TimesCard()
-        self.preview = PreviewCard()
+        self.preview, self.beside = PreviewCard(), BesideCard()
+        self.shapes, self.attach = ShapesCard(), AttachCard()
+        self.answers: dict[str, AnswerCard] = {
+            PREVIEW: self.preview, SHAPES: self.shapes, CHECK: CheckCard(), EXPORT: WrittenCard(),
+            TEMPLATE: WrittenCard(),
+            SCRIPT: WrittenCard(),
+        }  # fmt: skip
         self.reason.log_wanted.connect(lambda: self.log.open(True))
         self.times.launch_wanted.connect(lambda: self.session.page_wanted.emit("launch"))
         self.notice = Sentence()
@@ -173,9 +194,11 @@ class CurvesPage(QWidget):
         cards.setSpacing(GAP)
         cards.addWidget(self.learned, 1)
         cards.addWidget(self.times, 1)
-        for widget in (self.reason, self.preview, self.figures, self.notice):
+        for widget in (self.reason, self.attach, *self.answers.values(), self.figures, self.notice):
             column.addWidget(widget)
+        self.marks = MarksLine()
         column.addWidget(self.phase)
+        column.addWidget(self.marks)
         self.phase.row.addWidget(self._make_tools())
         self.nothing = Sentence()
         self.nothing.setObjectName("curves.no_points")
@@ -183,6 +206,9 @@ class CurvesPage(QWidget):
         column.addWidget(self.nothing, 1)
         column.addWidget(self.grid, 1)
         column.addLayout(cards)
+        column.addWidget(self.beside)
+        self.weights = WeightsCard()
+        column.addWidget(self.weights)
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
         self.area.setWidget(content)
@@ -282,9 +308,25 @@ class CurvesPage(QWidget):
         for run, _ in drawn:
             if run.name not in self.watchers:
                 self.watchers[run.name] = self._make_watcher(run)
+        before = self._watch_before([run for run, _ in drawn])
         names = short_names([run for run, _ in drawn])
         pairs = zip(drawn, names, strict=True)
-        self.grid.show_runs([Shown(name, color, self.watchers[run.name].curves) for (run, color), name in pairs])
+        self.grid.show_runs(
+            [Shown(name, color, self.watchers[run.name], before[run.name]) for (run, color), name in pairs]
+        )
+
+    def _watch_before(self, drawn: list[Run]) -> dict[str, list[RunWatcher]]:
+        """By name of a drawn run, watchers of the runs that it goes on from, the last one first."""
+        chains = {run.name: runs_before(run) for run in drawn}
+        wanted = {run.folder: run for chain in chains.values() for run in chain}
+        for folder in set(self._before) - set(wanted):
+            watcher = self._before.pop(folder)
+            watcher.close()
+            watcher.deleteLater()
+        for folder, run in wanted.items():
+            if folder not in self._before:
+                self._before[folder] = self._make_watcher(run)
+        return {name: [self._before[run.folder] for run in chain] for name, chain in chains.items()}
 
     def _make_watcher(self, run: Run) -> RunWatcher:
         watcher = RunWatcher(self)
@@ -323,6 +365,9 @@ class CurvesPage(QWidget):
         self.figures.show_story(story, watcher.curves, recipe_of(self.run))
         self.phase.show_story(story, glance)
         self.stop.show_run(self.run, glance)
+        self.export.show_run(self.run, glance)
+        self.weights.show_run(self.run)
+        self.attach.show_story(story, is_running=glance is not None and glance.state in ("running", "unattended"))
         if glance is None:
             return
         self.chip.show_state(f"{title_of(self.run)} · {state_name(glance)}", tone_of(glance))
@@ -330,15 +375,16 @@ class CurvesPage(QWidget):
         self.sentence.setText(self._sentence(watcher, glance))
         self.notice.setText("\n".join(self._warnings(watcher)))
         self.notice.setVisible(bool(self.notice.text()))
+        self.marks.show_marks(story.marks)
         self._show_charts(glance)
 
     def _show_charts(self, glance: Glance) -> None:
         """Without a point, a sentence says when the first one comes, or that none came."""
-        is_preview = self.run is not None and self.run.asked.command == PREVIEW
-        has_points = any(watcher.curves.series for watcher in self.watchers.values()) and not is_preview
+        answers = self.run is not None and self.run.asked.command in self.answers
+        has_points = any(watcher.curves.series for watcher in self.watchers.values()) and not answers
         works = glance.state in ("running", "unattended", "queued", "elsewhere")
         loads = self.watcher is not None and not self.watcher.is_loaded
-        has_answer = not self.preview.isHidden()
+        has_answer = any(not card.isHidden() for card in self.answers.values())
         self.nothing.setText(
             "" if has_points or loads or has_answer else t("curves.points_come" if works else "curves.no_points")
         )
@@ -359,20 +405,24 @@ class CurvesPage(QWidget):
         summary = story.summary if is_over else None
         for card, shown in ((self.reason, failed), (self.learned, bool(summary)), (self.times, bool(summary))):
             card.setVisible(shown)
-        answered = is_over and outcome == "done" and self.run.asked.command == PREVIEW
-        if not answered:
-            self.preview.hide()
+        answer = self.answers.get(self.run.asked.command) if is_over and outcome == "done" else None
+        if not summary:
+            self.beside.hide()
+        for other in self.answers.values():
+            if other is not answer:
+                other.hide()
         told = f"{self.run.name} {outcome} {len(self.session.listed)}" if is_over else ""
         if told == self._told_end:
             return
         self._told_end = told
         if failed:
             self.reason.show_run(self.run, story, glance)
-        if answered:
-            self.preview.show_run(self.run)
+        if answer:
+            answer.show_run(self.run)
         if summary:
             self.learned.show_story(story, summary)
             self.times.show_run(self.run, summary, self.session.listed)
+            self.beside.show_run(self.run, self.session.listed)
 
     def _warnings(self, watcher: RunWatcher) -> list[str]:
         findings = [finding for finding in watcher.story.findings if finding.severity == "warning"]
@@ -385,14 +435,15 @@ class CurvesPage(QWidget):
 
     def _sentence(self, watcher: RunWatcher, glance: Glance) -> str:
         story, outcome = watcher.story, outcome_of(glance)
-        if outcome == "running" and story.phase in ("load", "compile", "train", "evaluate", "finish"):
+        if outcome == "running" and story.phase in PHASES:
             key = f"curves.sentence.{story.phase}"
         else:
             key = f"curves.sentence.{outcome}"
         if outcome == "done" and story.summary:
             return " ".join(filter(None, (headline(story.summary), self.times.verdict)))
-        if outcome == "done" and not self.preview.isHidden():
-            return self.preview.verdict
+        answer = self.answers.get(self.run.asked.command) if self.run else None
+        if outcome == "done" and answer and not answer.isHidden():
+            return answer.verdict
         step = max(0, story.steps_done)
         return t(key, recipe=recipe_name(self.run), step=step, total=story.total) if self.run and has(key) else ""
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QDesktopServices, QPalette, QTextBlockFormat, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QHBoxLayout, QListWidget, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBrowser, QVBoxLayout, QWidget
 
 from studio import texts
 from studio.places import ASSETS
+from studio.texts import t
 from ui import theme
 from ui.say import say
 from ui.widgets import GAP, MARGIN, Sentence, Title
@@ -24,15 +26,16 @@ if TYPE_CHECKING:
 LIST_WIDTH = 200
 TEXT_WIDTH = 860
 LINE_HEIGHT = 135
+ROW = 30
 _CHINESE_LINE_END = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef])\n(?=[^\s#*|>\d-])")
 
 
-def make_page(_session: Session) -> QWidget:
-    return HelpPage()
+def make_page(session: Session) -> QWidget:
+    return HelpPage(session)
 
 
 class HelpPage(QWidget):
-    def __init__(self) -> None:
+    def __init__(self, session: Session) -> None:
         super().__init__()
         self.setObjectName("page")
         self.list = QListWidget()
@@ -42,6 +45,7 @@ class HelpPage(QWidget):
         self.text.setObjectName("help_text")
         self.text.setOpenLinks(False)
         self.text.setMaximumWidth(TEXT_WIDTH)
+        self.text.setSearchPaths([str(ASSETS / "help" / "en")])
         self.text.anchorClicked.connect(self._follow)
         for widget in (self.list, self.text):
             say(widget, "setAccessibleName", "help.title")
@@ -49,6 +53,25 @@ class HelpPage(QWidget):
         self._lay_out()
         theme.notifier().changed.connect(self._recolour)
         self.retranslate()
+        session.help_asked.connect(self.show_topic)
+        self.show_topic(session.help_topic)
+
+    def show_topic(self, topic: str) -> None:
+        """The section whose heading is the text of a key, on whichever page it is."""
+        heading = t(topic) if topic else ""
+        for row, path in enumerate(_pages()):
+            if heading and heading in _headings(path):
+                self.list.setCurrentRow(row)
+                self._scroll_to(heading)
+                return
+
+    def _scroll_to(self, heading: str) -> None:
+        block = self.text.document().begin()
+        while block.isValid() and not (block.blockFormat().headingLevel() and block.text() == heading):
+            block = block.next()
+        if block.isValid():
+            place = self.text.document().documentLayout().blockBoundingRect(block).top()
+            self.text.verticalScrollBar().setValue(int(place))
 
     def _lay_out(self) -> None:
         sentence = Sentence()
@@ -70,7 +93,11 @@ class HelpPage(QWidget):
         row = max(0, self.list.currentRow())
         self.list.blockSignals(True)
         self.list.clear()
-        self.list.addItems([_title(path) for path in _pages()])
+        for path in _pages():
+            item = QListWidgetItem(_title(path))
+            # A list that is not shown yet would take the height of its text, without the style sheet's.
+            item.setSizeHint(QSize(0, ROW))
+            self.list.addItem(item)
         self.list.setCurrentRow(row)
         self.list.blockSignals(False)
         self._show(row)
@@ -103,6 +130,12 @@ def _pages() -> list[Path]:
 def _title(path: Path) -> str:
     with path.open(encoding="utf-8") as file:
         return file.readline().lstrip("# ").strip()
+
+
+def _headings(path: Path) -> list[str]:
+    """The texts of a page's headings, of all levels."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line.lstrip("#").strip() for line in lines if line.startswith("#")]
 
 
 def _markdown(path: Path) -> str:

@@ -2,82 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from backends.launch import lines
-from backends.launch.plan import runs_code_of
-from backends.launch.recipes import resolved
-from backends.launch.spec import LaunchSpec, Learning, Precision
+from backends.launch.plan import code_of, runs_code_of
+from backends.launch.spec import LaunchSpec
 from studio import trust
 from studio.errors import from_os
 from studio.texts import t
-from studio.units import number
 from ui import actions
 from ui.copy_card import CopyCard
 from ui.form import Form
+from ui.launch.ask_shapes import AskShapes
+from ui.launch.check_card import CheckFirst
+from ui.launch.consent import Consent
+from ui.launch.going_on import GoingOn
+from ui.launch.implied import implied, without_choices
+from ui.launch.node_lines import NodeLines
+from ui.launch.preview_button import PreviewSplits
+from ui.launch.script_button import ScriptButton
+from ui.launch.sentence import sentence
+from ui.launch.strategy_table import StrategyTable
+from ui.launch.summaries import summaries
+from ui.launch.template_button import TemplateCard
 from ui.outlook import Outlook
 from ui.page_scroll import PageScroll
 from ui.say import say
-from ui.widgets import GAP, MARGIN, Card, Sentence, Title, button, primary_button, retone, text_button
+from ui.widgets import GAP, MARGIN, Sentence, Title, button, primary_button, retone, text_button
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtWidgets import QPushButton
+
     from studio.project import Project
+    from studio.schema import Field
+    from ui.field_box import MakeInput
     from ui.session import Session
 
 SIDE = 400
-SENTENCES = {
-    "linear": "launch.about_linear",
-    "digits": "launch.about_digits",
-    "text": "launch.about_text",
-}
+SEEK = 190
+FOLDED = ("data", "keep", "parallel", "ascend", "debug", "advanced")
 
 
 def make_page(session: Session) -> LaunchPage:
     return LaunchPage(session)
-
-
-def implied(spec: LaunchSpec) -> dict[str, str]:
-    """What follows where a field is left empty."""
-    from_recipe, chosen = resolved(_without_choices(spec)), resolved(spec)
-    return {
-        "batch": t("launch.implied", value=from_recipe.batch),
-        "lr": t("launch.implied", value=f"{from_recipe.lr:g}"),
-        "weight_decay": t("launch.implied_optimizer", value=f"{chosen.weight_decay:g}"),
-        "loss_scale": t(f"launch.choice.loss_scale.{chosen.loss_scale}"),
-        "clip": t("launch.implied_clip"),
-        "jit_level": t("launch.implied_jit_level"),
-        "optimizer": t("launch.implied", value=t(f"launch.choice.optimizer.{from_recipe.optimizer}")),
-        "steps": _implied_steps(spec, chosen.steps),
-        "epochs": "" if chosen.epochs is None else f"= {number(chosen.epochs, 3)}",
-        "corpus": t("launch.implied_corpus"),
-        "checkpoint_every": t("launch.implied_checkpoint"),
-        "checkpoint_minutes": t("launch.implied_checkpoint"),
-        "resume": t("launch.implied_resume"),
-        "python": t("launch.implied_python"),
-    }
-
-
-def _implied_steps(spec: LaunchSpec, steps: int) -> str:
-    return t("launch.implied", value=steps) if spec.learning.epochs is None else f"= {steps}"
-
-
-def _without_choices(spec: LaunchSpec) -> LaunchSpec:
-    """The same recipe and ways of running, with the recipe's own numbers."""
-    return replace(spec, how=replace(spec.how, batch=None, accumulate=1), precision=Precision(), learning=Learning())
-
-
-def _sentence(spec: LaunchSpec) -> str:
-    chosen = resolved(spec)
-    args = {
-        "about": t(SENTENCES[spec.what.recipe]), "total": chosen.global_batch, "batch": chosen.batch,
-        "accumulate": spec.how.accumulate, "steps": chosen.steps,
-    }  # fmt: skip
-    if chosen.epochs is None:
-        return t("launch.sentence_open", **args)
-    return t("launch.sentence", **args, epochs=number(chosen.epochs, 3))
 
 
 class LaunchPage(QWidget):
@@ -87,17 +58,23 @@ class LaunchPage(QWidget):
         self._session = session
         self._specs: dict[str, Any] = {}
         self._project: Project | None = session.project
-        self.form = Form(LaunchSpec, "launch", implied)
+        self._actions: list[QPushButton] = []
+        self._asked: tuple[str, Callable[[LaunchSpec], Any] | None] = ("launch", None)
+        inputs: dict[str, MakeInput] = {"strategy": self._strategy_table}
+        self.form = Form(LaunchSpec, "launch", implied, FOLDED, inputs=inputs, summaries=summaries)
         self.copies = CopyCard(
             "launch.same", ("launch.tab_shell", "launch.tab_python", "launch.tab_json"), "launch.same"
         )
         self.outlook = Outlook()
         self._build()
+        self._build_extras()
         self.form.spec_changed.connect(lambda _spec: self._show())
-        session.runs_changed.connect(lambda _listed: self._show_measured())
+        self.form.help_wanted.connect(self._help)
+        session.runs_changed.connect(self._runs_changed)
         session.project_changed.connect(self._change_project)
         actions.register(self, "launch.start", "launch.start", self.start, "Ctrl+Return", "play")
-        actions.register(self, "launch.reset", "launch.reset", self.reset)
+        actions.register(self, "launch.reset", "launch.reset_long", self.reset)
+        actions.register(self, "launch.seek", "launch.seek", self.seek_box.setFocus, "Ctrl+F", "search")
         self._show()
 
     def _build(self) -> None:
@@ -111,6 +88,23 @@ class LaunchPage(QWidget):
         self._scroll = self._content()
         column.addWidget(self._scroll, 1)
 
+    def _build_extras(self) -> None:
+        """What belongs to the page beside the form and Start."""
+        self.template = TemplateCard(self, self._session)
+        self.ask_shapes = AskShapes(self)
+        self.check_first = CheckFirst(self, self._session)
+        self.node_lines = NodeLines(self)
+        self.preview = PreviewSplits(self, self._session)
+        self.going_on = GoingOn(self, self._session)
+        self.script = ScriptButton(self, self._session)
+
+    def _strategy_table(self, field: Field, _feature: str) -> StrategyTable:
+        """Made when it is first shown; it checks its rows with all other choices."""
+        table = StrategyTable(field)
+        table.show_spec(self.form.spec())
+        self.form.spec_changed.connect(table.show_spec)
+        return table
+
     def _top(self) -> QHBoxLayout:
         self.start_button = primary_button("launch.start", "launch.start")
         self.start_button.setMinimumWidth(96)
@@ -118,56 +112,72 @@ class LaunchPage(QWidget):
         self._to_wrong = button("launch.to_wrong", "launch.to_wrong")
         self._to_wrong.clicked.connect(self.start)
         reset = text_button("launch.reset", "launch.reset")
+        say(reset, "setToolTip", "launch.reset_long")
         reset.clicked.connect(self.reset)
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, MARGIN, 0)
-        row.setSpacing(8)
-        row.addWidget(Title("launch.title"))
-        row.addStretch(1)
+        self._row = QHBoxLayout()
+        self._row.setContentsMargins(0, 0, MARGIN, 0)
+        self._row.setSpacing(8)
+        self._row.addWidget(Title("launch.title"))
+        self._row.addSpacing(12)
+        self._row.addWidget(self._seek())
+        self._row.addStretch(1)
         for widget in (reset, self._to_wrong, self.start_button):
-            row.addWidget(widget)
-        return row
+            self._row.addWidget(widget)
+        return self._row
+
+    def _seek(self) -> QLineEdit:
+        self.seek_box = QLineEdit()
+        self.seek_box.setObjectName("launch.seek")
+        self.seek_box.setFixedWidth(SEEK)
+        say(self.seek_box, "setPlaceholderText", "launch.seek")
+        say(self.seek_box, "setAccessibleName", "launch.seek")
+        say(self.seek_box, "setToolTip", "launch.seek_hint")
+        self.seek_box.textChanged.connect(self.form.seek)
+        self.form.sought_all.connect(self.seek_box.clear)
+        return self.seek_box
+
+    def add_action(self, widget: QPushButton) -> None:
+        """A button beside Start; disabled with it while a field is wrong."""
+        self._actions.append(widget)
+        self._row.insertWidget(self._row.count() - 2, widget)
+
+    def add_side(self, card: QWidget) -> None:
+        """A card in the right column, under what the choices come to."""
+        self._side.insertWidget(self._side.count() - 1, card)
 
     def _content(self) -> PageScroll:
-        side = QVBoxLayout()
-        side.setSpacing(GAP)
-        side.addWidget(self.copies)
-        side.addWidget(self.outlook)
-        side.addStretch(1)
+        self._side = QVBoxLayout()
+        self._side.setSpacing(GAP)
+        self._side.addWidget(self.copies)
+        self._side.addWidget(self.outlook)
+        self._side.addStretch(1)
         right = QWidget()
         right.setMinimumWidth(SIDE)
         right.setMaximumWidth(SIDE + 120)
-        right.setLayout(side)
-        side.setContentsMargins(0, 0, 0, 0)
+        right.setLayout(self._side)
+        self._side.setContentsMargins(0, 0, 0, 0)
         row = QHBoxLayout()
         row.setSpacing(GAP)
         row.addWidget(self.form, 5)
         row.addWidget(right, 2)
-        self.consent = self._consent_card()
+        self.consent = Consent()
+        self.consent.agreed.connect(self._trust_and_start)
         return PageScroll(self.consent, row)
 
-    def _consent_card(self) -> Card:
-        card = Card("launch.consent")
-        self._consent_text = Sentence()
-        self._agree, leave = button("launch.trust", "launch.trust"), text_button("launch.not_now", "launch.not_now")
-        self._agree.clicked.connect(self._trust_and_start)
-        leave.clicked.connect(card.hide)
-        row = QHBoxLayout()
-        row.addWidget(self._agree)
-        row.addWidget(leave)
-        row.addStretch(1)
-        card.body.addWidget(self._consent_text)
-        card.body.addLayout(row)
-        card.hide()
-        return card
-
     def start(self) -> None:
-        """Starts what is chosen; asks first where that would run code of a project that is not trusted."""
+        """Starts the training that is chosen."""
+        self.begin("launch")
+
+    def begin(self, command: str, make: Callable[[LaunchSpec], Any] | None = None) -> None:
+        """Starts a command with what is chosen (`make` turns that into the command's own spec) and shows its run;
+        asks first where that would run code of a project that is not trusted."""
+        spec = self.form.spec()
         if wrong := self.form.problems():
             self._scroll.reveal(self.form.focus_field(wrong[0].field))
         elif self._must_ask():
+            self._asked = (command, make)
             self._ask()
-        elif self._session.start("launch", self.form.spec()):
+        elif self._session.start(command, make(spec) if make else spec):
             self._session.page_wanted.emit("curves")
 
     def _must_ask(self) -> bool:
@@ -177,11 +187,9 @@ class LaunchPage(QWidget):
 
     def _ask(self) -> None:
         assert self._session.project is not None
-        args = {"python": self.form.spec().advanced.python, "project": self._session.project.folder}
-        say(self._consent_text, "setText", "launch.consent_text", **args)
-        self.consent.show()
+        folder = self._session.project.folder
+        self.consent.ask(code_of(self.form.spec(), folder), folder)
         self._scroll.reveal(self.consent)
-        self._agree.setFocus()
 
     def _trust_and_start(self) -> None:
         assert self._session.project is not None
@@ -193,11 +201,15 @@ class LaunchPage(QWidget):
             self._session.trouble.emit(from_os(error, folder))
             return
         self._session.project_changed.emit(self._session.project)
-        self.start()
+        self.begin(*self._asked)
 
     def reset(self) -> None:
-        """Back to what the recipe brings along; mode, device and what is under Advanced stay."""
-        self.form.set_spec(_without_choices(self.form.spec()))
+        """Back to what the recipe brings along; mode, device and what is folded away stay."""
+        self.form.set_spec(without_choices(self.form.spec()))
+
+    def _help(self, card: str) -> None:
+        """The help page at the section of a card, which has the card's name."""
+        self._session.ask_help(f"launch.card.{card}")
 
     def _change_project(self, project: Project | None) -> None:
         """Each project has its own choices, as long as the window is open."""
@@ -209,10 +221,11 @@ class LaunchPage(QWidget):
     def _show(self) -> None:
         spec, wrong = self.form.spec(), self.form.problems()
         self.consent.hide()
-        self.start_button.setDisabled(bool(wrong))
+        for action in (self.start_button, *self._actions):
+            action.setDisabled(bool(wrong))
         self._to_wrong.setVisible(bool(wrong))
         retone(self.sentence, "role", "bad" if wrong else "dim")
-        self.sentence.setText(t("launch.wrong", count=len(wrong)) if wrong else _sentence(spec))
+        self.sentence.setText(t("launch.wrong", count=len(wrong)) if wrong else sentence(spec))
         self.start_button.setToolTip(self.sentence.text() if wrong else t("launch.start_hint"))
         self.copies.show_wrong(bool(wrong))
         if not wrong:
@@ -220,6 +233,9 @@ class LaunchPage(QWidget):
             texts = (lines.shell(spec, folder), lines.script(spec, folder), lines.values(spec))
             self.copies.show_texts(texts)
         self.outlook.show_spec(spec)
+        self._show_measured()
+
+    def _runs_changed(self, _listed: object) -> None:
         self._show_measured()
 
     def _show_measured(self) -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from backends.launch.preview.network import Kept, Layer, Matmul, Network, Weight
 from backends.launch.preview.transformer import attention, dense, kept
+from backends.launch.recipes import DENSE
 
 VOCABULARY = 513
 """Of `text`, where its folder holds at least 512 different characters, as the help pages do."""
@@ -15,13 +16,24 @@ VOCABULARY = 513
 MINDSPORE = {"sgd": (2, 3), "momentum": (1, 3), "adam": (3, 1), "adamw": (3, 1)}
 
 
-def recipe(name: Literal["linear", "digits", "text"]) -> Network:
-    return {"linear": linear, "digits": digits, "text": text}[name]()
+def recipe(name: Literal["linear", "digits", "text", "dense"]) -> Network:
+    return {"linear": linear, "digits": digits, "text": text, "dense": two_layers}[name]()
 
 
 def linear() -> Network:
     weights = (Weight(name="weight", shape=(1, 1)), Weight(name="bias", shape=(1,)))
     layer = Layer(weights=weights, matmuls=(Matmul(m=1, k=1, n=1),), kept=Kept(whole=2))
+    return Network(first=Layer(), last=layer, states=MINDSPORE)
+
+
+def two_layers() -> Network:
+    """Of dense. Not split by tensor: what that sends is counted for a transformer's blocks only. Kept: what goes into
+    each operator, and the output."""
+    inputs, width, outputs = DENSE
+    weights = (Weight(name="first", shape=(inputs, width)), Weight(name="second", shape=(width, outputs)))
+    matmuls = (Matmul(m=1, k=inputs, n=width), Matmul(m=1, k=width, n=outputs))
+    kept_numbers = Kept(whole=inputs + 2 * width + outputs)
+    layer = Layer(weights=weights, matmuls=matmuls, kept=kept_numbers)
     return Network(first=Layer(), last=layer, states=MINDSPORE)
 
 

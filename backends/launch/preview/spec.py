@@ -27,7 +27,7 @@ FORMS = ("network", ("llama", "gpt"))
 class Net:
     """The defaults are Llama 7B's."""
 
-    network: Literal["llama", "gpt", "linear", "digits", "text"] = option("llama")
+    network: Literal["llama", "gpt", "linear", "digits", "text", "dense"] = option("llama")
     layers: int = option(32, low=1, high=10_000, shown_when=FORMS)
     hidden: int = option(4096, low=1, high=1_000_000, shown_when=FORMS)
     heads: int = option(32, low=1, high=10_000, shown_when=FORMS)
@@ -118,7 +118,7 @@ def feed_forward(net: Net) -> int:
 
 def network_of(spec: PreviewSpec) -> Network:
     net = spec.net
-    if net.network == "linear" or net.network == "digits" or net.network == "text":
+    if net.network != "llama" and net.network != "gpt":
         return recipe(net.network)
     sizes = Sizes(
         form=net.network, layers=net.layers, hidden=net.hidden, heads=net.heads, ffn=feed_forward(net),

@@ -2,7 +2,8 @@
 
 The samples come as one endless stream, epoch after epoch, each in an order of
 its own. Step s of B samples takes the positions [s B, (s + 1) B), however it
-is split into micro batches; a batch may span two epochs and none is dropped.
+is split into micro batches and over workers. A step may span two epochs, unless
+each epoch ends with its last whole step.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from ascend_engine.failures import Failure
 
+if TYPE_CHECKING:
+    from ascend_engine.options import Config
     from ascend_engine.recipe import Dataset
 
 
@@ -40,10 +42,11 @@ def epoch_order(size: int, seed: int, epoch: int) -> np.ndarray:
     return np.argsort(keys, kind="stable")
 
 
-def sample_numbers(size: int, seed: int, begin: int, end: int) -> np.ndarray:
-    """Numbers of the samples at positions [begin, end) of the stream over `size` samples."""
+def sample_numbers(size: int, used: int, seed: int, begin: int, end: int) -> np.ndarray:
+    """Numbers of the samples at positions [begin, end) of the stream: the first `used` of each epoch's order over
+    `size` samples."""
     positions = np.arange(begin, end)
-    epochs, places = np.divmod(positions, size)
+    epochs, places = np.divmod(positions, used)
     numbers = np.empty_like(positions)
     for epoch in np.unique(epochs):
         inside = epochs == epoch
@@ -51,10 +54,40 @@ def sample_numbers(size: int, seed: int, begin: int, end: int) -> np.ndarray:
     return numbers
 
 
-def micro_batches(
-    data: Dataset, seed: int, step: int, batch: int, accumulate: int
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The `accumulate` micro batches of step `step`, counted from 0."""
-    begin = step * batch * accumulate
-    for start in range(begin, begin + batch * accumulate, batch):
-        yield data[sample_numbers(len(data), seed, start, start + batch)]
+def used_of_epoch(size: int, config: Config) -> int:
+    """Samples of an epoch that are trained with. Raises Failure where there is not one whole step in an epoch that
+    leaves its remainder out."""
+    if not config.drop_remainder:
+        return size
+    if size < config.samples_per_step:
+        raise Failure("launch.nothing_whole", samples=size, batch=config.samples_per_step)
+    return size - size % config.samples_per_step
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The micro batches of one worker by number, counted from 0 at the beginning of the training.
+
+    Workers take neighbouring parts of a larger one: n of them with B samples each see together what one process
+    with n B samples sees.
+    """
+
+    data: Dataset
+    seed: int
+    batch: int  # samples of this worker's micro batch
+    used: int  # samples of an epoch
+    rank: int
+    workers: int
+
+    def first_sample(self, number: int) -> int:
+        """Position of the first sample of micro batch `number`."""
+        return (number * self.workers + self.rank) * self.batch
+
+    def __getitem__(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        begin = self.first_sample(number)
+        return self.data[sample_numbers(len(self.data), self.used, self.seed, begin, begin + self.batch)]
+
+
+def stream(data: Dataset, config: Config, rank: int = 0, workers: int = 1) -> Stream:
+    """What worker `rank` of those that share the data reads."""
+    return Stream(data, config.seed, config.batch, used_of_epoch(len(data), config), rank, workers)

@@ -2,11 +2,14 @@
 
 import os
 import platform
+import re
 import sys
 import traceback
 from pathlib import Path
 
 import ascend_studio
+
+ENGINE = str(Path(__file__).parent) + os.sep
 
 
 class Failure(Exception):
@@ -45,7 +48,8 @@ def describe(error):
     if is_out_of_memory(error):
         return "launch.out_of_memory", (), {"error": first_line(error)}
     path, line = place_of(error)
-    args = {"type": type(error).__name__, "message": first_line(error), "place": f"{path}:{line}"}
+    message = error.msg if isinstance(error, SyntaxError) else first_line(error)
+    args = {"type": type(error).__name__, "message": message, "place": f"{path}:{line}"}
     return "launch.python_error", (path, line), args
 
 
@@ -57,19 +61,26 @@ def is_out_of_memory(error):
 
 
 def place_of(error):
-    """File and line where the training's own code failed: the innermost frame that is no library's.
+    """File and line where the training's own code failed: the innermost frame that is no library's, and rather the
+    user's than the engine's.
 
     A SyntaxError of a recipe knows its place itself.
     """
     if isinstance(error, SyntaxError) and error.filename:
         return error.filename, error.lineno or 0
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not _is_library(frame.filename)]
-    frame = (own or frames)[-1]
-    return frame.filename, frame.lineno
+    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    frames += compiled_frames(error)
+    own = [frame for frame in frames if not is_library(frame[0])]
+    users = [frame for frame in own if not frame[0].startswith(ENGINE)]
+    return (users or own or frames)[-1]
 
 
-def _is_library(path):
+def compiled_frames(error):
+    """Where compiling failed: no frames of Python, but "# 4 In file model.py:32, 15~42" in MindSpore's message."""
+    return [(path, int(line)) for path, line in re.findall(r"^# \d+ In file (.+):(\d+), ", str(error), re.MULTILINE)]
+
+
+def is_library(path):
     standard = str(Path(os.__file__).parent) + os.sep
     return "site-packages" in path or path.startswith((standard, "<frozen"))
 

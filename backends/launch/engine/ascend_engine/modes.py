@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import mindspore as ms
@@ -33,6 +34,10 @@ def check(config: Config, device: str) -> None:
         raise Failure("launch.no_bf16")
     if config.jit_level == "O2" and (device == "cpu" or config.mode != "graph"):
         raise Failure("launch.no_o2")
+    if config.sink and (device == "cpu" or config.mode != "graph"):
+        raise Failure("launch.no_sink")
+    if config.recompute and config.amp == "O1":
+        raise Failure("launch.no_recompute_o1")
 
 
 def enter(config: Config) -> None:
@@ -43,19 +48,28 @@ def enter(config: Config) -> None:
 
 
 def preparation(config: Config) -> Callable[[Callable], Callable]:
-    """What to do with each function of the step before it is called.
+    """What to do with each function of the step, or with the Cell that is the step, before it is called.
 
     capture_mode is always "ast". Measured with MindSpore 2.10: "trace" trains wrongly, and so does
     "bytecode", which loses what a step writes into Parameters (sums of gradients are never
     cleared, the norm read back is 0).
     """
-    if config.mode == "graph":
+    as_cell = config.loop != "functional"
+    if config.mode == "graph" and not as_cell:
         return Whole
-    return _jit(config.jit_level) if config.mode == "jit" else _as_it_is
+    if config.mode == "jit":
+        return partial(_jit_cell if as_cell else _jit, config.jit_level)
+    return _as_it_is
 
 
-def _jit(level: str) -> Callable[[Callable], Callable]:
-    return ms.jit(capture_mode="ast", jit_level=level) if level else ms.jit
+def _jit(level: str, function: Callable) -> Callable:
+    return ms.jit(function, capture_mode="ast", jit_level=level) if level else ms.jit(function)
+
+
+def _jit_cell(level: str, cell: nn.Cell) -> nn.Cell:
+    """As a decorator of its construct does; the Cell stays one, for Model."""
+    cell.construct = _jit(level, cell.construct)
+    return cell
 
 
 def _as_it_is(function: Callable) -> Callable:

@@ -9,18 +9,19 @@ if TYPE_CHECKING:
     from ascend_engine.step import Outcome
 
 
-def what_of(outcome: Outcome, scale: float | None, dynamic: bool) -> str:
+def what_of(outcome: Outcome, scale: float | None, dynamic: bool, others_lost: bool = False) -> str:
     """ "weight", "loss", "gradient", or "" where nothing is wrong.
 
     The first cause counts: weights that were not finite before the step spoil its loss, and a loss
     its gradients. Gradients that overflow under a loss scale are what it is for, as long as a
-    dynamic one can still be lowered: at 1 it is the gradients themselves.
+    dynamic one can still be lowered: at 1 it is the gradients themselves. `others_lost`: the loss
+    of another rank is not finite, and all ranks must come to the same answer.
     """
     if outcome.finite:
         return ""
     if not outcome.sound:
         return "weight"
-    if not math.isfinite(outcome.loss):
+    if others_lost or not math.isfinite(outcome.loss):
         return "loss"
     return "" if is_overflow(outcome, scale, dynamic) else "gradient"
 

@@ -58,6 +58,7 @@ class Config:
     checkpoint_every: int | None  # steps
     checkpoint_minutes: float | None
     keep: int  # newest checkpoints
+    ckpt: bool  # ModelCheckpoint's files too
     best: str  # metric whose best checkpoint is kept too; none, loss, accuracy, eval_loss
     resume: Path | None  # run to go on from
     recipe_file: Path | None  # for recipe "own": a Python file with build(config)
@@ -87,7 +88,12 @@ class Config:
     @property
     def samples_per_step(self):
         """Of one optimizer step, over all workers."""
-        return self.batch * self.accumulate * self.workers
+        return self.batch * self.accumulate * self.readers
+
+    @property
+    def readers(self):
+        """Workers that each read samples of their own: the stages of a pipeline share theirs."""
+        return self.workers // self.stages
 
 
 def parse(arguments):
@@ -129,6 +135,7 @@ def _parser():
     add("--checkpoint-every", type=_count, metavar="N", help="steps")
     add("--checkpoint-minutes", type=_rate, metavar="X")
     add("--keep", type=_count, default=3, metavar="N", help="newest checkpoints")
+    add("--ckpt", action="store_true", help="ModelCheckpoint's files too, for loop model")
     add("--best", choices=BEST, default="none", help="metric; its best checkpoint is kept too")
     add("--resume", type=Path, metavar="RUN", help="folder of the run to go on from")
     add("--recipe-file", type=Path, metavar="FILE", help="for own: has build(config) -> Recipe")

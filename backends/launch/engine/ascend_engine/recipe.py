@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+import ascend_studio
+from mindspore import mint, nn
+
+from ascend_engine import own, samples
+from ascend_engine.failures import Failure
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
-    from mindspore import Tensor, nn
+    from mindspore import Tensor
 
     from ascend_engine.options import Config
+
+BATCH_NORMS = (
+    nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d,
+    mint.nn.BatchNorm1d, mint.nn.BatchNorm2d, mint.nn.BatchNorm3d,
+)  # fmt: skip
 
 
 class Dataset(Protocol):
@@ -47,6 +58,8 @@ class Recipe:
     beginning of the training; a dropout takes its mask from it.
     watch(): numbers recorded with every step, beside the loss.
     finish(folder): called once after the training; may leave files in `folder`.
+    recompute: cells whose activations may be computed again in the backward pass instead of being kept.
+    code: sha256 of the files that an own recipe was read from, "" for the studio's.
     """
 
     network: nn.Cell
@@ -58,8 +71,42 @@ class Recipe:
     before_batch: Callable[[int], None] = nothing_to_prepare
     watch: Callable[[], Mapping[str, float]] = nothing_to_watch
     finish: Callable[[Path], None] = nothing_to_finish
+    recompute: Sequence[nn.Cell] = ()
+    code: str = ""
 
 
 def build(config: Config) -> Recipe:
-    module = importlib.import_module("ascend_engine.recipes." + config.recipe)
-    return module.build(config)
+    if config.recipe == "own":
+        made = checked(*own.build(config), config)
+    else:
+        module = importlib.import_module("ascend_engine.recipes." + config.recipe)
+        made = module.build(config)
+    tell_of_batch_norm(made.network, config)
+    measured = ("loss", *made.metrics) if made.eval_data is not None else ("loss",)
+    if config.best not in ("none", *measured):
+        raise Failure("launch.rule.no_metric", metric=config.best, measured=", ".join(measured))
+    return made
+
+
+def checked(made: Any, code: str, config: Config) -> Recipe:
+    """An own recipe, as the training needs it. Raises Failure where a part of it cannot be trained with."""
+    file = str(config.recipe_file)
+    if not isinstance(made, Recipe):
+        raise Failure("launch.recipe_returns", file=file, type=type(made).__name__)
+    if not isinstance(made.network, nn.Cell) or not made.network.trainable_params():
+        raise Failure("launch.recipe_network", file=file, type=type(made.network).__name__)
+    functions = {"loss": made.loss, **{f"metrics[{name!r}]": metric for name, metric in made.metrics.items()}}
+    for name, function in functions.items():
+        if not callable(function):
+            raise Failure("launch.recipe_not_callable", file=file, name=name, type=type(function).__name__)
+    train_data = samples.dataset("train_data", made.train_data)
+    eval_data = None if made.eval_data is None else samples.dataset("eval_data", made.eval_data)
+    return replace(made, train_data=train_data, eval_data=eval_data, code=code)
+
+
+def tell_of_batch_norm(network: nn.Cell, config: Config) -> None:
+    """Whoever splits a batch with BatchNorm in the network trains something else, however exact the sums are."""
+    has_it = any(isinstance(cell, BATCH_NORMS) for _, cell in network.cells_and_names())
+    if has_it and config.samples_per_step > config.batch:
+        ascend_studio.note("launch.batch_norm", batch=config.batch, total=config.samples_per_step)
+        print(f"BatchNorm takes its statistics from each micro batch of {config.batch} samples")

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 import ascend_studio
 import mindspore as ms
 
+from ascend_engine import usage
 from ascend_engine.nonfinite import is_overflow
+from ascend_engine.parallel import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ascend_engine.options import Config
+    from ascend_engine.parallel import Place
     from ascend_engine.recipe import Recipe
     from ascend_engine.step import Outcome
 
@@ -43,14 +46,17 @@ class Every:
 class Record:
     """The record of one training. All times are in seconds, steps are counted from 1."""
 
-    def __init__(self, config: Config, device: str, recipe: Recipe):
+    def __init__(self, config: Config, device: str, recipe: Recipe, place: Place = ALONE):
         self.config = config
+        self.place = place
         self.device = device
         self.watch = recipe.watch
         self.parameters = sum(p.size for p in recipe.network.trainable_params())
         self.latest: dict[str, float] = {}
         self.step_seconds: list[float] = []
         self.evaluate_seconds = 0.0
+        self.evaluate_every = 0  # steps from one evaluation to the next
+        self.evaluations = {"count": 0, "first": 0.0, "all": 0.0}
         self.overflows = 0
         self.skipped = 0
         self.said_nan = False
@@ -61,7 +67,7 @@ class Record:
 
     def start(self, samples: int) -> None:
         facts = self._facts()
-        ascend_studio.note("launch.device", device=self.device, asked=self.config.device)
+        self._note("launch.device", device=self.device, asked=self.config.device)
         print(
             f"recipe {self.config.recipe}  device {self.device}  mode {self.config.mode}"
             f"  amp {self.config.amp}  {self.config.optimizer} lr {self.config.lr:g}"
@@ -75,9 +81,14 @@ class Record:
         print(f"{facts['parameters']} parameters, {samples} samples, MindSpore {ms.__version__}")
         if self.config.compiled:
             self.phase("compile", 0)
-            ascend_studio.note("launch.compiling")
+            self._note("launch.compiling")
             print("compiling the graph (first step) ...")
         self.begin = time.perf_counter()
+
+    def _note(self, key: str, **args) -> None:
+        """What holds for all ranks is told by one."""
+        if self.place.is_first:
+            ascend_studio.note(key, **args)
 
     def phase(self, name: str, done: int) -> None:
         ascend_studio.progress(done, self.config.steps, name)
@@ -90,7 +101,7 @@ class Record:
         values = self._values(outcome, seconds, lr, scale)
         ascend_studio.metric(number, **values)
         if len(self.step_seconds) == 1 and self.config.compiled:
-            ascend_studio.note("launch.compiled", seconds=seconds)
+            self._note("launch.compiled", seconds=seconds)
             print(f"compiled in {seconds:.1f} s")
         if self.progress_due.now() or number == self.config.steps:
             self.phase("train", number)
@@ -99,7 +110,7 @@ class Record:
 
     def _say_overflow(self, number: int, scale: float) -> None:
         self.overflows += 1
-        ascend_studio.note("launch.overflow", step=number, scale=scale)
+        self._note("launch.overflow", step=number, scale=scale)
         print(f"overflow at step {number}, loss scale {scale:g}: the update is skipped")
 
     def _values(self, outcome: Outcome, seconds: float, lr: float, scale: float | None) -> dict[str, float]:
@@ -108,10 +119,11 @@ class Record:
         values = {
             **learned,
             "lr": lr,
-            "grad_norm": outcome.norm,
             "step_time": seconds,
             "throughput": self.config.samples_per_step / seconds,
         }
+        if outcome.norm is not None:
+            values["grad_norm"] = outcome.norm
         if scale is not None:
             values.update(loss_scale=scale, overflows=self.overflows)
         return values
@@ -125,10 +137,13 @@ class Record:
         value = outcome.norm if what == "gradient" else outcome.loss
         args = {"step": number, "what": what, "value": value}
         self.skipped += policy == "skip"
+        # A loss is each rank's own: who lost it tells. The rest all ranks see alike.
+        tells = not math.isfinite(value) if what == "loss" else self.place.is_first
         if policy == "stop":
             self.phase("train", number)
-            ascend_studio.finding("launch.nan_stopped", "error", **args)
-        elif not self.said_nan:
+            if tells:
+                ascend_studio.finding("launch.nan_stopped", "error", **args)
+        elif tells and not self.said_nan:
             rule = "launch.nan_skipped" if policy == "skip" else "launch.nan"
             ascend_studio.finding(rule, "warning", **args)
         if policy == "stop" or not self.said_nan:
@@ -144,14 +159,23 @@ class Record:
 
     def evaluated(self, number: int, metrics: Mapping[str, float], seconds: float) -> None:
         self.evaluate_seconds = seconds
+        self._count_evaluation(seconds)
         self.latest.update(metrics)
-        ascend_studio.metric(number, **metrics)
+        if self.place.is_first:
+            ascend_studio.metric(number, **metrics)
         print("  ".join(f"{name} {value:.4g}" for name, value in metrics.items()), end="")
         print(f"  at step {number}")
 
+    def _count_evaluation(self, seconds: float) -> None:
+        """The first one also loads kernels, or compiles."""
+        if not self.evaluations["count"]:
+            self.evaluations["first"] = seconds
+        self.evaluations["count"] += 1
+        self.evaluations["all"] += seconds
+
     def stopped(self, number: int) -> None:
         self.phase("train", number)
-        ascend_studio.note("launch.stopped", step=number)
+        self._note("launch.stopped", step=number)
         print(f"stopped after step {number}")
 
     def trained(self) -> None:
@@ -167,9 +191,14 @@ class Record:
             "train_seconds": round(self.seconds - compile_seconds, 3),
             "step_seconds": usual,
             "samples_per_second": self.config.samples_per_step / usual,
+            "first_seconds": self.step_seconds[0],
+            "evaluations": {**self.evaluations, "last": self.evaluate_seconds, "every": self.evaluate_every},
+            "run_seconds": usage.age(),
+            "peak_bytes": usage.peak_memory(),
+            "card_peak_bytes": usage.peak_on_card(self.device),
         }
         args = {**self._facts(), **figures, "overflows": self.overflows, "skipped": self.skipped}
-        ascend_studio.note("launch.summary", **args, metrics=self.latest)
+        self._note("launch.summary", **args, metrics=self.latest)
         print(
             f"done: {len(self.step_seconds)} steps in {self.seconds:.1f} s, of which compiling"
             f" {compile_seconds:.1f} s; {args['samples_per_second']:.0f} samples/s"

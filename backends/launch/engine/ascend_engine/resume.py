@@ -39,6 +39,9 @@ NO_STATE = "optimizer.learning_rate"
 # Options that decide nothing of what is computed in a step.
 FREE = (
     "assets", "corpus", "device", "checkpoint_every", "checkpoint_minutes", "keep", "best", "resume",
+    "recipe_file", "images", "weights",
+    "synchronous", "debug_port",
+    "data_workers", "prefetch", "ckpt",
 )  # fmt: skip
 LOOKED_AT = 64  # samples that stand for the data
 
@@ -81,6 +84,7 @@ def decides(training: Training) -> dict[str, Any]:
         "device": training.record.device,
         "mindspore": ms.__version__,
         "data": fingerprint(training.plan.train_data),
+        "code": training.plan.code,
     }
 
 

@@ -20,6 +20,7 @@ NAMES = {
     "float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "int32": "I32", "int16": "I16",
     "int8": "I8", "uint64": "U64", "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL",
 }  # fmt: skip
+BFLOAT16 = "BF16"  # the upper half of a float32
 DTYPES = {name: np.dtype(dtype) for dtype, name in NAMES.items()}
 
 
@@ -36,11 +37,14 @@ def write(path: Path, arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def decode(content: bytes) -> dict[str, np.ndarray]:
-    """The arrays of a file, read-only views of its content. Raises ValueError or KeyError where it is none."""
+    """The arrays of a file, read-only views of its content; bfloat16, which numpy lacks, as float32. Raises ValueError
+    where it is none."""
     begin = 8 + int.from_bytes(content[:8], "little")
-    header = json.loads(content[8:begin])
-    header.pop("__metadata__", None)
-    return {name: _array(content, begin, entry) for name, entry in header.items()}
+    try:
+        header = json.loads(content[8:begin])
+        return {name: _array(content, begin, entry) for name, entry in header.items() if name != "__metadata__"}
+    except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"no safetensors file: {type(error).__name__} {error}") from error
 
 
 def _header(arrays: Mapping[str, np.ndarray]) -> bytes:
@@ -58,6 +62,10 @@ def _octets(array: np.ndarray) -> np.ndarray:
 
 
 def _array(content: bytes, begin: int, entry: dict) -> np.ndarray:
-    first, last = entry["data_offsets"]
-    octets = np.frombuffer(content, np.uint8, last - first, begin + first)
-    return octets.view(DTYPES[entry["dtype"]]).reshape(entry["shape"])
+    (first, last), shape, dtype = entry["data_offsets"], entry["shape"], entry["dtype"]
+    if not 0 <= first <= last <= len(content) - begin or any(size < 0 for size in shape):
+        raise ValueError(f"an array of shape {shape} at {first} to {last} is not in the file")
+    octets = np.frombuffer(content, np.uint8)[begin + first : begin + last]
+    if dtype == BFLOAT16:
+        return (octets.view(np.uint16).astype(np.uint32) << 16).view(np.float32).reshape(shape)
+    return octets.view(DTYPES[dtype]).reshape(shape)

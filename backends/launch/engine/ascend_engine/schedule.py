@@ -15,7 +15,7 @@ def rate(config: Config, step: int) -> float:
     It rises in a line over the first `warmup` steps, the last of which has the full rate; the
     schedule begins after them.
     """
-    if step <= config.warmup:
+    if config.warmup and step <= config.warmup:
         return config.lr * step / config.warmup
     return config.lr * _share(config, step - config.warmup - 1)
 

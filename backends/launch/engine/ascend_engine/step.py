@@ -12,6 +12,8 @@ import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore.amp import all_finite
 
+from ascend_engine.parallel import ALONE, Place, make_agreement, make_mean
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -70,16 +72,18 @@ def make_change(clip: float | None, decay: Callable | None):
     return change
 
 
-def make_update(optimizer: Any, scaler: LossScaler | None, change: Callable, guarded: bool):
+def make_update(optimizer: Any, scaler: LossScaler | None, change: Callable, guarded: bool, place: Place):
     """(loss, gradients) -> (loss, finite, norm, sound).
 
     change: (gradients, norm) -> what the optimizer gets, see `make_change`. finite: loss and
     gradients are; a guarded update leaves the weights alone where they are not, and a scaler
     always guards. norm: of the gradients, unscaled and before clipping. sound: the weights that
-    the gradients were computed with are finite.
+    the gradients were computed with are finite. Of several ranks all use the mean of the gradients
+    and agree on `finite`; the loss is each one's own.
     """
     parameters = optimizer.parameters
     global_norm = make_norm()
+    mean_of_ranks, agreed = make_mean(place, parameters), make_agreement(place)
 
     def apply(gradients, norm):
         optimizer(change(gradients, norm))
@@ -96,17 +100,18 @@ def make_update(optimizer: Any, scaler: LossScaler | None, change: Callable, gua
         return loss, finite, norm, sound
 
     def update(loss, gradients):
+        gradients = mean_of_ranks(gradients)
         norm = global_norm(gradients)
-        finite = ops.logical_and(ops.isfinite(norm), ops.isfinite(loss))
-        return finish(loss, gradients, norm, finite)
+        whole, finite = agreed(ops.isfinite(norm), ops.isfinite(loss), gradients)
+        return finish(loss, gradients, norm, ops.logical_and(whole, finite))
 
     def scaled_update(loss, gradients):
-        gradients = scaler.unscale(gradients)
+        gradients = scaler.unscale(mean_of_ranks(gradients))
         norm = global_norm(gradients)
         # Not only the norm: where float16 saturates on an NPU, this asks the card.
-        whole = all_finite(gradients)
+        whole, finite = agreed(all_finite(gradients), ops.isfinite(loss), gradients)
         scaler.adjust(whole)
-        return finish(loss, gradients, norm, ops.logical_and(whole, ops.isfinite(loss)))
+        return finish(loss, gradients, norm, ops.logical_and(whole, finite))
 
     return update if scaler is None else scaled_update
 
@@ -173,13 +178,47 @@ def make_accumulated_step(gradient: Callable, update: Callable, sums: Sums):
     return micro_step, accumulated_update
 
 
+class TrainStep(nn.Cell):
+    """The whole step as a Cell: (inputs, labels) -> what an update gives, for one batch per update."""
+
+    def __init__(self, gradient: Callable, update: Callable):
+        super().__init__(auto_prefix=False)
+        self.train_step = make_single_step(gradient, update)
+
+    def construct(self, inputs, labels):
+        return self.train_step(inputs, labels)
+
+
+class AccumulatedTrainStep(nn.Cell):
+    """(inputs, labels) -> what an update gives. It updates at every `count`-th call; what the others give is no
+    result of a step."""
+
+    def __init__(self, gradient: Callable, update: Callable, sums: Sums, count: int):
+        super().__init__(auto_prefix=False)
+        self.micro_step, self.update = make_accumulated_step(gradient, update, sums)
+        self.count = count
+        self.done = Parameter(Tensor(0, ms.int32), name="accumulated.count", requires_grad=False)
+        self.one, self.none = Tensor(1, ms.int32), Tensor(0, ms.int32)
+        self.true, self.zero = Tensor(True), Tensor(0.0, ms.float32)
+
+    def construct(self, inputs, labels):
+        loss = self.micro_step(inputs, labels)
+        done = ops.depend(ops.assign_add(self.done, self.one), loss)
+        finite, norm, sound = self.true, self.zero, self.true
+        if done == self.count:
+            loss, finite, norm, sound = self.update()
+            finite = ops.depend(finite, ops.assign(self.done, self.none))
+        return loss, finite, norm, sound
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """loss: mean over the step's samples. finite, norm, sound: as an update gives them."""
+    """loss: mean over the step's samples. finite, norm, sound: as an update gives them; norm: None where it is not
+    known."""
 
     loss: float
     finite: bool
-    norm: float
+    norm: float | None
     sound: bool
 
 
@@ -188,9 +227,10 @@ def _as_it_is(function: Callable) -> Callable:
 
 
 class Step:
-    """Calls the functions of a step and waits for their result.
+    """Calls the functions of a step, or its Cell, and waits for their result.
 
-    `prepare` compiles a function, or leaves it as it is.
+    `micro_step` is called with each micro batch, `update`, where there is one, after the last. `prepare` compiles
+    a function or a Cell, or leaves it as it is.
     """
 
     def __init__(
@@ -205,32 +245,35 @@ class Step:
         decay: Callable | None = None,
         guarded: bool = True,
         prepare: Callable[[Callable], Callable] = _as_it_is,
+        as_cell: bool = False,
+        place: Place = ALONE,
     ):
         self.optimizer = optimizer
         gradient = make_gradient(network, loss, optimizer.parameters, scaler)
-        update = make_update(optimizer, scaler, make_change(clip, decay), guarded)
-        self.sums = Sums(optimizer.parameters, accumulate) if accumulate > 1 else None
-        self.micro_step = self.update = self.single_step = None
-        if self.sums is None:
-            self.single_step = prepare(make_single_step(gradient, update))
+        update = make_update(optimizer, scaler, make_change(clip, decay), guarded, place)
+        self.accumulated: tuple[Parameter, ...] = ()
+        self.update = None
+        if accumulate == 1:
+            whole = TrainStep(gradient, update) if as_cell else make_single_step(gradient, update)
+            self.micro_step = prepare(whole)
+            return
+        sums = Sums(optimizer.parameters, accumulate)
+        self.accumulated = sums.parameters
+        if as_cell:
+            cell = AccumulatedTrainStep(gradient, update, sums, accumulate)
+            self.accumulated += (cell.done,)
+            self.micro_step = prepare(cell)
         else:
-            functions = make_accumulated_step(gradient, update, self.sums)
+            functions = make_accumulated_step(gradient, update, sums)
             self.micro_step, self.update = map(prepare, functions)
 
-    @property
-    def accumulated(self) -> tuple[Parameter, ...]:
-        return () if self.sums is None else self.sums.parameters
-
     def __call__(self, batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> Outcome:
-        if self.single_step:
-            ((inputs, labels),) = batches
-            return _outcome(self.single_step(Tensor(inputs), Tensor(labels)))
         for inputs, labels in batches:
-            self.micro_step(Tensor(inputs), Tensor(labels))
+            results = self.micro_step(Tensor(inputs), Tensor(labels))
         # Read only now, so that the device need not wait for us between micro batches.
-        return _outcome(self.update())
+        return outcome_of(results if self.update is None else self.update())
 
 
-def _outcome(results: tuple[Tensor, ...]) -> Outcome:
+def outcome_of(results: tuple[Tensor, ...]) -> Outcome:
     loss, finite, norm, sound = (result.asnumpy() for result in results)
     return Outcome(float(loss), bool(finite), float(norm), bool(sound))

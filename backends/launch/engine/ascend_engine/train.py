@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import time
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import mindspore as ms
 
-from ascend_engine import data, device, evaluate, modes, nonfinite, recipe, resume, schedule
+from ascend_engine import (
+    ahead,
+    debugging,
+    device,
+    distribute,
+    evaluate,
+    model_train,
+    modes,
+    nonfinite,
+    parallel,
+    recipe,
+    resume,
+    schedule,
+    weights,
+)
+from ascend_engine.distribute import SplitStep
 from ascend_engine.keep import Keeper
 from ascend_engine.optimizers import make_decay, make_optimizer, set_learning_rate
+from ascend_engine.parallel import ALONE
 from ascend_engine.precision import make_scaler, mixed
+from ascend_engine.recompute import recompute
 from ascend_engine.record import PHASE_SECONDS, Record
 from ascend_engine.step import Step
 
@@ -23,7 +39,9 @@ if TYPE_CHECKING:
 
     from ascend_engine.checkpoint import Saved
     from ascend_engine.options import Config
+    from ascend_engine.parallel import Place
     from ascend_engine.recipe import Recipe
+    from ascend_engine.step import Outcome
     from ascend_engine.stopping import Stop
 
 
@@ -32,9 +50,14 @@ def train(config: Config, stop: Stop) -> int:
     modes.enter(config)
     used = device.select(config.device)
     modes.check(config, used)
+    distribute.check(config, used)
+    place = parallel.begin(config)
+    debugging.begin(config, place.rank, stop)
     ms.set_seed(config.seed)
-    plan = recipe.build(config)
-    return Training(config, used, plan).run(stop)
+    plan = distribute.trained_only(recipe.build(config), place, config)
+    if config.weights:
+        weights.start_from(plan.network, config.weights)
+    return Training(config, used, plan, place).run(stop)
 
 
 def named(kind: str, parameters: Iterable[Parameter]) -> dict[str, Parameter]:
@@ -44,22 +67,35 @@ def named(kind: str, parameters: Iterable[Parameter]) -> dict[str, Parameter]:
 class Training:
     """A recipe made ready to run: its network at the AMP level, its optimizer, its step."""
 
-    def __init__(self, config: Config, used: str, plan: Recipe):
+    def __init__(self, config: Config, used: str, plan: Recipe, place: Place = ALONE):
         self.config = config
         self.plan = plan
+        self.place = place
         self.begin = 0  # optimizer steps that are done before run()
+        self.number = 0  # the last step that is done
+        self.moment = 0.0  # when the step at hand began
         self.measured: dict[str, float] = {}  # by the evaluation after the latest step, if there was one
         self.keeper = Keeper(config, self.saved)
+        self.stream = distribute.batches_of(plan.train_data, config, place)
+        self.reader = ahead.reader(self.stream, config)
         self.network: nn.Cell = mixed(plan.network, config)
+        recompute(plan, config)
         self.network.set_train(True)
         self.scaler = make_scaler(config)
-        self.record = Record(config, used, plan)
+        self.scale: float | None = None  # at the beginning of the step at hand
+        self.record = Record(config, used, plan, place)
         self.eval_every = evaluate.steps_between(plan, config.samples_per_step)
+        self.record.evaluate_every = self.eval_every
         self.optimizer = self.optimizer_of_options() if plan.optimizer is None else plan.optimizer
         self.lr = 0.0  # the one that the optimizer was given last
-        self.step = Step(
+        distribute.fuse(config, place, self.optimizer.parameters)
+        self.step = self.whole_step() if config.parallel in ("none", "data") else self.split_step()
+
+    def whole_step(self) -> Step:
+        config = self.config
+        return Step(
             self.network,
-            plan.loss,
+            self.plan.loss,
             self.optimizer,
             accumulate=config.accumulate,
             scaler=self.scaler,
@@ -67,7 +103,13 @@ class Training:
             decay=make_decay(config.optimizer, self.optimizer, config.weight_decay),
             guarded=config.on_nan != "go_on",
             prepare=modes.preparation(config),
+            as_cell=config.loop != "functional",
+            place=self.place,
         )
+
+    def split_step(self) -> SplitStep:
+        decay = make_decay(self.config.optimizer, self.optimizer, self.config.weight_decay)
+        return SplitStep(self.network, self.plan.loss, self.optimizer, self.config, decay)
 
     def optimizer_of_options(self) -> Any:
         parameters = self.plan.network.trainable_params()
@@ -86,47 +128,72 @@ class Training:
             found["scaler.counter"] = self.scaler.counter
         return found
 
+    @property
+    def writes_checkpoints(self) -> bool:
+        """One rank does, for all; none where each has only a part of the weights."""
+        return self.place.is_first and not self.place.is_split
+
     def saved(self, number: int) -> Saved:
         return resume.take(self, number)
 
     def before_run(self) -> None:
         if self.config.resume:
             self.begin = resume.resume(self, self.config.resume)
+        parallel.check_begin(self.place, self.state().values())
+        parallel.tell_bytes(self.place, self.optimizer.parameters, self.optimizer.get_parameters())
 
     def after_step(self, number: int) -> None:
-        if number < self.config.steps:  # the last one is still evaluated
+        if self.writes_checkpoints and number < self.config.steps:  # the last one is still evaluated
             self.keeper.after_step(number, self.record.latest["loss"], self.measured)
 
     def after_run(self, number: int) -> None:
         """The steps are over, done or stopped; `number` is the last one."""
-        if number > self.begin:
+        if self.writes_checkpoints and number > self.begin:
             self.keeper.finish(number, self.record.latest["loss"], self.measured)
 
     def run(self, stop: Stop) -> int:
         self.before_run()
+        self.number = self.begin
         self.record.start(len(self.plan.train_data))
-        for number in range(self.begin + 1, self.config.steps + 1):
-            if stop:
-                self.after_run(number - 1)
-                self.record.stopped(number - 1)
-                return stop.exit_code
-            if not self.run_step(number):
-                return 1
-            if number % self.eval_every == 0 and number < self.config.steps:
-                self.evaluate(number)
-            self.after_step(number)
+        try:
+            goes_on = model_train.fit(self, stop) if self.config.loop == "model" else self.steps(stop)
+        finally:
+            self.reader.close()
+        if not goes_on:
+            return 1
+        if self.number < self.config.steps:
+            self.after_run(self.number)
+            self.record.stopped(self.number)
+            return parallel.exit_code(self.place, stop)
         return self.finish()
 
-    def run_step(self, number: int) -> bool:
-        """Whether the training may go on."""
-        scale = None if self.scaler is None else float(self.scaler.scale_value.asnumpy())
+    def steps(self, stop: Stop) -> bool:
+        """False where the policy for numbers that are none ends the training."""
+        while self.number < self.config.steps and not self.place.must_stop(stop):
+            self.begin_step()
+            if not self.end_step(self.step(self.batches(self.number + 1))):
+                return False
+        return True
+
+    def begin_step(self) -> None:
+        """Prepare the step after `number`."""
+        self.scale = None if self.scaler is None else float(self.scaler.scale_value.asnumpy())
         self.measured = {}
-        begin = time.perf_counter()
-        self.set_learning_rate(number)
-        outcome = self.step(self.batches(number))
-        self.record.step(number, outcome, time.perf_counter() - begin, self.lr, scale)
-        if what := nonfinite.what_of(outcome, scale, self.config.loss_scale == "dynamic"):
-            return self.record.nonfinite(number, what, outcome)
+        self.moment = time.perf_counter()
+        self.set_learning_rate(self.number + 1)
+
+    def end_step(self, outcome: Outcome) -> bool:
+        """Whether the training may go on. A step that ends it is not kept."""
+        number = self.number + 1
+        self.record.step(number, outcome, time.perf_counter() - self.moment, self.lr, self.scale)
+        dynamic = self.config.loss_scale == "dynamic"
+        what = nonfinite.what_of(outcome, self.scale, dynamic, self.place.others_lost())
+        if what and not self.record.nonfinite(number, what, outcome):
+            return False
+        self.number = number
+        if number % self.eval_every == 0 and number < self.config.steps:
+            self.evaluate(number)
+        self.after_step(number)
         return True
 
     def set_learning_rate(self, number: int) -> None:
@@ -136,12 +203,9 @@ class Training:
         self.lr = lr
 
     def batches(self, number: int):
-        config = self.config
-        sizes = config.batch, config.accumulate
-        batches = data.micro_batches(self.plan.train_data, config.seed, number - 1, *sizes)
-        for sample, batch in zip(count((number - 1) * config.samples_per_step, config.batch), batches):
-            self.plan.before_batch(sample)
-            yield batch
+        for micro in range((number - 1) * self.config.accumulate, number * self.config.accumulate):
+            self.plan.before_batch(self.stream.first_sample(micro))
+            yield self.reader[micro]
 
     def evaluate(self, number: int) -> None:
         if self.plan.eval_data is None:
@@ -150,14 +214,16 @@ class Training:
         if last or self.record.evaluate_seconds > PHASE_SECONDS:
             self.record.phase("evaluate", number)
         begin = time.perf_counter()
-        self.measured = evaluate.evaluate(self.plan, self.network)
+        self.measured = evaluate.evaluate(self.plan, self.network, self.place)
         self.record.evaluated(number, self.measured, time.perf_counter() - begin)
 
     def finish(self) -> int:
         self.record.trained()
+        parallel.check_end(self.place, self.optimizer.parameters)
         self.evaluate(self.config.steps)
         self.record.phase("finish", self.config.steps)
         self.after_run(self.config.steps)
-        self.plan.finish(Path("artifacts"))
+        if self.place.is_first:
+            self.plan.finish(Path("artifacts"))
         self.record.summary()
         return 0

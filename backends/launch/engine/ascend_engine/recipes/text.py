@@ -152,6 +152,7 @@ def build(config):
         metrics={"eval_loss": loss},
         before_batch=network.position.begin,
         finish=finish,
+        recompute=tuple(network.blocks),
     )
 
 

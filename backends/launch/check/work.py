@@ -1,0 +1,207 @@
+"""Check first, in the worker: try a few steps, measure, try larger micro batches, tell."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from backends.common import explain
+from backends.launch.check import figures
+from backends.launch.check.answer import FILE, Answer, Refusal
+from backends.launch.check.guard import Limits, end_left_over
+from backends.launch.check.largest import Largest, Point, search
+from backends.launch.check.load import Load
+from backends.launch.check.memory import PART, free_memory
+from backends.launch.check.said import said, values
+from backends.launch.check.trial import CHECKPOINTS, Trial, spec_of, try_out
+from backends.launch.recipes import RECIPES, resolved, workers
+from backends.launch.spec import LaunchSpec
+from studio import files, machine, schema
+from studio.events import Artifact, Ended, Finding, Journal, Metric, Note, Progress
+from studio.units import duration, size
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backends.launch.check.spec import CheckSpec
+    from studio.run import Run
+
+NO = 3  # done, and the answer is no
+STOPPED = 128 + 15
+TRIALS = "trials"
+SPACE = 64 * 10**6
+"""Octets that stay free on the disk of the runs, whatever is checked."""
+LEAST = 3  # steps: the first, which is no measure, and two that are
+MORE_SECONDS = 3.0
+MOST_STEPS = 400
+STEPS_FOR_MEMORY = 2
+
+
+class Stopped(Exception):
+    """The worker was asked to stop while a trial ran."""
+
+
+def check(spec: CheckSpec, run: Run) -> Ended:
+    """Leaves artifacts/check.json; of the trials only their events stay."""
+    folder = run.folder / TRIALS
+    end_left_over(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        return Checking(spec, run).check()
+    except Stopped:
+        return Ended(code=STOPPED, reason="stopped")
+
+
+class Checking:
+    """One check: its trials share its limits."""
+
+    def __init__(self, spec: CheckSpec, run: Run) -> None:
+        self.spec = spec
+        self.run = run
+        self.journal = Journal(run.folder, 1)
+        self.end = time.monotonic() + spec.check.time_limit
+        asked = spec.check.memory_limit
+        self.limit = asked * 10**6 if asked is not None else int(PART * free_memory() / on_this_host(spec))
+        self.count = 0
+        self.load = Load()
+
+    @property
+    def left(self) -> float:
+        """Seconds of the time limit."""
+        return self.end - time.monotonic()
+
+    def check(self) -> Ended:
+        args = {"memory": size(self.limit), "seconds": duration(self.spec.check.time_limit)}
+        self.journal.write(Note(key="launch.check.limits", args=args))
+        batch = resolved(self.spec).batch
+        first = self.trial(batch, LEAST)
+        if first.summary is None:
+            return self.failed(first)
+        again = self.trial(batch, more) if (more := self.more_steps(first)) > LEAST else first
+        trials = [first, again] if again is not first and again.summary else [first]
+        return self.tell(trials, self.largest(trials) if self.spec.check.largest else None)
+
+    def trial(self, batch: int, steps: int) -> Trial:
+        """Raises Stopped, and OSError on a full disk."""
+        self.count += 1
+        self.journal.write(
+            Progress(done=self.count, total=0, phase="check"),
+            Note(key="launch.check.trial", args={"batch": batch, "steps": steps}),
+        )
+        folder = self.run.folder / TRIALS / str(self.count)
+        limits = Limits(memory=self.limit, seconds=max(0.0, self.left), space=SPACE)
+        found = try_out(spec_of(self.spec, batch, steps), folder, self.run, limits)
+        self.clean(folder)
+        if found.guarded.cut == "stopped":
+            raise Stopped
+        return found
+
+    def clean(self, folder: Path) -> None:
+        """Only the record of a trial stays: what it computed is nobody's training."""
+        for path in folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+
+    def more_steps(self, first: Trial) -> int:
+        """How many steps to measure again, where they are so fast that two tell little."""
+        affordable = min(MORE_SECONDS, (self.left - 2 * first.guarded.seconds) / 2)
+        return min(MOST_STEPS, 1 + int(affordable / max(figures.pace_of(first), 1e-6)))
+
+    def largest(self, trials: list[Trial]) -> Largest:
+        last = trials[-1]
+        most = most_samples(self.spec)
+        highest = max(trial.peak for trial in trials)
+        around, pace = trials[0].guarded.seconds, figures.pace_of(last)
+
+        def is_affordable(batch: int) -> bool:
+            return around + STEPS_FOR_MEMORY * pace * batch / last.batch < self.left
+
+        return search([Point(batch=last.batch, peak=highest)], self.limit, most, is_affordable, self.attempt)
+
+    def attempt(self, batch: int) -> Point | None:
+        found = self.trial(batch, STEPS_FOR_MEMORY)
+        if found.guarded.cut == "memory" or is_out_of_memory(found):
+            return Point(batch=batch, peak=found.guarded.peak, fits=False)
+        return Point(batch=batch, peak=found.peak) if found.summary else None
+
+    def tell(self, trials: list[Trial], largest: Largest | None) -> Ended:
+        found = self.answer(trials, largest)
+        files.write_json(self.run.folder / FILE, found)
+        self.journal.write(Artifact(kind="check", path=FILE), *said(found), Metric(step=0, values=values(found)))
+        return Ended(code=0)
+
+    def answer(self, trials: list[Trial], largest: Largest | None) -> Answer:
+        steps, last = figures.steps_left(self.spec, steps_done(self.spec.keep.resume)), trials[-1]
+        seconds = figures.total_of(trials, steps, 1).value
+        on_card = [float(trial.summary.card_peak_bytes) for trial in trials if trial.summary]
+        written = figures.checkpoints_written(self.spec, steps, seconds)
+        return Answer(
+            device=last.device,
+            batch=last.batch,
+            steps=steps,
+            measured=len(last.steps) - 1,
+            step=figures.step_of(last.steps),
+            first=figures.mean_of([trial.steps[0] for trial in trials]),
+            peak=figures.highest_of([float(trial.peak) for trial in trials]),
+            card_peak=figures.highest_of(on_card) if all(on_card) else None,
+            limit=self.limit,
+            total=figures.total_of(trials, steps, written),
+            disk=figures.disk_of(self.spec, last.checkpoint, written),
+            free=machine.free_space(self.run.folder),
+            workers=workers(self.spec),
+            busy=self.load.of_others(),
+            cores=machine.machine().cores,
+            largest=largest,
+        )
+
+    def failed(self, trial: Trial) -> Ended:
+        """Why there is no answer; memory that does not suffice is one: no."""
+        cut = trial.guarded.cut
+        if cut == "memory" or is_out_of_memory(trial):
+            files.write_json(self.run.folder / FILE, Refusal(batch=trial.batch, limit=self.limit, refused=True))
+            args = {"batch": trial.batch, "limit": size(self.limit)}
+            self.journal.write(Finding(rule="launch.check.no_memory", severity="warning", args=args))
+            return Ended(code=NO)
+        if cut == "time":
+            args = {"seconds": duration(self.spec.check.time_limit), "steps": len(trial.steps)}
+            self.journal.write(Finding(rule="launch.check.no_time", severity="error", args=args))
+            return Ended(code=1)
+        if cut == "space":
+            args = {"space": size(SPACE), "folder": str(self.run.folder.parent)}
+            self.journal.write(Finding(rule="launch.check.no_space", severity="error", args=args))
+            return Ended(code=1)
+        ended = Ended(code=trial.guarded.code or 1)
+        self.journal.write(*trial.errors)
+        with suppress(OSError):
+            self.journal.write(*explain.findings(self.run.folder, ended))
+        return ended
+
+
+def on_this_host(spec: LaunchSpec) -> int:
+    """Workers that share its memory."""
+    return 1 if spec.parallel.parallel == "none" else spec.parallel.workers
+
+
+def most_samples(spec: LaunchSpec) -> int:
+    """The largest micro batch that could be asked for."""
+    highest = int(schema.field_of(LaunchSpec, "batch").high or 1)
+    samples = RECIPES[spec.what.recipe].samples
+    return highest if samples is None else min(highest, samples // spec.how.accumulate)
+
+
+def is_out_of_memory(trial: Trial) -> bool:
+    """As the framework itself says it, of a card's memory too."""
+    return any(finding.rule == "launch.out_of_memory" for finding in trial.errors)
+
+
+def steps_done(resumed: Path) -> int:
+    """By the run that is gone on from; 0 for none. Its pointer names a checkpoint by its step."""
+    try:
+        name = (resumed / CHECKPOINTS / "last").read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return 0
+    found = re.match(r"step-(\d+)-", name)
+    return int(found[1]) if found else 0

@@ -1,0 +1,21 @@
+"""What is known of a run's checkpoints without reading them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_STEP = re.compile(r"step-(\d{1,18})-")
+
+
+def step_of(folder: Path) -> int | None:
+    """The step of a run's last checkpoint, None where it has none."""
+    try:
+        name = (folder / "artifacts" / "checkpoints" / "last").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    found = _STEP.match(name.strip())
+    return int(found[1]) if found else None

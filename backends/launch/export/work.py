@@ -1,0 +1,36 @@
+"""Export, in the worker: MindSpore writes its own format, in a process of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends.launch.export.spec import pointer_of
+from backends.launch.launchers import ENGINE
+from studio import interpreters
+from studio.command import Command
+from studio.supervisor import supervise
+
+if TYPE_CHECKING:
+    from backends.launch.export.spec import ExportSpec
+    from studio.events import Ended
+    from studio.run import Run
+
+GRACE = 10.0
+
+
+def export(spec: ExportSpec, run: Run) -> Ended:
+    return supervise(plan(spec, run), run, GRACE)
+
+
+def plan(spec: ExportSpec, run: Run) -> Command:
+    """Which checkpoint a pointer names is read here. Raises OSError where it is gone by now."""
+    pointer = pointer_of(spec.export.source, spec.export.which)
+    folder = pointer.parent / pointer.read_text(encoding="ascii")
+    python = str(interpreters.embedded())
+    argv = (python, "-m", "ascend_engine.export", "--checkpoint", str(folder), "--out", str(out_of(spec, run)))
+    return Command(argv=argv, cwd=run.folder, env={"PYTHONPATH": str(ENGINE)})
+
+
+def out_of(spec: ExportSpec, run: Run) -> Path:
+    return run.folder / "artifacts" / "weights.ckpt" if spec.export.out == Path() else spec.export.out

@@ -1,0 +1,54 @@
+"""Going on from another run: which of its options are the same here, and which are taken over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends.launch.checkpoints import step_of
+from backends.launch.spec import LaunchSpec
+from studio import run as runs
+from studio import schema
+from studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from studio.run import Run
+
+DECIDING = ("what", "how", "precision", "learning", "data", "parallel")
+"""Cards whose options decide what a step computes."""
+FREE = ("weights", "launcher", "nodes", "master", "port")
+"""Of those cards, but deciding nothing of it; weights to start from have no say where a run goes on."""
+
+
+def options_of(folder: Path) -> LaunchSpec | None:
+    """What a training was asked to be; None where the folder is no run of a training."""
+    try:
+        run = runs.open_run(folder)
+    except StudioError:
+        return None
+    return schema.from_json(LaunchSpec, run.asked.values)[0] if run.asked.command == "launch" else None
+
+
+def differing(spec: LaunchSpec, then: LaunchSpec) -> tuple[str, ...]:
+    """Names of the options that decide and differ. More steps than then are no difference, unless the learning rate
+    is spread over them."""
+    spec, then = schema.effective(spec), schema.effective(then)
+    return tuple(
+        field.name for field in schema.fields(LaunchSpec)
+        if field.card in DECIDING and field.name not in FREE
+        and not (field.name in ("steps", "epochs") and spec.learning.schedule != "cosine")
+        and schema.value_of(spec, field.name) != schema.value_of(then, field.name)
+    )  # fmt: skip
+
+
+def taken_over(spec: LaunchSpec, then: LaunchSpec) -> LaunchSpec:
+    """The same with the deciding options of an earlier run, and without weights to start from."""
+    for name in differing(spec, then):
+        spec = schema.with_value(spec, name, schema.value_of(then, name))
+    return schema.with_value(spec, "weights", Path())
+
+
+def with_checkpoint(listed: list[Run]) -> list[tuple[Run, int]]:
+    """The trainings that can be gone on from, each with the step of its last checkpoint."""
+    found = [(run, step_of(run.folder)) for run in listed if run.asked.command == "launch"]
+    return [(run, step) for run, step in found if step is not None]

@@ -1,0 +1,137 @@
+"""Who starts the ranks of a training: the command for this host, and a line for each of several.
+
+On one host `ascend_engine.ranks` runs the launcher and watches it. https://www.mindspore.cn/tutorials/en/master/parallel/
+has msrun_launcher, mpirun and rank_table.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends.launch import ascend_env, rank_table
+from studio import files, interpreters, places
+from studio.errors import StudioError
+from studio.schema import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from backends.launch.spec import LaunchSpec
+
+ENGINE = Path(__file__).parent / "engine"
+RANK = ENGINE / "rank.py"
+LOGS = "logs"
+TABLE = "rank_table.json"
+WIDTH = 70
+FOLD = " \\\n  "
+HERE = "127.0.0.1"
+# msrun's own, which every node must know; on one host a free one is looked for.
+PORT = 8118
+FREE = 0
+
+
+def python_of(spec: LaunchSpec) -> Path:
+    return interpreters.embedded() if spec.advanced.python == Path() else spec.advanced.python
+
+
+def command(spec: LaunchSpec, python: Path, options: tuple[str, ...]) -> tuple[str, ...]:
+    """Of a training on this host alone; `options` are the engine's."""
+    workers = spec.parallel.workers
+    watch = (str(python), "-m", "ascend_engine.ranks", "--workers", str(workers), "--logs", LOGS)
+    if spec.parallel.launcher == "rank_table":
+        return (*watch, "--rank-table", TABLE, "--", str(python), str(RANK), *options)
+    if spec.parallel.launcher == "mpirun":
+        return (*watch, "--", *_mpirun(python, workers), *options)
+    return (*watch, "--", *_msrun(spec, python, spec.parallel.port or FREE, 0), *options)
+
+
+def _msrun(spec: LaunchSpec, python: Path, port: int, node: int) -> tuple[str, ...]:
+    """Only rank 0 is repeated in msrun's own output; each rank has its log."""
+    parallel = spec.parallel
+    words = (
+        str(python.parent / "msrun"), f"--worker_num={parallel.workers * parallel.nodes}",
+        f"--local_worker_num={parallel.workers}", f"--master_addr={parallel.master or HERE}", f"--master_port={port}",
+    )  # fmt: skip
+    nodes = (f"--node_rank={node}",) if parallel.nodes > 1 else ()
+    shown = f"--tail_worker_log={node * parallel.workers}"
+    return (*words, *nodes, "--join=True", shown, f"--log_dir={LOGS}", str(RANK))
+
+
+def _mpirun(python: Path, workers: int) -> tuple[str, ...]:
+    return ("mpirun", "--allow-run-as-root", "-n", str(workers), str(python), str(RANK))
+
+
+def devices_of(spec: LaunchSpec) -> tuple[int, ...]:
+    """Numbers of the cards on this host, one for each process, as the rank table names them."""
+    chosen = tuple(int(one) for one in spec.ascend.visible.split(",") if one.strip().isdigit())
+    return chosen[: spec.parallel.workers] or tuple(range(spec.parallel.workers))
+
+
+def prepare(spec: LaunchSpec, folder: Path) -> None:
+    """What the command needs in the run's folder: a rank table, checked. Raises OSError and StudioError."""
+    if spec.parallel.parallel == "none" or spec.parallel.launcher != "rank_table":
+        return
+    host = spec.parallel.master or socket.gethostname()
+    made = rank_table.of_host(host, devices_of(spec), rank_table.addresses_here())
+    if wrong := rank_table.wrong(made):
+        raise StudioError("launch.rank_table_wrong", places=", ".join(wrong))
+    files.write_json(folder / TABLE, made)
+
+
+def node_lines(spec: LaunchSpec, python: Path, options: tuple[str, ...], folder: Path | None) -> list[str]:
+    """What to run on each node, in the same folder, which all of them must see; None leaves it to a variable."""
+    port = spec.parallel.port or PORT
+    given = ascend_env.environment(spec)
+    return [
+        _node_line(_msrun(spec, python, port, node) + options, python, folder, given)
+        for node in range(spec.parallel.nodes)
+    ]
+
+
+def _node_line(words: tuple[str, ...], python: Path, folder: Path | None, given: dict[str, str]) -> str:
+    place = '"${RUN:?a folder that all nodes see}"' if folder is None else shlex.quote(str(folder))
+    path, paths = shlex.quote(str(python.parent)), shlex.quote(f"{ENGINE}:{places.GUEST}")
+    settings = (f'PATH={path}:"$PATH"', f"PYTHONPATH={paths}", 'ASCEND_STUDIO_RUN="$PWD"')
+    own = (f"{name}={shlex.quote(value)}" for name, value in given.items() if name != "PYTHONPATH")
+    return FOLD.join((f"cd {place} &&", *own, *settings, _folded(words)))
+
+
+def _folded(words: tuple[str, ...]) -> str:
+    """For sh, in lines that begin with a flag."""
+    lines = [""]
+    for word in words:
+        if word.startswith("--") and len(lines[-1]) > WIDTH:
+            lines.append("")
+        lines[-1] += (" " if lines[-1] else "") + shlex.quote(word)
+    return FOLD.join(lines)
+
+
+def problems(spec: LaunchSpec) -> Iterator[Problem]:
+    """Why the chosen launcher cannot start anything here."""
+    parallel, python = spec.parallel, python_of(spec)
+    if parallel.parallel == "none":
+        return
+    if parallel.launcher == "msrun" and not (python.parent / "msrun").is_file():
+        yield Problem(field="launcher", rule="launch.rule.no_msrun", args={"folder": str(python.parent)})
+    if parallel.launcher == "mpirun" and shutil.which("mpirun") is None:
+        yield Problem(field="launcher", rule="launch.rule.no_mpirun")
+    if parallel.launcher == "rank_table":
+        yield from _rank_table_problems(spec)
+    elif parallel.launcher != "msrun" and parallel.nodes > 1:
+        yield Problem(field="launcher", rule="launch.rule.nodes_by_msrun")
+
+
+def _rank_table_problems(spec: LaunchSpec) -> Iterator[Problem]:
+    if spec.how.device == "cpu":
+        yield Problem(field="launcher", rule="launch.rule.rank_table_cpu")
+    elif spec.parallel.nodes > 1:
+        yield Problem(field="launcher", rule="launch.rule.nodes_by_msrun")
+    else:
+        missing = [one for one in devices_of(spec) if one not in rank_table.addresses_here()]
+        if missing:
+            args = {"file": str(rank_table.ADDRESSES), "device": missing[0]}
+            yield Problem(field="launcher", rule="launch.rule.no_addresses", args=args)

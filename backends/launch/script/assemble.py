@@ -1,0 +1,215 @@
+"""A training as one plain script, put together from the source of the functions that a run uses."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backends.launch.script import fold, inline, prune, write
+from backends.launch.script.modules import ENGINE, PACKAGE, Definition, Indigestible, Module, Program, file_of
+from backends.launch.script.survey import ALL_CHOICES, CHOICE, Survey
+from studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROUNDS = 80
+ENTRY = f"{PACKAGE}.train:train"
+START = "start"
+LOGGED = (f"{PACKAGE}.record:Every",)  # how often a run's log gets a line
+OWN = "own_recipe"
+KEEPER = f"{PACKAGE}.keep:Keeper"
+
+
+def choices_of(argv: Sequence[str]) -> Any:
+    """The engine's own Config for a command line of it. options.py needs nothing but Python."""
+    name = "_ascend_engine_options"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, ENGINE / PACKAGE / "options.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name].parse(list(argv))
+
+
+def keeps(choices: Any) -> bool:
+    """Whether checkpoints were asked for. A run leaves one at its end in any case, a script does not."""
+    asked = (choices.checkpoint_every, choices.checkpoint_minutes)
+    return any(one is not None for one in asked) or choices.best != "none"
+
+
+def code(choices: Any) -> str:
+    """Everything of the script but what stands above it. Raises Indigestible."""
+    program, live = folded(choices)
+    names = write.final_names(live, program.imports)
+    start, live = live[-1], live[:-1]
+    used = [name for name in names if name.startswith(CHOICE)]
+    more = {"from pathlib import Path"} if any(has_path(value_of(choices, name)) for name in used) else set()
+    if ALL_CHOICES in used:
+        more.add("from types import SimpleNamespace")
+    imports = write.import_lines([*live, start], program.imports, more)
+    constants = "\n".join(constant(choices, name, names) for name in ordered(used))
+    parts = (constants, write.text_of(live, names), write.text_of([start], names))
+    return imports + "\n\n" + "\n\n\n".join(part for part in parts if part) + "\n"
+
+
+def folded(choices: Any) -> tuple[Program, list[Definition]]:
+    """What is left of the engine for these choices."""
+    program = Program(choices.recipe)
+    program.files[f"{PACKAGE}.script"] = Path(__file__).with_name("plain.py")
+    for name in (f"{PACKAGE}.script", f"{PACKAGE}.train"):
+        program.load(name)
+    if choices.recipe == "own":
+        add_own(program, choices.recipe_file)
+    add_start(program)
+    survey = Survey(choices, LOGGED if keeps(choices) else (*LOGGED, KEEPER))
+    before, live = "", prune.reached(program, START)
+    for _ in range(ROUNDS):
+        step(survey, live)
+        live = prune.reached(program, START)
+        after = dump(live)
+        if after == before:
+            shorten(survey, live)
+            live = prune.reached(program, START)
+            if dump(live) == before:
+                return program, live
+        before = after
+    raise Indigestible("it changes without an end")
+
+
+def dump(live: Sequence[Definition]) -> str:
+    return "\n".join(ast.dump(one.node) for one in live)
+
+
+def shorten(survey: Survey, live: list[Definition]) -> None:
+    survey.begin(live)
+    inlining = inline.Inline(survey, looked(survey, live))
+    for one in live:
+        inlining.visit_definition(one)
+
+
+def add_own(program: Program, file: Path | None) -> None:
+    """The user's file as one more module, in place of what would load it."""
+    if file is None or not file.is_file():
+        raise StudioError("launch.recipe_missing", file=str(file or ""))
+    program.files[OWN] = file
+    program.load(OWN)
+    call = ast.Call(ast.Name(f"{OWN}:build", ast.Load()), [ast.Name("config", ast.Load())], [])
+    (node,) = ast.parse("def build(config): return 0, ''").body
+    assert isinstance(node, ast.FunctionDef)
+    assert isinstance(node.body[0], ast.Return)
+    assert isinstance(node.body[0].value, ast.Tuple)
+    node.body[0].value.elts[0] = call
+    before = program.definitions[f"{PACKAGE}.own:build"]
+    program.definitions[f"{PACKAGE}.own:build"] = Definition(
+        before.names, ast.fix_missing_locations(node), before.module, before.place
+    )
+
+
+def add_start(program: Program) -> None:
+    """The last lines. Nobody asks a script to stop, so that what an answer to it would be is left out."""
+    (node,) = ast.parse('if __name__ == "__main__":\n    sys.exit(train())').body
+    assert isinstance(node, ast.If)
+    call = ast.Call(ast.Name(ENTRY, ast.Load()), [ast.Name(ALL_CHOICES, ast.Load()), ast.Constant(None)], [])
+    program.imports["!import sys|sys"] = "import sys"
+    leave = ast.Attribute(ast.Name("!import sys|sys", ast.Load()), "exit", ast.Load())
+    node.body = [ast.Expr(ast.Call(leave, [call], []))]
+    ast.fix_missing_locations(node)
+    module = Module(START, [], ast.Module([], []))
+    program.order.append(module)
+    program.definitions[START] = Definition((START,), node, module, 0)
+
+
+def step(survey: Survey, live: list[Definition]) -> None:
+    survey.begin(live)
+    look = looked(survey, live)
+    prune.learn(survey, look)
+    prune.narrow(survey, look)
+    folding = fold.Fold(survey)
+    for one in live:
+        folding.visit_definition(one)
+    # What the look found used is at least all that still is.
+    pruning = prune.Prune(survey, look)
+    for one in live:
+        pruning.visit_definition(one)
+
+
+def looked(survey: Survey, live: list[Definition]) -> fold.Look:
+    look = fold.Look(survey)
+    for one in live:
+        look.visit_definition(one)
+    return look
+
+
+def value_of(choices: Any, name: str) -> Any:
+    own = name[len(CHOICE) :]
+    return choices if own in ("*", "as_dict") else getattr(choices, own)
+
+
+def has_path(value: Any) -> bool:
+    parts = vars(value).values() if hasattr(value, "__dict__") and not isinstance(value, Path) else (value,)
+    return any(isinstance(part, Path) for part in parts)
+
+
+def ordered(names: Sequence[str]) -> list[str]:
+    """As the engine's Config has them, what is computed from others behind them."""
+    fields = [CHOICE + one for one in field_comments()]
+    return sorted(names, key=lambda name: (fields.index(name) if name in fields else len(fields), name))
+
+
+def constant(choices: Any, name: str, names: dict[str, str]) -> str:
+    """A line that names a chosen value, with what options.py says of it."""
+    own = name[len(CHOICE) :]
+    if own == "*":
+        rows = "".join(f"    {key}={plain(value)},\n" for key, value in vars(choices).items())
+        return f"{names[name]} = SimpleNamespace(\n{rows})"
+    if own == "as_dict":
+        rows = "".join(f'    "{key}": {plain(text_of(value))},\n' for key, value in vars(choices).items())
+        return f"{names[name]} = {{\n{rows}}}"
+    comment = field_comments().get(own, "")
+    return f"{names[name]} = {computed(choices, own, names)}" + (f"  {comment}" if comment else "")
+
+
+def text_of(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def plain(value: Any) -> str:
+    if isinstance(value, Path):
+        return f"Path({plain(str(value))})"
+    text = repr(value)
+    return f'"{value}"' if isinstance(value, str) and not set(text) & {'"', "\\"} else text
+
+
+def computed(choices: Any, own: str, names: dict[str, str]) -> str:
+    """A product of other constants stays one, so that it follows where one of them is changed."""
+    for one in config_body():
+        if isinstance(one, ast.FunctionDef) and one.name == own and isinstance(one.body[-1], ast.Return):
+            parts = [node.attr for node in ast.walk(one.body[-1]) if isinstance(node, ast.Attribute)]
+            if isinstance(one.body[-1].value, ast.BinOp) and isinstance(one.body[-1].value.op, ast.Mult):
+                factors = [names.get(CHOICE + part, plain(getattr(choices, part))) for part in reversed(parts)]
+                return " * ".join(factor for factor in factors if factor != "1") or "1"
+    return plain(getattr(choices, own))
+
+
+def config_body() -> list[ast.stmt]:
+    tree = ast.parse(file_of(f"{PACKAGE}.options").read_text("utf-8"))
+    return next(one.body for one in tree.body if isinstance(one, ast.ClassDef) and one.name == "Config")
+
+
+def field_comments() -> dict[str, str]:
+    """By field of Config, the comment behind it."""
+    lines = file_of(f"{PACKAGE}.options").read_text("utf-8").splitlines()
+    inside = lines[lines.index("class Config:") :]
+    end = next(place for place, line in enumerate(inside) if "@property" in line)
+    found = {}
+    for line in inside[:end]:
+        name, colon, rest = line.strip().partition(": ")
+        if colon and name.isidentifier():
+            found[name] = "# " + rest.partition("  # ")[2] if "  # " in rest else ""
+    return found

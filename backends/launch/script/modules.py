@@ -1,0 +1,353 @@
+"""The engine's sources as one name space: each name says which module's it is, until the script is written.
+
+A name of a module's own becomes `ascend_engine.step:make_norm`, one that it imports from elsewhere
+`!mindspore|ms` with the line that imports it; names local to a function stay as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import io
+import tokenize
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+ENGINE = Path(__file__).parents[1] / "engine"
+PACKAGE = "ascend_engine"
+N = TypeVar("N", bound=ast.AST)
+Function = ast.FunctionDef | ast.Lambda
+
+
+class Indigestible(StudioError):
+    """The engine's source has something in it that no plain script can be made of."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__("launch.script_indigestible", what=what)
+
+
+@dataclass
+class Definition:
+    """A statement of a module's top level; `names`: what it binds."""
+
+    names: tuple[str, ...]
+    node: ast.stmt
+    module: Module
+    place: int
+
+
+@dataclass
+class Module:
+    """`bound`: what each name of its top level stands for; `typing`: those that only annotations use."""
+
+    name: str
+    lines: list[str]
+    tree: ast.Module
+    bound: dict[str, str] = field(default_factory=dict)
+    needs: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Program:
+    """All that may be reached from an entry, by name. `order`: modules, those that others need first."""
+
+    recipe: str
+    definitions: dict[str, Definition] = field(default_factory=dict)
+    imports: dict[str, str] = field(default_factory=dict)
+    order: list[Module] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    files: dict[str, Path] = field(default_factory=dict)
+
+    def load(self, name: str) -> None:
+        """Adds a module and all that it imports."""
+        if name in self.seen:
+            return
+        self.seen.add(name)
+        module = read(name, self.files.get(name) or file_of(name))
+        bind(module, self.imports)
+        for needed in module.needs:
+            self.load(needed)
+        self.order.append(module)
+        for place, statement in enumerate(module.tree.body):
+            self._define(module, place, statement)
+
+    def _define(self, module: Module, place: int, statement: ast.stmt) -> None:
+        if isinstance(statement, ast.Import | ast.ImportFrom) or is_text(statement) or is_skipped(statement):
+            return
+        names = tuple(f"{module.name}:{name}" for name in bound_by(statement))
+        if not names:
+            raise Indigestible(f"{module.name}, line {statement.lineno}")
+        node = Resolver(module, self).define(statement)
+        definition = Definition(names, node, module, place)
+        self.definitions.update(dict.fromkeys(names, definition))
+
+
+def file_of(name: str) -> Path:
+    path = ENGINE.joinpath(*name.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def read(name: str, path: Path) -> Module:
+    text = source_of(path, path.stat().st_mtime_ns)
+    tree = ast.parse(text, str(path))
+    remember(tree, text)
+    return Module(name, text.splitlines(), tree)
+
+
+@dataclass(frozen=True)
+class Written:
+    """How a statement was written: its lines, the comments above and behind it, and what it was then."""
+
+    lines: tuple[str, ...]
+    above: tuple[str, ...]
+    behind: str
+    apart: bool
+    dump: str
+
+
+def remember(tree: ast.Module, text: str) -> None:
+    """Gives each statement its `written`, since a syntax tree has no comments."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    comments = {one.start[0]: one.string for one in tokens if one.type == tokenize.COMMENT}
+    lines = text.splitlines()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt):
+            node.written = written(node, lines, comments)  # type: ignore[attr-defined]
+
+
+def written(node: ast.stmt, lines: list[str], comments: dict[int, str]) -> Written:
+    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+    last = node.end_lineno or node.lineno
+    top = first
+    while top - 1 in comments and lines[top - 2].lstrip().startswith("#"):
+        top -= 1
+    above = tuple(lines[place - 1].strip() for place in range(top, first))
+    behind = comments.get(last, "")
+    return Written(
+        lines=tuple(line[min(node.col_offset, len(line) - len(line.lstrip())) :] for line in lines[first - 1 : last]),
+        above=above,
+        behind="" if behind.startswith(("# noqa", "# fmt", "# type")) else behind,
+        apart=top > 1 and not lines[top - 2].strip(),
+        dump=ast.dump(node),
+    )
+
+
+@lru_cache(maxsize=128)
+def source_of(path: Path, _changed: int) -> str:
+    return path.read_text("utf-8")
+
+
+def is_module(name: str) -> bool:
+    return (name == PACKAGE or name.startswith(PACKAGE + ".")) and file_of(name).is_file()
+
+
+def is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def is_typing(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def is_skipped(node: ast.AST) -> bool:
+    """For annotations only, or for a module that is run by itself."""
+    return is_typing(node) or (isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'")
+
+
+def bind(module: Module, imports: dict[str, str]) -> None:
+    """What the names of a module's top level stand for; its own come last, as they do when it runs."""
+    for statement in module.tree.body:
+        for one in statement.body if is_typing(statement) and isinstance(statement, ast.If) else [statement]:
+            if isinstance(one, ast.Import | ast.ImportFrom):
+                found = list(imported(one, imports))
+                module.bound.update(found)
+                if one is statement:
+                    module.needs += [needed for _, name in found if (needed := name.partition(":")[0]) and ":" in name]
+    for statement in module.tree.body:
+        module.bound.update({name: f"{module.name}:{name}" for name in bound_by(statement)})
+
+
+def imported(node: ast.Import | ast.ImportFrom, imports: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Name and what it stands for; `PACKAGE.module:` is a module of the engine."""
+    for alias in node.names:
+        name = alias.asname or alias.name.partition(".")[0]
+        if isinstance(node, ast.ImportFrom):
+            whole = f"{node.module}.{alias.name}"
+            if is_module(whole):
+                yield name, whole + ":"
+                continue
+            if is_module(node.module or ""):
+                yield name, f"{node.module}:{alias.name}"
+                continue
+            line = ast.unparse(ast.ImportFrom(node.module, [alias], node.level))
+        else:
+            line = ast.unparse(ast.Import([alias]))
+        marked = f"!{line}|{name}"
+        imports[marked] = line
+        yield name, marked
+
+
+def bound_by(statement: ast.stmt) -> Iterator[str]:
+    """Names that a statement of a top level binds, but by importing."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        yield statement.name
+    elif isinstance(statement, ast.Assign | ast.AnnAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
+
+
+def locals_of(function: Function) -> set[str]:
+    """Names that a function binds itself, not those of functions in it."""
+    arguments = function.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    names = {one.arg for one in every if one}
+    pending: list[ast.AST] = list(function.body) if isinstance(function, ast.FunctionDef) else [function.body]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            names.add(node.id)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+            pending += node.decorator_list
+            continue
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.Lambda):
+            continue
+        pending += ast.iter_child_nodes(node)
+    return names
+
+
+class Resolver(ast.NodeTransformer):
+    """Gives the names of a top-level statement their modules."""
+
+    def __init__(self, module: Module, program: Program) -> None:
+        self.module = module
+        self.program = program
+        # The first scope is the top level's: names of its comprehensions.
+        self.scopes: list[dict[str, str | None]] = [{}]
+
+    def define(self, statement: ast.stmt) -> ast.stmt:
+        loops = (one.target for one in ast.walk(statement) if isinstance(one, ast.comprehension))
+        if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            self.scopes[0] = {one.id: None for loop in loops for one in ast.walk(loop) if isinstance(one, ast.Name)}
+        node: ast.stmt = self.visit(statement)
+        return node
+
+    def meaning(self, name: str) -> str | None:
+        """What a name stands for; None where it is local or Python's own."""
+        for scope in reversed(self.scopes):
+            if name in scope:
+                return scope[name]
+        found = self.module.bound.get(name)
+        if found is None and not hasattr(builtins, name) and not name.startswith("__"):
+            raise Indigestible(f"{self.module.name}: {name}")
+        return found
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        meaning = self.meaning(node.id)
+        return node if meaning is None else located(ast.Name(meaning, node.ctx), node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        node.value = self.visit(node.value)
+        if isinstance(node.value, ast.Name) and node.value.id.endswith(":"):
+            module = node.value.id[:-1]
+            self.program.load(module)
+            inside = f"{module}.{node.attr}"
+            return located(ast.Name(inside + ":" if is_module(inside) else node.value.id + node.attr, node.ctx), node)
+        return node
+
+    def _function(self, node: Any) -> Any:
+        for part in (node.args.defaults, node.args.kw_defaults):
+            part[:] = [self.visit(one) if one else one for one in part]
+        if isinstance(node, ast.FunctionDef):
+            node.decorator_list = [self.visit(one) for one in node.decorator_list]
+            node.returns = self._annotation(node.returns)
+        every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
+        for one in filter(None, every):
+            one.annotation = self._annotation(one.annotation)
+        self.scopes.append(dict.fromkeys(locals_of(node)))
+        if isinstance(node, ast.Lambda):
+            node.body = self.visit(node.body)
+        else:
+            node.body = self._block(node.body)
+        self.scopes.pop()
+        return node
+
+    visit_FunctionDef = visit_Lambda = _function
+
+    def _block(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
+        """A module of the engine that a function imports is as good as imported at the top."""
+        kept: list[ast.stmt] = []
+        for statement in body:
+            new = self.visit(statement)
+            kept += [new] if isinstance(new, ast.AST) else new or []  # type: ignore[list-item]
+        return kept
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
+        return self._local_import(node)
+
+    def visit_Import(self, node: ast.Import) -> ast.AST | None:
+        return self._local_import(node)
+
+    def _local_import(self, node: ast.Import | ast.ImportFrom) -> ast.AST | None:
+        for name, meaning in imported(node, self.program.imports):
+            self.scopes[-1][name] = meaning
+            if ":" in meaning and not meaning.startswith("!"):
+                self.program.load(meaning.partition(":")[0])
+        return None
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        """`module = import_module("ascend_engine.recipes." + config.recipe)` is the recipe's module from then on."""
+        dynamic = isinstance(node.value, ast.Call) and ast.unparse(node.value.func).endswith("import_module")
+        if len(self.scopes) > 1 and dynamic and self.program.recipe != "own":
+            module = f"{PACKAGE}.recipes.{self.program.recipe}"
+            self.program.load(module)
+            (target,) = node.targets
+            assert isinstance(target, ast.Name)
+            self.scopes[-1][target.id] = module + ":"
+            return None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        node.annotation = self._annotation(node.annotation)
+        node.target = self.visit(node.target)
+        node.value = self.visit(node.value) if node.value else None
+        return node
+
+    def _annotation(self, node: Any) -> Any:
+        """Only what is ours matters of it: types that the program is read by."""
+        if node is None:
+            return None
+        for one in ast.walk(node):
+            if isinstance(one, ast.Name):
+                one.id = self.module.bound.get(one.id, one.id)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        node.bases = [self.visit(one) for one in node.bases]
+        node.decorator_list = [self.visit(one) for one in node.decorator_list]
+        own: dict[str, str | None] = {name: None for one in node.body for name in bound_by(one)}
+        kept = []
+        for statement in node.body:
+            # Functions of a class do not see its names.
+            inside = [] if isinstance(statement, ast.FunctionDef) else [own]
+            self.scopes += inside
+            kept.append(self.visit(statement))
+            del self.scopes[len(self.scopes) - len(inside) :]
+        node.body = kept
+        return node
+
+
+def located(new: N, old: ast.AST) -> N:
+    return ast.copy_location(new, old)

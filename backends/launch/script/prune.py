@@ -1,0 +1,429 @@
+"""What nothing needs is taken out: parameters, attributes, methods, variables, whole functions."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from backends.launch.script.fold import Look, Scoped
+from backends.launch.script.survey import (
+    NOT_NONE,
+    TRUE,
+    Fact,
+    Key,
+    Scope,
+    Survey,
+    again,
+    is_docstring,
+    methods,
+    own_nodes,
+    parameters_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from backends.launch.script.modules import Definition, Program
+
+
+def reached(program: Program, entry: str) -> list[Definition]:
+    """The definitions that an entry needs, in the order of their modules and their places there."""
+    found: dict[int, Definition] = {}
+    pending = [entry]
+    while pending:
+        definition = program.definitions.get(pending.pop())
+        if definition is not None and id(definition) not in found:
+            found[id(definition)] = definition
+            pending += names_in(definition.node)
+    rank = {module.name: place for place, module in enumerate(program.order)}
+    return sorted(found.values(), key=lambda one: (rank[one.module.name], one.place))
+
+
+def names_in(node: ast.AST) -> Iterable[str]:
+    """Names that a definition uses when it runs; what only its annotations name is not needed."""
+    pending: list[Any] = [node]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, ast.Name):
+            yield one.id
+        for name, value in ast.iter_fields(one):
+            if name not in ("annotation", "returns"):
+                parts = value if isinstance(value, list) else [value]
+                pending += [part for part in parts if isinstance(part, ast.AST)]
+
+
+def joined(facts: Sequence[Fact | None]) -> Fact | None:
+    """What is known where it may be any of these."""
+    if not facts or None in facts:
+        return None
+    first = facts[0]
+    if all(one == first for one in facts):
+        return first
+    if all(one is not None and (one.is_true or _is_named(one)) for one in facts):
+        return TRUE
+    return None if any(one is not None and _is_none(one) for one in facts) else NOT_NONE
+
+
+def _is_named(fact: Fact) -> bool:
+    """A function or a class."""
+    return isinstance(fact.node, ast.Name) and not fact.node.id.startswith("config:")
+
+
+def _is_none(fact: Fact) -> bool:
+    return fact.node is not None and not (isinstance(fact.node, ast.Constant) and fact.node.value is not None)
+
+
+def learn(survey: Survey, look: Look) -> None:
+    """What the look at all calls and stores tells about parameters, attributes and results."""
+    survey.returned = {key: fact for key, facts in look.returns.items() if (fact := joined(facts)) is not None}
+    survey.attribute_facts = {}
+    for name, stores in look.stored.items():
+        owners = {owner for owner, _, _ in stores}
+        if None in owners:
+            continue
+        for owner in owners:
+            fact = joined([fact for whose, _, fact in stores if whose == owner])
+            if fact is not None and owner is not None:
+                survey.attribute_facts[(owner, name)] = fact
+    _learn_class_attributes(survey, look)
+    _learn_fields(survey, look)
+
+
+def _learn_class_attributes(survey: Survey, look: Look) -> None:
+    """`size = 1` in a class, which no object of it sets otherwise, nor a class made of it."""
+    parents = {one.id for node in survey.classes.values() for one in node.bases if isinstance(one, ast.Name)}
+    for name, node in survey.classes.items():
+        for one in node.body:
+            if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and name not in parents:
+                field = one.targets[0].id
+                fact = survey.fact(one.value, Scope())
+                if fact and not {None, name} & {owner for owner, _, _ in look.stored.get(field, [])}:
+                    survey.attribute_facts[(name, field)] = fact
+
+
+def _learn_fields(survey: Survey, look: Look) -> None:
+    """Fields of a dataclass have what its calls give them."""
+    for name, node in survey.classes.items():
+        if name in look.used or (name, "__init__") in survey.functions:
+            continue
+        calls = look.calls.get(name, [])
+        for field, default in fields_of(node):
+            given = [_given(field, fields_of(node), call) for call, _ in calls]
+            if {None, name} & {owner for owner, _, _ in look.stored.get(field, [])} or ... in given:
+                continue
+            facts = [
+                survey.fact(one if one is not None else default, scope)
+                for one, (_, scope) in zip(given, calls, strict=True)
+            ]
+            if (fact := joined(facts)) is not None:
+                survey.attribute_facts[(name, field)] = fact
+
+
+def fields_of(node: ast.ClassDef) -> list[tuple[str, ast.expr | None]]:
+    return [
+        (one.target.id, one.value)
+        for one in node.body
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+    ]
+
+
+def _given(name: str, fields: Sequence[tuple[str, Any]], call: ast.Call) -> Any:
+    """The argument for a field or parameter, None where the default counts, `...` where nobody can tell."""
+    if any(isinstance(one, ast.Starred) for one in call.args) or any(word.arg is None for word in call.keywords):
+        return ...
+    order = [field for field, _ in fields]
+    place = order.index(name)
+    if place < len(call.args):
+        return call.args[place]
+    return next((word.value for word in call.keywords if word.arg == name), None)
+
+
+def narrow(survey: Survey, look: Look) -> None:
+    """Takes out parameters that always get the same value, or are not used."""
+    survey.parameters = {}
+    for key, function in survey.functions.items():
+        calls = _calls_of(survey, look, key)
+        if calls is None:
+            continue
+        skipped = 0 if isinstance(key, str) or _is_static(function) else 1
+        _narrow(survey, key, function, calls, skipped)
+    for name, node in survey.classes.items():
+        if (name, "__init__") not in survey.functions and name not in look.used:
+            _narrow_fields(survey, look, node, look.calls.get(name, []))
+
+
+def _is_static(function: ast.FunctionDef) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == "staticmethod" for one in function.decorator_list)
+
+
+def _calls_of(survey: Survey, look: Look, key: Key) -> list[tuple[ast.Call, Scope]] | None:
+    """All calls of a function; None where there may be others."""
+    if isinstance(key, str):
+        return None if key in look.used else look.calls.get(key)
+    owner, name = key
+    if survey.classes[owner].bases and name != "__init__":
+        return None
+    if name == "__init__":
+        return None if owner in look.used else look.calls.get(owner)
+    if name.startswith("__") or (owner, name) in look.passed or (None, name) in look.passed:
+        return None
+    return look.calls.get(key)
+
+
+def _narrow(
+    survey: Survey, key: Key, function: ast.FunctionDef, calls: list[tuple[ast.Call, Scope]], skipped: int
+) -> None:
+    arguments = function.args
+    if arguments.vararg or arguments.kwarg or arguments.posonlyargs:
+        return
+    for one in parameters_of(function)[skipped:]:
+        order = [(other.arg, None) for other in arguments.args[skipped:]]
+        default = _default(function, one)
+        if one in arguments.kwonlyargs:
+            order.append((one.arg, None))
+            given = [
+                next((word.value for word in call.keywords if word.arg == one.arg), _missing(call)) for call, _ in calls
+            ]
+        else:
+            given = [_given(one.arg, order, call) for call, _ in calls]
+        if ... in given:
+            continue
+        whole = [default if value is None else value for value in given]
+        facts = [survey.fact(value, scope) for value, (_, scope) in zip(whole, calls, strict=True)]
+        fact = joined(facts)
+        is_set = any(
+            isinstance(node, ast.Name) and node.id == one.arg and not isinstance(node.ctx, ast.Load)
+            for node in ast.walk(function)
+        )
+        is_used = any(
+            isinstance(node, ast.Name) and node.id == one.arg for part in function.body for node in ast.walk(part)
+        )
+        pure = all(survey.is_pure(value, scope) for value, (_, scope) in zip(given, calls, strict=True) if value)
+        if fact is not None and fact.node is not None and not is_set:
+            put_in(function, one.arg, fact)
+            is_used = False
+        elif fact is not None and not is_set:
+            survey.parameters[(key, one.arg)] = fact
+        if not is_used and pure:
+            _take_out(function, one, calls, given)
+
+
+def _missing(call: ast.Call) -> Any:
+    return ... if any(word.arg is None for word in call.keywords) else None
+
+
+def _default(function: ast.FunctionDef, one: ast.arg) -> ast.expr | None:
+    arguments = function.args
+    if one in arguments.kwonlyargs:
+        return arguments.kw_defaults[arguments.kwonlyargs.index(one)]
+    place = arguments.args.index(one) - len(arguments.args) + len(arguments.defaults)
+    return arguments.defaults[place] if place >= 0 else None
+
+
+def put_in(function: ast.FunctionDef, name: str, fact: Fact) -> None:
+    function.body = [Put(name, fact).visit(one) for one in function.body]
+
+
+class Put(ast.NodeTransformer):
+    def __init__(self, name: str, fact: Fact) -> None:
+        self.name = name
+        self.fact = fact
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.copy_location(again(self.fact), node) if node.id == self.name else node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node if any(one.arg == self.name for one in parameters_of(node)) else self.generic_visit(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return node if any(one.arg == self.name for one in parameters_of(node)) else self.generic_visit(node)
+
+
+def _take_out(
+    function: ast.FunctionDef, one: ast.arg, calls: list[tuple[ast.Call, Scope]], given: Sequence[Any]
+) -> None:
+    arguments = function.args
+    if one in arguments.kwonlyargs:
+        place = arguments.kwonlyargs.index(one)
+        del arguments.kwonlyargs[place], arguments.kw_defaults[place]
+    else:
+        place = arguments.args.index(one)
+        behind = place - len(arguments.args) + len(arguments.defaults)
+        if behind >= 0:
+            del arguments.defaults[behind]
+        del arguments.args[place]
+    _drop_arguments(calls, given)
+
+
+def _drop_arguments(calls: list[tuple[ast.Call, Scope]], given: Sequence[Any]) -> None:
+    for (call, _), value in zip(calls, given, strict=True):
+        if value is not None:
+            call.args = [one for one in call.args if one is not value]
+            call.keywords = [word for word in call.keywords if word.value is not value]
+
+
+def _narrow_fields(survey: Survey, look: Look, node: ast.ClassDef, calls: list[tuple[ast.Call, Scope]]) -> None:
+    if node.bases or not node.decorator_list or not calls:
+        return
+    for name, _ in fields_of(node):
+        given = [_given(name, fields_of(node), call) for call, _ in calls]
+        if name in look.loaded or ... in given:
+            continue
+        if all(survey.is_pure(value, scope) for value, (_, scope) in zip(given, calls, strict=True) if value):
+            node.body = [
+                one
+                for one in node.body
+                if not (isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and one.target.id == name)
+            ]
+            _drop_arguments(calls, given)
+
+
+class Prune(Scoped):
+    """Takes out methods, attributes and variables that nothing reads."""
+
+    def __init__(self, survey: Survey, look: Look) -> None:
+        super().__init__(survey)
+        self.loaded = look.loaded
+        self.is_plain = False
+        self.dead: list[set[str]] = []
+        self.results = {
+            key for key in survey.functions if _calls_of(survey, look, key) is not None and _result_is_unused(look, key)
+        }
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        self.is_plain = not node.bases
+        gone = [one for one in methods(node) if self.is_plain and self._is_unused(one.name)]
+        node.body = [one for one in node.body if one not in gone]
+        super().visit_ClassDef(node)
+        self.is_plain = False
+        node.body = node.body or [ast.Pass()]
+        return node
+
+    def _is_unused(self, name: str) -> bool:
+        return not name.startswith("__") and name not in self.loaded
+
+    def _inside(self, node: Any) -> Any:
+        if isinstance(node, ast.FunctionDef):
+            self.dead.append(unread(node))
+            if not self.depth and self.key_of(node) in self.results:
+                node.body = without_result(node.body)
+            node.body = returning(without_overwritten(node.body))
+        else:
+            self.dead.append(set())
+        super()._inside(node)
+        self.dead.pop()
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        if self.depth and self.dead and node.name in self.dead[-1]:
+            return None
+        return self._inside(node)
+
+    def _is_dead(self, target: ast.expr) -> bool:
+        if isinstance(target, ast.Attribute):
+            owner = self.survey.type_of(target.value, self.scope)
+            node = self.survey.classes.get(owner or "")
+            return node is not None and not node.bases and target.attr not in self.loaded
+        return isinstance(target, ast.Name) and bool(self.dead) and target.id in self.dead[-1]
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple) and len(node.targets) == 1:
+            return self._pairs(node, node.targets[0], node.value)
+        node.targets = [target for target in node.targets if not self._is_dead(target)]
+        if node.targets:
+            return node
+        return None if self.survey.is_pure(node.value, self.scope) else ast.copy_location(ast.Expr(node.value), node)
+
+    def _pairs(self, node: ast.Assign, targets: ast.Tuple, values: ast.Tuple) -> Any:
+        pairs = list(zip(targets.elts, values.elts, strict=False))
+        kept = [pair for pair in pairs if not (self._is_dead(pair[0]) and self.survey.is_pure(pair[1], self.scope))]
+        if len(kept) == len(pairs):
+            return node
+        if len(kept) < 2:
+            return ast.copy_location(ast.Assign([kept[0][0]], kept[0][1]), node) if kept else None
+        targets.elts, values.elts = [one for one, _ in kept], [one for _, one in kept]
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        if not self.depth or not self._is_dead(node.target):
+            return node
+        if self.survey.is_pure(node.value, self.scope):
+            return None
+        return ast.copy_location(ast.Expr(node.value), node) if node.value else None
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        return None if self._is_dead(node.target) and self.survey.is_pure(node.value, self.scope) else node
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Nothing is added to what nobody reads."""
+        if not is_docstring(node) and self.survey.is_pure(node.value, self.scope):
+            return None
+        call = node.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            inner = call.func.value
+            if isinstance(inner, ast.Attribute) and self._is_dead(inner) and call.func.attr in ("append", "update"):
+                return None if all(self.survey.is_pure(one, self.scope) for one in call.args) else node
+        return node
+
+
+def _result_is_unused(look: Look, key: Key) -> bool:
+    return key in look.statements and look.statements[key] == len(look.calls.get(key, []))
+
+
+def without_result(body: list[ast.stmt]) -> list[ast.stmt]:
+    last = body[-1] if body else None
+    if isinstance(last, ast.Return) and isinstance(last.value, ast.Constant | None):
+        return body[:-1]
+    return body
+
+
+def returning(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Without an empty return at the end, and without a name for what is returned at once."""
+    if body and isinstance(body[-1], ast.Return) and body[-1].value is None:
+        return body[:-1]
+    if len(body) > 1 and isinstance(body[-1], ast.Return) and isinstance(body[-1].value, ast.Name):
+        made = body[-2]
+        if isinstance(made, ast.Assign) and ast.unparse(made.targets) == body[-1].value.id:  # type: ignore[arg-type]
+            return [*body[:-2], ast.copy_location(ast.Return(made.value), made)]
+    return body
+
+
+def unread(function: ast.FunctionDef) -> set[str]:
+    """Local names that a function sets and never reads, nor any function in it."""
+    read = {one.id for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+    kept = {name for one in ast.walk(function) if isinstance(one, ast.Global | ast.Nonlocal) for name in one.names}
+    bound = {one.id for one in own_nodes(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    bound |= {one.name for one in own_nodes(function) if isinstance(one, ast.FunctionDef)}
+    return bound - read - kept
+
+
+def without_overwritten(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Without `self.x = …` that the same block sets again before anybody reads it."""
+    kept: list[ast.stmt] = []
+    for place, one in enumerate(body):
+        if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant):
+            one.targets = [target for target in one.targets if not _set_again(target, body[place + 1 :])]
+            if not one.targets:
+                continue
+        kept.append(one)
+    return kept
+
+
+def _set_again(target: ast.expr, rest: Sequence[ast.stmt]) -> bool:
+    if not isinstance(target, ast.Attribute):
+        return False
+    for one in rest:
+        loads = {
+            node.attr for node in ast.walk(one) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+        }
+        if target.attr in loads:
+            return False
+        if isinstance(one, ast.Assign) and any(ast.dump(target) == ast.dump(other) for other in one.targets):
+            return True
+        if not isinstance(one, ast.Assign | ast.AnnAssign | ast.FunctionDef):
+            return False
+    return False
+
+
+def is_empty(body: Sequence[ast.stmt]) -> bool:
+    return all(is_docstring(one) for one in body)

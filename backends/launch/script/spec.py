@@ -1,0 +1,43 @@
+"""What a script is asked to be: a launch, and where the file goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends.launch.spec import LaunchSpec
+from studio.schema import Problem, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """`out` empty: train.py in the run's own artifacts."""
+
+    out: Path = option(Path())
+
+
+def _folder_is_there(spec: ScriptSpec) -> Iterable[Problem]:
+    out = spec.output.out
+    if out != Path() and not out.parent.is_dir():
+        yield Problem(field="out", rule="launch.rule.no_folder", args={"path": str(out.parent)})
+
+
+def _goes_on_from_nothing(spec: ScriptSpec) -> Iterable[Problem]:
+    if spec.keep.resume != Path():
+        yield Problem(field="resume", rule="launch.rule.script_resume")
+
+
+def _waits_for_nobody(spec: ScriptSpec) -> Iterable[Problem]:
+    if spec.debug.debug_port is not None:
+        yield Problem(field="debug_port", rule="launch.rule.script_debug")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptSpec(LaunchSpec):
+    output: Output = field(default_factory=Output)
+
+    RULES = (*LaunchSpec.RULES, _folder_is_there, _goes_on_from_nothing, _waits_for_nobody)  # type: ignore[assignment]

@@ -1,0 +1,412 @@
+"""What can be told of a program without running it: classes of expressions, values that are always the same."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import operator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from backends.launch.script.modules import PACKAGE, locals_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from backends.launch.script.modules import Definition
+
+CHOICE = "config:"  # of a name that stands for a field of the training's Config
+ALL_CHOICES = CHOICE + "*"
+MUTATORS = ("append", "extend", "update", "add", "clear")
+PURE_BUILTINS = {
+    "Path", "abs", "all", "any", "bool", "dict", "enumerate", "float", "frozenset", "id", "int", "isinstance", "len",
+    "list", "map", "max", "min", "next", "range", "repr", "round", "set", "sorted", "str", "sum", "tuple", "zip",
+}  # fmt: skip
+PURE_METHODS = {
+    "asnumpy", "astype", "cells_and_names", "copy", "get", "get_parameters", "items", "join", "keys",
+    "trainable_params", "values",
+}  # fmt: skip
+PURE_MODULES = ("import time|", "import math|", "import statistics|", "from itertools ", "from pathlib ")
+MEASURES = f"{PACKAGE}.usage:"  # reads what the kernel tells, changes nothing
+COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
+    ast.Is: lambda a, b: a is b or a == b, ast.IsNot: lambda a, b: not (a is b or a == b),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Of an expression: the same value each time (`node`), or only that it is not None, or true."""
+
+    node: ast.expr | None = None
+    is_true: bool = False
+    # Of a function that only gives back some of its `count` arguments: their places.
+    passes: tuple[int, ...] | None = None
+    is_tuple: bool = False
+    count: int = 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fact) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        node = ast.dump(self.node) if self.node is not None else ""
+        return node, self.is_true, self.passes, self.is_tuple, self.count
+
+
+NOT_NONE, TRUE = Fact(), Fact(is_true=True)
+Key = str | tuple[str, str]  # a function or class by name, or (class, method)
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A function or a class as a value."""
+
+    name: str
+
+
+@dataclass
+class Scope:
+    """Of a function: the class of each name, and what is known of it."""
+
+    types: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, Fact] = field(default_factory=dict)
+
+
+class Survey:
+    """One look at all definitions that are reached; what an earlier one found helps a later one."""
+
+    def __init__(self, choices: Any, silent: Iterable[str] = ()) -> None:
+        """`silent`: classes whose objects are left out, with every call of their methods."""
+        self.choices = choices
+        self.silent = frozenset(silent)
+        self.objects: dict[str, str] = {}
+        self.attribute_types: dict[tuple[str, str], str] = {}
+        self.attribute_facts: dict[tuple[str, str], Fact] = {}
+        self.returned: dict[Key, Fact] = {}
+        self.parameters: dict[tuple[Key, str], Fact] = {}
+        self.functions: dict[Key, ast.FunctionDef] = {}
+        self.classes: dict[str, ast.ClassDef] = {}
+        self.clean: set[Key] = set()
+
+    def begin(self, definitions: Iterable[Definition]) -> None:
+        self.functions, self.classes, self.objects = {}, {}, {}
+        for definition in definitions:
+            (name, *_), node = definition.names, definition.node
+            if isinstance(node, ast.FunctionDef):
+                self.functions[name] = node
+            elif isinstance(node, ast.ClassDef):
+                self.classes[name] = node
+                self.functions.update({(name, one.name): one for one in methods(node)})
+        for definition in definitions:
+            if found := self._object(definition.node):
+                self.objects[definition.names[0]] = found
+        self.clean = {key for key, one in self.functions.items() if self._is_clean(one)}
+        self.clean |= {name for name, one in self.classes.items() if self._is_clean_class(name, one)}
+
+    def _object(self, node: ast.stmt) -> str | None:
+        """The class of the one object that a top level makes."""
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1:
+            return self.type_of(node.value, Scope())
+        return None
+
+    # What an expression is.
+
+    def type_of(self, node: ast.AST | None, scope: Scope) -> str | None:
+        if isinstance(node, ast.Name):
+            return scope.types.get(node.id) or self.objects.get(node.id)
+        if isinstance(node, ast.Attribute):
+            owner = self.type_of(node.value, scope)
+            return self._member(owner, node.attr) if owner else None
+        if isinstance(node, ast.Call):
+            key = self.callee(node, scope)
+            if isinstance(key, str) and key in self.classes:
+                return key
+            return self.annotated(self.functions[key].returns) if key in self.functions else None
+        return None
+
+    def _member(self, owner: str, name: str) -> str | None:
+        method = self.functions.get((owner, name))
+        if method is not None and is_property(method):
+            return self.annotated(method.returns)
+        return self.attribute_types.get((owner, name))
+
+    def annotated(self, node: ast.AST | None) -> str | None:
+        """`X` and `X | None` are an X; a list of them is not."""
+        if isinstance(node, ast.BinOp):
+            return self.annotated(node.left) or self.annotated(node.right)
+        return node.id if isinstance(node, ast.Name) and node.id in self.classes else None
+
+    def callee(self, call: ast.Call, scope: Scope) -> Key | None:
+        """Whose code a call runs, where that is ours and certain."""
+        if isinstance(call.func, ast.Name):
+            return call.func.id if call.func.id in self.functions or call.func.id in self.classes else None
+        if isinstance(call.func, ast.Attribute):
+            owner = self.type_of(call.func.value, scope)
+            return (owner, call.func.attr) if owner and (owner, call.func.attr) in self.functions else None
+        return None
+
+    def scope_in(self, function: ast.FunctionDef | ast.Lambda, outer: Scope, owner: str | None, key: Key) -> Scope:
+        """Of a function's inside. `key`: of the function where it can be called by name."""
+        own = locals_of(function)
+        scope = Scope(
+            {name: one for name, one in outer.types.items() if name not in own},
+            {name: one for name, one in outer.facts.items() if name not in own},
+        )
+        for one in [*function.args.args, *function.args.kwonlyargs]:
+            if found := self.annotated(one.annotation):
+                scope.types[one.arg] = found
+            if fact := self.parameters.get((key, one.arg)):
+                scope.facts[one.arg] = fact
+        if owner and function.args.args:
+            scope.types[function.args.args[0].arg] = owner
+        if isinstance(function, ast.FunctionDef):
+            self._look_inside(function, scope)
+        return scope
+
+    def _look_inside(self, function: ast.FunctionDef, scope: Scope) -> None:
+        counts: dict[str, int] = {}
+        for node in own_nodes(function):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                counts[node.id] = counts.get(node.id, 0) + 1
+            elif isinstance(node, ast.FunctionDef):
+                counts[node.name] = counts.get(node.name, 0) + 1
+        for one in parameters_of(function):
+            counts[one.arg] = counts.get(one.arg, 0) + 1
+        for node in own_nodes(function):
+            if isinstance(node, ast.FunctionDef) and counts[node.name] == 1:
+                scope.facts[node.name] = passing(node)
+            for target, value in simple_assignments(node):
+                if isinstance(target, ast.Name) and counts[target.id] == 1:
+                    if found := self.type_of(value, scope):
+                        scope.types[target.id] = found
+                    if fact := self.fact(value, scope):
+                        scope.facts[target.id] = fact
+
+    # What is known of an expression.
+
+    def fact(self, node: ast.AST | None, scope: Scope) -> Fact | None:
+        if isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and self._is_global(node.id)):
+            return Fact(node)
+        if isinstance(node, ast.Name):
+            return scope.facts.get(node.id)
+        if isinstance(node, ast.Attribute):
+            owner = self.type_of(node.value, scope) or ""
+            method = self.functions.get((owner, node.attr))
+            if method is not None:
+                is_plain = is_property(method) and (owner, node.attr) in self.clean
+                return self.returned.get((owner, node.attr)) if is_plain else None
+            return self.attribute_facts.get((owner, node.attr))
+        if isinstance(node, ast.Call):
+            return self._fact_of_call(node, scope)
+        if isinstance(node, ast.IfExp):
+            truth = self.truth(node.test, scope) if self.is_pure(node.test, scope) else None
+            return None if truth is None else self.fact(node.body if truth else node.orelse, scope)
+        if isinstance(node, ast.Lambda) or (isinstance(node, ast.Tuple | ast.List) and node.elts):
+            return TRUE
+        return NOT_NONE if isinstance(node, ast.JoinedStr | ast.Dict | ast.List | ast.Tuple) else None
+
+    def _is_global(self, name: str) -> bool:
+        return name.startswith(CHOICE) or name in self.functions or name in self.classes or name in self.objects
+
+    def _fact_of_call(self, node: ast.Call, scope: Scope) -> Fact | None:
+        key = self.callee(node, scope)
+        if isinstance(key, str) and key in self.classes:
+            has_own = any((key, name) in self.functions for name in ("__bool__", "__len__"))
+            return NOT_NONE if has_own else TRUE
+        if key is not None:
+            return self.returned.get(key)
+        name = ast.unparse(node.func).rpartition(".")[2]
+        return NOT_NONE if name[:1].isupper() else None
+
+    def fact_of_function(self, node: ast.expr, scope: Scope) -> Fact | None:
+        """Of what is called."""
+        if isinstance(node, ast.Name) and node.id in self.functions:
+            return passing(self.functions[node.id])
+        return self.fact(node, scope) if isinstance(node, ast.Name | ast.Attribute) else None
+
+    def value(self, fact: Fact | None) -> tuple[bool, Any]:
+        """Whether the value is known, and the value."""
+        node = fact.node if fact else None
+        if isinstance(node, ast.Constant):
+            return True, node.value
+        if isinstance(node, ast.Name) and node.id != ALL_CHOICES:
+            if node.id.startswith(CHOICE):
+                return True, getattr(self.choices, node.id[len(CHOICE) :])
+            return True, Ref(node.id)
+        return False, None
+
+    def truth(self, node: ast.AST, scope: Scope) -> bool | None:
+        """Of a condition, where it is always the same."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            inner = self.truth(node.operand, scope)
+            return None if inner is None else not inner
+        if isinstance(node, ast.BoolOp):
+            truths = [self.truth(one, scope) for one in node.values]
+            decisive = isinstance(node.op, ast.Or)
+            return decisive if decisive in truths else None if None in truths else not decisive
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            return self._compare(node, scope)
+        fact = self.fact(node, scope)
+        known, value = self.value(fact)
+        return bool(value) if known else True if fact is not None and fact.is_true else None
+
+    def _compare(self, node: ast.Compare, scope: Scope) -> bool | None:
+        (right,) = node.comparators
+        left_fact = self.fact(node.left, scope)
+        (left_known, left), (right_known, other) = self.value(left_fact), self._operand(right, scope)
+        if left_known and not right_known and isinstance(node.ops[0], ast.In | ast.NotIn) and left in (other or ()):
+            return isinstance(node.ops[0], ast.In)
+        if left_known and right_known:
+            return bool(COMPARED[type(node.ops[0])](left, other))
+        if right_known and other is None and left_fact is not None and not left_known:
+            return {ast.Is: False, ast.IsNot: True}.get(type(node.ops[0]))
+        return None
+
+    def _operand(self, node: ast.expr, scope: Scope) -> tuple[bool, Any]:
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            values = [self.value(self.fact(one, scope)) for one in node.elts]
+            return all(known for known, _ in values), tuple(value for known, value in values if known)
+        return self.value(self.fact(node, scope))
+
+    # What an expression does besides.
+
+    def is_pure(self, node: ast.AST | None, scope: Scope | None = None) -> bool:
+        """Whether nothing is lost where an expression is not computed."""
+        for one in ast.walk(node) if node is not None else ():
+            if isinstance(one, ast.Yield | ast.YieldFrom | ast.Await | ast.NamedExpr):
+                return False
+            if isinstance(one, ast.Call) and not self._is_pure_call(one, scope):
+                return False
+        return True
+
+    def _is_pure_call(self, call: ast.Call, scope: Scope | None) -> bool:
+        if isinstance(call.func, ast.Name):
+            name = call.func.id
+            if name.startswith((*("!" + one for one in PURE_MODULES), MEASURES)) or name.endswith("|Tensor"):
+                return True
+            return name in PURE_BUILTINS or name in self.clean
+        if not isinstance(call.func, ast.Attribute):
+            return False
+        root = call.func.value
+        if isinstance(root, ast.Name) and root.id.startswith(tuple("!" + m for m in PURE_MODULES)):
+            return True
+        if call.func.attr in PURE_METHODS or self.type_of(root, scope or Scope()) in self.silent:
+            return True
+        if isinstance(root, ast.Name) and root.id.endswith("|ops") and call.func.attr[:1].isupper():
+            return True
+        key = self.callee(call, scope or Scope())
+        return key is not None and key in self.clean
+
+    def _is_clean(self, function: ast.FunctionDef) -> bool:
+        """Only computes what it returns."""
+        for statement in function.body:
+            for one in [statement, *own_nodes(statement)]:
+                if isinstance(
+                    one, ast.Raise | ast.With | ast.Try | ast.Global | ast.Nonlocal | ast.Delete | ast.Assert
+                ):
+                    return False
+                if isinstance(one, ast.Attribute | ast.Subscript) and not isinstance(one.ctx, ast.Load):
+                    return False
+            if isinstance(statement, ast.FunctionDef) or is_docstring(statement) or adds_to_local(statement):
+                continue
+            if not self.is_pure(statement):
+                return False
+        return True
+
+    def _is_clean_class(self, name: str, node: ast.ClassDef) -> bool:
+        """Whose making only keeps what it is given."""
+        made = self.functions.get((name, "__init__"))
+        if node.bases or made is None:
+            return not node.bases
+        return all(
+            is_docstring(one) or (isinstance(one, ast.Assign | ast.AnnAssign) and self.is_pure(one))
+            for one in made.body
+        )
+
+
+def adds_to_local(node: ast.stmt) -> bool:
+    """`found.update(…)`, where only what is added has to be looked at, which is checked by its own calls."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in MUTATORS:
+        return False
+    return isinstance(call.func.value, ast.Name) and not any(
+        isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)
+        for part in call.args
+        for one in ast.walk(part)
+    )
+
+
+def is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
+    return [one for one in node.body if isinstance(one, ast.FunctionDef)]
+
+
+def is_property(function: ast.FunctionDef) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == "property" for one in function.decorator_list)
+
+
+def parameters_of(function: ast.FunctionDef | ast.Lambda) -> list[ast.arg]:
+    arguments = function.args
+    every = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
+    return [one for one in every if one]
+
+
+def own_nodes(root: ast.AST) -> Iterator[ast.AST]:
+    """Everything inside in the order of the source, functions in it but not their insides."""
+    pending = children(root)[::-1]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            pending += children(node)[::-1]
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """As ast.iter_child_nodes, which takes most of the time here, without operators and contexts."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [one for one in value if isinstance(one, ast.AST)]
+        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context | ast.operator | ast.cmpop):
+            found.append(value)
+    return found
+
+
+def passing(function: ast.FunctionDef) -> Fact:
+    """Of a function: whether it only gives back what it is given."""
+    body = [one for one in function.body if not is_docstring(one)]
+    names = [one.arg for one in parameters_of(function)]
+    plain = not (function.args.vararg or function.args.kwarg or function.args.kwonlyargs or function.decorator_list)
+    if plain and len(body) == 1 and isinstance(body[0], ast.Return):
+        value = body[0].value
+        parts = value.elts if isinstance(value, ast.Tuple) else [value]
+        found = [one.id for one in parts if isinstance(one, ast.Name) and one.id in names]
+        if parts and len(found) == len(parts):
+            places = tuple(map(names.index, found))
+            return Fact(is_true=True, passes=places, is_tuple=isinstance(value, ast.Tuple), count=len(names))
+    return TRUE
+
+
+def simple_assignments(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                yield from zip(target.elts, node.value.elts, strict=False)
+            else:
+                yield target, node.value
+    elif isinstance(node, ast.AnnAssign) and node.value is not None:
+        yield node.target, node.value
+
+
+def again(fact: Fact) -> ast.expr:
+    """The value of a fact, to put into another place."""
+    assert fact.node is not None
+    return copy.deepcopy(fact.node)

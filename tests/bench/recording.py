@@ -1,0 +1,107 @@
+"""What the studio's recording costs a step of a training: the engine's own record against a script without one.
+
+The step is synthetic, so that it lasts as long as is asked for; the record is the real one, with all values that a
+step with a loss scale has, the progress and the line in the log. A step is measured as time that passes, in rounds
+of one with and two without recording. Rounds in which something else slowed the machine are left out: those whose
+steps without recording took over 5 % longer than the fast tenth of all. What the two without it differ by is the noise.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from backends.launch.plan import ENGINE
+from studio.places import GUEST
+from tests.bench.figure import Figure
+
+BAR = 0.5  # percent of a step
+STEPS = {5: 1500, 200: 60}  # ms that a step lasts -> steps of each kind
+
+CHILD = """
+import json, statistics, sys, time
+from types import SimpleNamespace
+import numpy as np
+from ascend_engine import options
+from ascend_engine.record import Record
+from ascend_engine.step import Outcome
+
+chosen = "--recipe digits --device cpu --amp O2 --loss-scale dynamic --optimizer sgd --lr 0.1 --batch 8"
+config = options.parse(f"{chosen} --steps 1000000000".split())
+left = np.random.default_rng(0).normal(size=(64, 64))
+out = np.empty_like(left)
+
+def compute(rounds):
+    for _ in range(rounds):
+        np.matmul(left, left, out=out)
+
+def rounds_of(seconds):
+    found = []
+    for _ in range(20):
+        begun = time.perf_counter()
+        compute(500)
+        found.append(time.perf_counter() - begun)
+    return max(1, round(500 * seconds / statistics.median(found)))
+
+def measure(milliseconds, steps):
+    recipe = SimpleNamespace(watch=dict, network=SimpleNamespace(trainable_params=list))
+    record = Record(config, "cpu", recipe)
+    record.start(1000)
+    rounds = rounds_of(milliseconds / 1e3)
+    outcome = Outcome(loss=0.41213374, finite=True, norm=1.2036712, sound=True)
+
+    def recorded(number):
+        begun = time.perf_counter()
+        compute(rounds)
+        record.step(number, outcome, time.perf_counter() - begun, 0.001, 1024.0)
+        return time.perf_counter() - begun
+
+    def bare(number):
+        begun = time.perf_counter()
+        compute(rounds)
+        return time.perf_counter() - begun
+
+    ways = [recorded, bare, bare]
+    times = [[], [], []]
+    for number in range(1, steps + 1):
+        for place in range(3):
+            way = (number + place) % 3
+            times[way].append(ways[way](number))
+    kept = quiet(list(zip(*times)))
+    usual = statistics.median(bare for _, *bares in kept for bare in bares)
+    def percent(way, other):
+        return 100 * statistics.median(one[way] - one[other] for one in kept) / usual
+    return percent(0, 1), abs(percent(2, 1)), usual * 1e3, len(kept)
+
+def quiet(rounds):
+    fast = statistics.quantiles((bare for _, *bares in rounds for bare in bares), n=10)[0]
+    found = [one for one in rounds if max(one[1:]) < 1.05 * fast]
+    return found if len(found) >= 10 else rounds
+
+found = {kind: measure(int(kind), steps) for kind, steps in json.loads(sys.argv[1]).items()}
+open("found.json", "w").write(json.dumps(found))
+"""
+
+
+def figures() -> list[Figure]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        env = os.environ | {
+            "PYTHONPATH": os.pathsep.join((str(GUEST), str(ENGINE))), "ASCEND_STUDIO_RUN": name,
+            "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
+        }  # fmt: skip
+        line = [sys.executable, "-c", CHILD, json.dumps(STEPS)]
+        with (folder / "output.log").open("wb") as log:  # as in a run: lines go to a file
+            subprocess.run(line, cwd=folder, env=env, stdout=log, check=True)
+        found = json.loads((folder / "found.json").read_text())
+    return [
+        Figure(
+            what=f"the studio's recording, of a step of {usual:.1f} ms ({rounds} rounds)", value=value, unit="%",
+            bar=BAR, peer=noise, peer_name="between two without it",
+        )
+        for value, noise, usual, rounds in found.values()
+    ]  # fmt: skip

@@ -1,0 +1,136 @@
+"""Every script of a pairwise cover of all options, run by itself: the losses of the run, bit for bit."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backends.launch.plan import options as engine_options
+from backends.launch.script.script import script
+from backends.launch.spec import LaunchSpec
+from studio import schema
+from tests.launch.pairs import Choice, cover
+from tests.launch.test_engine_runs import finish, start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STEPS = "6"
+TIMES = ("step_time", "throughput")
+OPTIONS = {
+    "recipe": ("linear", "digits", "text", "dense"),
+    "loop": ("functional", "cell", "model"),
+    "mode": ("pynative", "jit", "graph"),
+    "jit_level": ("", "O0", "O1"),
+    "accumulate": ("1", "3"),
+    "amp": ("O0", "O1", "O2", "O3", "auto"),
+    "loss_scale": ("none", "static", "dynamic"),
+    "clip": ("", "0.5"),
+    "on_nan": ("stop", "skip", "go_on"),
+    "optimizer": ("sgd", "momentum", "adam", "adamw"),
+    "weight_decay": ("0", "0.1"),
+    "schedule": ("constant", "step", "cosine"),
+    "warmup": ("0", "3"),
+    "recompute": ("no", "yes"),
+    "drop_remainder": ("no", "yes"),
+    "data_workers": ("0", "2"),
+    "checkpoint_every": ("", "4"),
+    "best": ("none", "loss"),
+    "synchronous": ("no", "yes"),
+}
+FIXED = {"device": "cpu", "batch": "4", "lr": "0.01", "decay_every": "2", "steps": STEPS}
+
+
+def spec_of(chosen: Choice) -> LaunchSpec:
+    spec = LaunchSpec()
+    for name, text in {**FIXED, **chosen}.items():
+        field = schema.field_of(LaunchSpec, name)
+        spec = schema.with_value(spec, name, schema.parse(field, text))
+    return spec
+
+
+NEUTRAL = {"loss_scale": "none", "jit_level": "", "synchronous": "no"}
+
+
+def is_allowed(chosen: Choice) -> bool:
+    """Nothing that does not apply; `chosen` may be a part of a combination."""
+    for name, neutral in NEUTRAL.items():
+        shown = schema.field_of(LaunchSpec, name).shown_when
+        if shown and chosen.get(name, neutral) != neutral and chosen.get(shown[0], shown[1][0]) not in shown[1]:
+            return False
+    if chosen.get("recompute") == "yes" and chosen.get("recipe") in ("linear", "digits", "dense"):
+        return False  # the engine refuses it: they name no cells
+    if chosen.get("recompute") == "yes" and chosen.get("amp") == "O1":
+        return False
+    return len(chosen) < len(OPTIONS) or not schema.problems(spec_of(chosen))
+
+
+def combinations() -> list[Choice]:
+    return cover(OPTIONS, is_allowed)
+
+
+def told_by_run(folder: Path, spec: LaunchSpec) -> dict[int, dict[str, float]]:
+    """By step, what a run recorded, but times."""
+    ran = finish(folder, start(folder, sys.executable, "-m", "ascend_engine", *engine_options(spec)))
+    found: dict[int, dict[str, float]] = {}
+    for event in ran.events:
+        if event["type"] == "metric":
+            values = {name: float(value) for name, value in event["values"].items() if name not in TIMES}
+            found.setdefault(event["step"], {}).update(values)
+    return found
+
+
+def told_by_script(folder: Path, spec: LaunchSpec) -> dict[int, dict[str, float]]:
+    """By step, what a script printed, but times."""
+    path = folder / "train.py"
+    path.write_text(script(spec), "utf-8")
+    done = subprocess.run(
+        (sys.executable, "-I", str(path)), cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+    (folder / "printed.txt").write_text(done.stdout + done.stderr)
+    found: dict[int, dict[str, float]] = {}
+    for step, rest in re.findall(r"^step (\d+)  (.+)$", done.stdout, re.MULTILINE):
+        words = rest.split()
+        values = dict(zip(words[::2], map(float, words[1::2]), strict=True))
+        found.setdefault(int(step), {}).update({name: value for name, value in values.items() if name not in TIMES})
+    return found
+
+
+def differences(folder: Path, spec: LaunchSpec) -> Iterator[str]:
+    """Where a script and a run do not agree to the last bit."""
+    (folder / "run").mkdir(parents=True)
+    (folder / "script").mkdir()
+    run, alone = told_by_run(folder / "run", spec), told_by_script(folder / "script", spec)
+    if not run or run.keys() != alone.keys():
+        yield f"steps {sorted(run)} and {sorted(alone)}"
+        return
+    for step, values in run.items():
+        for name, value in values.items():
+            other = alone[step].get(name)
+            if other is None or repr(value) != repr(other):
+                yield f"step {step}: {name} {value!r} and {other!r}"
+
+
+def prove(first: int = 0, count: int | None = None) -> dict[str, Any]:
+    chosen = combinations()[first:][:count]
+    failed = 0
+    for number, one in enumerate(chosen, first):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name, "pair")
+            found = list(differences(folder, spec_of(one)))
+            if found:
+                printed = (folder / "script" / "printed.txt").read_text()[-600:]
+                print(f"{printed}\n---\n{(folder / 'run' / 'output.log').read_text()[-400:]}", file=sys.stderr)
+        failed += bool(found)
+        print(number, json.dumps(one), "same" if not found else found[:3], file=sys.stderr, flush=True)
+    assert not failed, f"{failed} of {len(chosen)} scripts have other losses than their run"
+    return {"scripts": len(chosen), "options": len(OPTIONS), "steps": int(STEPS), "different": failed}
+
+
+if __name__ == "__main__":
+    prove(*map(int, sys.argv[1:]))

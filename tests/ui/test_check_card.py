@@ -1,0 +1,131 @@
+"""Check first, clicked: the answer on the Curves page, its short form on the Launch page, and beside what came."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from backends.launch.check.answer import FILE, Refusal
+from backends.launch.check.spec import CheckSpec, check_of
+from studio import files, schema
+from studio import run as runs
+from studio.events import Ended, Journal
+from studio.texts import t
+from tests.launch.test_check import answer
+from tests.launch.test_spec import asked
+from tests.ui.test_form import pick, type_into
+from ui.pages.curves import CurvesPage
+from ui.pages.launch import LaunchPage
+from ui.say import change_language
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+    from pytestqt.qtbot import QtBot
+
+    from studio.run import Run
+    from ui.session import Session
+    from ui.shell import Shell
+
+needs_mindspore = pytest.mark.skipif(not find_spec("mindspore"), reason="no MindSpore here")
+
+
+def checked(session: Session, value: object, spec: CheckSpec, code: int = 0) -> Run:
+    """A check that has ended with this answer."""
+    session.folder.mkdir(parents=True, exist_ok=True)
+    run = runs.create(session.folder, "check-first", schema.to_json(spec))
+    files.write_json(run.folder / FILE, value)
+    Journal(run.folder, 1).write(Ended(code=code))
+    return run
+
+
+def cells(widget: QWidget) -> list[str]:
+    return [label.text() for label in widget.findChildren(QLabel) if not label.isHidden()]
+
+
+def press(page: QWidget, name: str) -> None:
+    button = page.findChild(QPushButton, name)
+    assert button is not None
+    button.click()
+
+
+@needs_mindspore
+def test_that_a_click_checks_and_the_prediction_stands_beside_what_came(
+    qtbot: QtBot, shell: Shell, session: Session
+) -> None:
+    shell.show_page("launch")
+    page = shell.findChild(LaunchPage)
+    assert page is not None
+    for name, value in (("recipe", "linear"), ("mode", "jit"), ("device", "cpu")):
+        pick(page.form, name, value)
+    type_into(page.form, "batch", "512")
+    type_into(page.form, "steps", "30")
+    press(page, "launch.check.button")
+    check = session.run
+    assert check is not None
+    assert check.asked.command == "check-first"
+    curves = shell.findChild(CurvesPage)
+    assert curves is not None
+    card = curves.answers["check-first"]
+    qtbot.waitUntil(lambda: session.look() or not card.isHidden(), timeout=120_000)
+    assert runs.glance(check).code == 0, check.log.read_text()
+    texts = cells(card)
+    assert {t("launch.check.row.step"), t("launch.check.row.total"), "512", "1024"} <= set(texts)
+    assert curves.sentence.text() == t("launch.check.sentence")
+    assert not curves.grid.isVisible()
+
+    shell.show_page("launch")
+    assert not page.check_first.isHidden()
+    assert t("launch.check.row.peak") in cells(page.check_first)
+    type_into(page.form, "steps", "31")
+    assert page.check_first.isHidden()
+    type_into(page.form, "steps", "30")
+    assert not page.check_first.isHidden()
+
+    press(page, "launch.start")
+    qtbot.waitUntil(lambda: session.look() or not curves.beside.isHidden(), timeout=60_000)
+    shown = cells(curves.beside)
+    assert {t("launch.check.head.predicted"), t("launch.check.row.step"), t("launch.check.row.disk")} <= set(shown)
+    assert sum(text.endswith(" %") for text in shown) == 5
+    assert card.isHidden()
+
+
+@pytest.fixture
+def page(qtbot: QtBot, session: Session) -> CurvesPage:
+    made = CurvesPage(session)
+    qtbot.addWidget(made)
+    made.resize(1400, 900)
+    made.show()
+    return made
+
+
+def test_that_the_answer_is_shown_in_the_language_of_the_window(
+    qtbot: QtBot, page: CurvesPage, session: Session
+) -> None:
+    checked(session, answer(), check_of(asked(recipe="linear")))
+    session.look()
+    card = page.answers["check-first"]
+    qtbot.waitUntil(card.isVisible)
+    assert "10.0 ms ± 1.0 ms" in cells(card)
+    change_language("zh")
+    page.retranslate()
+    assert "单步" in cells(card)
+
+
+def test_that_a_check_that_says_no_says_why(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    checked(session, Refusal(batch=8, limit=10**9, refused=True), check_of(asked(recipe="linear")), code=3)
+    session.look()
+    card = page.answers["check-first"]
+    qtbot.waitUntil(card.isVisible)
+    assert page.sentence.text() == t("launch.check.sentence_no")
+    assert "more than 1.0 GB" in cells(card)
+
+
+def test_that_a_check_whose_answer_is_gone_shows_no_card(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    checked(session, {}, check_of(asked(recipe="linear")))
+    session.look()
+    qtbot.waitUntil(lambda: page.watcher is not None and page.watcher.is_loaded)
+    page.retranslate()
+    assert not page.answers["check-first"].isVisible()

@@ -1,0 +1,45 @@
+"""What a form says of its fields in a few words: what is set in a card, and which option a person looks for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from studio import schema
+from studio.texts import catalogue, t
+
+if TYPE_CHECKING:
+    from studio.schema import Field
+
+
+def summary(spec: Any, card: str, feature: str) -> str:
+    """What differs from the defaults in a card, in one line; '' where nothing does."""
+    mine = [field for field in schema.fields(type(spec)) if field.card == card and schema.is_shown(spec, field)]
+    return t("form.between").join(
+        value_text(field, schema.value_of(spec, field.name), feature)
+        for field in mine if schema.value_of(spec, field.name) != field.default
+    )  # fmt: skip
+
+
+def value_text(field: Field, value: Any, feature: str) -> str:
+    """A value as a person says it: a choice is its name, a switch the name of what is on."""
+    name = t(f"{feature}.field.{field.name}")
+    if field.kind == "choice":
+        return f"{name}: {t(f'{feature}.choice.{field.name}.{value}')}"
+    if field.kind == "switch":
+        return name if value else f"{name}: {t('form.off')}"
+    if field.kind == "pairs":
+        return f"{name}: {', '.join(key for key, _ in value)}"
+    unit = f" {t(f'unit.{field.unit}')}" if field.unit else ""
+    return f"{name}: {value.name if field.kind == 'path' else _number(value)}{unit}"
+
+
+def _number(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def matches(field: Field, feature: str, text: str) -> bool:
+    """Whether a text is in an option's name, hint or flag, in either language: who reads Chinese help may type it in
+    an English window."""
+    keys = (f"{feature}.field.{field.name}", f"{feature}.hint.{field.name}")
+    said = [field.flag, field.name, *(catalogue(language).get(key, "") for language in ("en", "zh") for key in keys)]
+    return any(text.lower() in one.lower() for one in said)
