@@ -31,8 +31,7 @@ def follow(run: Run, say: Callable[[str], None]) -> Glance:
     looked = 0.0
     while True:
         for _, rank, events in tail.read():
-            if rank == 0:
-                lines.add(events)
+            lines.add(events if rank == 0 else [one for one in events if is_error(one)])
         if lines.ended and not tail.pending():
             lines.finish()
             return runs.glance(run)
@@ -44,6 +43,11 @@ def follow(run: Run, say: Callable[[str], None]) -> Glance:
                 return runs.glance(run)
         lines.show()
         time.sleep(0.1)
+
+
+def is_error(event: Event) -> bool:
+    """Of any rank: why it failed. All else rank 0 tells for all of them."""
+    return isinstance(event, Finding) and event.severity == "error"
 
 
 def _is_over(run: Run) -> bool:
@@ -66,6 +70,7 @@ class _Lines:
         self._values: dict[str, Any] = {}
         self._progress: Progress | None = None
         self._news = False
+        self._errors: set[str] = set()
         self.ended = False
 
     def add(self, events: list[Event]) -> None:
@@ -82,7 +87,11 @@ class _Lines:
                 self.ended = True
 
     def _tell(self, event: Note | Finding) -> None:
-        if sentence := sentence_of(event):
+        sentence = sentence_of(event)
+        if is_error(event) and sentence in self._errors:
+            return
+        if sentence:
+            self._errors.add(sentence)
             self._clear()
             self._say(sentence)
 

@@ -179,8 +179,8 @@ def _errors(folder: Path) -> tuple[set[int], list[tuple[int, Finding]]]:
 
 
 def _told(found: Explanation, errors: list[tuple[int, Finding]]) -> bool:
-    """Whether the terminal has read it already: it is told of rank 0 alone."""
-    return found.id == PYTHON and any(rank == 0 for rank, _ in errors[:1])
+    """Whether the training itself has said it already."""
+    return found.id == PYTHON and bool(errors)
 
 
 def _sentences(found: Explanation, told: bool) -> Iterator[Finding]:

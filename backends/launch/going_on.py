@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.launch.checkpoints import step_of
+from backends.launch.recipes import resolved
 from backends.launch.spec import LaunchSpec
 from studio import run as runs
 from studio import schema
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 
 DECIDING = ("what", "how", "precision", "learning", "data", "parallel")
 """Cards whose options decide what a step computes."""
-FREE = ("weights", "launcher", "nodes", "master", "port")
+FREE = ("weights", "launcher", "nodes", "master", "port", "data_workers", "prefetch")
 """Of those cards, but deciding nothing of it; weights to start from have no say where a run goes on."""
+RESOLVED = ("batch", "optimizer", "lr", "weight_decay", "loss_scale")
+"""What a recipe brings along is the same whether it was written down or left empty."""
 
 
 def options_of(folder: Path) -> LaunchSpec | None:
@@ -32,6 +35,12 @@ def options_of(folder: Path) -> LaunchSpec | None:
 def differing(spec: LaunchSpec, then: LaunchSpec) -> tuple[str, ...]:
     """Names of the options that decide and differ. More steps than then are no difference, unless the learning rate
     is spread over them."""
+    alike = [name for name in RESOLVED if getattr(resolved(spec), name) == getattr(resolved(then), name)]
+    is_same_recipe = spec.what.recipe == then.what.recipe
+    return tuple(name for name in _unlike(spec, then) if not (is_same_recipe and name in alike))
+
+
+def _unlike(spec: LaunchSpec, then: LaunchSpec) -> tuple[str, ...]:
     spec, then = schema.effective(spec), schema.effective(then)
     return tuple(
         field.name for field in schema.fields(LaunchSpec)
@@ -43,7 +52,7 @@ def differing(spec: LaunchSpec, then: LaunchSpec) -> tuple[str, ...]:
 
 def taken_over(spec: LaunchSpec, then: LaunchSpec) -> LaunchSpec:
     """The same with the deciding options of an earlier run, and without weights to start from."""
-    for name in differing(spec, then):
+    for name in _unlike(spec, then):
         spec = schema.with_value(spec, name, schema.value_of(then, name))
     return schema.with_value(spec, "weights", Path())
 

@@ -67,8 +67,8 @@ def _mpirun(python: Path, workers: int) -> tuple[str, ...]:
 
 def devices_of(spec: LaunchSpec) -> tuple[int, ...]:
     """Numbers of the cards on this host, one for each process, as the rank table names them."""
-    chosen = tuple(int(one) for one in spec.ascend.visible.split(",") if one.strip().isdigit())
-    return chosen[: spec.parallel.workers] or tuple(range(spec.parallel.workers))
+    chosen = ascend_env.cards(spec.ascend.visible) or range(spec.parallel.workers)
+    return tuple(chosen[: spec.parallel.workers])
 
 
 def prepare(spec: LaunchSpec, folder: Path) -> None:

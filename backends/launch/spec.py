@@ -103,8 +103,8 @@ class Parallel:
     fusion: int | None = option(None, unit="mb", low=1, high=65536, shown_when=("parallel", TOGETHER))
     dataset: Literal["data_parallel", "full_batch"] = option("data_parallel", shown_when=("parallel", SPLIT))
     nodes: int = option(1, low=1, high=1024, shown_when=("parallel", TOGETHER))
-    master: str = option("", shown_when=("parallel", TOGETHER))
-    port: int | None = option(None, low=1024, high=65535, shown_when=("parallel", TOGETHER))
+    master: str = option("", shown_when=("launcher", ("msrun", "rank_table")))
+    port: int | None = option(None, low=1024, high=65535, shown_when=("launcher", ("msrun",)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,6 +214,14 @@ def _best_is_measured(spec: LaunchSpec) -> Iterable[Problem]:
         yield Problem(field="best", rule="launch.rule.no_metric", args=args)
 
 
+def _best_has_rivals(spec: LaunchSpec) -> Iterable[Problem]:
+    """The loss is there after every step: only among checkpoints that are due does the best one mean anything."""
+    keep = spec.keep
+    is_asked = keep.best == "loss" and spec.parallel.parallel not in SPLIT
+    if is_asked and keep.checkpoint_every is None and keep.checkpoint_minutes is None:
+        yield Problem(field="best", rule="launch.rule.best_of_one")
+
+
 def _resume_has_a_checkpoint(spec: LaunchSpec) -> Iterable[Problem]:
     run = spec.keep.resume
     if run != Path() and not (run / "artifacts" / "checkpoints" / "last").is_file():
@@ -258,6 +266,6 @@ class LaunchSpec:
     RULES = (
         _one_length, _epochs_need_a_size, _batch_fits, _bf16_has_a_device, _o2_has_a_compiler, _warmup_ends,
         _corpus_is_there, _recipe_file_is_there, _images_are_there, _weights_are_there, _python_is_there, _no_secrets,
-        _best_is_measured, _resume_has_a_checkpoint, _steps_are_left, _launcher_is_there, one_node,
+        _best_is_measured, _best_has_rivals, _resume_has_a_checkpoint, _steps_are_left, _launcher_is_there, one_node,
         *split_rules.RULES, *loop_rules.RULES, *ascend_env.RULES,
     )  # fmt: skip

@@ -29,7 +29,8 @@ from backends.launch.check.memory import free_memory
 from backends.launch.check.said import said, values
 from backends.launch.check.spec import CheckSpec, check_of
 from backends.launch.check.trial import Trial, spec_of
-from backends.launch.check.work import most_samples, on_this_host, steps_done
+from backends.launch.check.work import most_samples, on_this_host
+from backends.launch.checkpoints import step_of
 from backends.launch.spec import LaunchSpec
 from studio import files, processes, schema, texts, worker
 from studio import run as runs
@@ -245,11 +246,11 @@ def test_that_a_trial_is_the_same_training_but_for_its_length() -> None:
 
 
 def test_that_the_step_to_go_on_from_is_read_from_its_pointer(tmp_path: Path) -> None:
-    assert steps_done(tmp_path) == 0
+    assert step_of(tmp_path) is None
     pointer = tmp_path / "artifacts" / "checkpoints" / "last"
     pointer.parent.mkdir(parents=True)
     pointer.write_text("step-000120-3f9a1c7e")
-    assert steps_done(tmp_path) == 120
+    assert step_of(tmp_path) == 120
 
 
 # The largest micro batch
@@ -328,6 +329,7 @@ def test_that_workers_on_a_host_share_its_memory() -> None:
 
 def test_that_the_data_bounds_the_micro_batch() -> None:
     assert most_samples(asked(recipe="linear", accumulate=4)) == 256
+    assert most_samples(asked(recipe="linear", accumulate=4, parallel="data", workers=2)) == 128
     assert most_samples(asked(recipe="text")) == 65536
 
 

@@ -157,7 +157,19 @@ def shapes(folder: Path, *words: str) -> tuple[dict[str, object], str, Run]:
 
 @needs_mindspore
 def test_that_shapes_lists_each_cell_whatever_the_mode_and_how_low_its_precision_is(tmp_path: Path) -> None:
-    choices = ("--mode", "graph", "--amp", "O2", "--accumulate", "4", "--batch", "3", "--debug-port", "5678")
+    choices = (
+        "--mode",
+        "graph",
+        "--amp",
+        "O2",
+        "--accumulate",
+        "4",
+        "--batch",
+        "3",
+        "--debug-port",
+        "5678",
+        "--recompute",
+    )
     result, said, run = shapes(tmp_path, "--recipe", "text", *choices)
     found = read_shapes(run.folder)
     assert found
@@ -183,7 +195,7 @@ def test_that_shapes_lists_each_cell_whatever_the_mode_and_how_low_its_precision
 
 @needs_mindspore
 def test_that_shapes_names_what_mixed_precision_rewrites_as_its_author_did(tmp_path: Path) -> None:
-    ran = train(tmp_path, f"shapes {LINEAR} --recipe digits --amp O1 --loss-scale dynamic --steps 9")
+    ran = train(tmp_path, f"shapes {LINEAR} --recipe digits --amp O1 --loss-scale dynamic --steps 9 --sink")
     assert ran.code == 0, ran.output
     found = read_shapes(tmp_path)
     assert found

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
 import sys
 import threading
 from dataclasses import dataclass
@@ -23,7 +25,7 @@ READ_FIRST = ("__init__.py", "__main__.py", "options.py", "failures.py", "stoppi
 ALLOWED = sys.stdlib_module_names | {"mindspore", "numpy", "ascend_studio", "ascend_engine", "debugpy"}
 
 sys.path += [str(ROOT / "studio" / "guest"), str(ENGINE)]
-from ascend_engine import ahead, data, failures, nonfinite, options, schedule  # noqa: E402
+from ascend_engine import ahead, data, failures, nonfinite, options, ranks, schedule  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,6 +139,8 @@ def test_that_reading_ahead_is_parallel_and_ends_when_it_is_closed() -> None:
         thread.join(10)
         assert not thread.is_alive()
         assert thread.daemon
+    with pytest.raises(IndexError):  # not a wait for ever
+        read[1_000]
 
 
 def test_that_what_cannot_be_read_is_raised_where_it_is_asked_for() -> None:
@@ -253,3 +257,19 @@ def imported(path: Path) -> Iterator[str]:
             yield from (alias.name.split(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield str(node.module).split(".")[0]
+
+
+def test_that_of_ranks_that_ended_between_two_looks_one_that_was_killed_was_not_the_first(tmp_path: Path) -> None:
+    children = [subprocess.Popen(("sleep", "60")) for _ in range(2)]
+    for rank, child in enumerate(children):
+        (tmp_path / f"rank_{rank}.pid").write_text(str(child.pid))
+    watch = ranks.Watch(tmp_path, 2)
+    watch.look()
+    assert watch.first is None
+    (tmp_path / "rank_1.code").write_text("1")
+    for child in children:
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    watch.look()
+    assert (watch.first.rank, watch.first.code) == (1, 1)
+    assert [child.wait() for child in children] == [-9, -9]

@@ -54,20 +54,21 @@ class Case:
         return [stream[number * self.count + micro] for micro in range(self.count)]
 
     def moved(self):
+        \"\"\"What 5 steps change in the weights; `mean` is the gradient that the first one took.\"\"\"
         before = flat(self.weights)
         for number in range(5):
-            self.step(self.batches(number))
+            for inputs, labels in self.batches(number):
+                results = self.step.micro_step(ms.Tensor(inputs), ms.Tensor(labels))
+            if self.count > 1:
+                self.mean = flat(self.step.accumulated[:-1]) / self.count if number == 0 else self.mean
+                results = self.step.update()
+            assert results[1].asnumpy()
         return flat(self.weights) - before
 
     def gradient(self):
         function = ms.jit(make_gradient(self.plan.network, self.plan.loss, self.optimizer.parameters, None))
         ((inputs, labels),) = self.batches(0)
         return flat(function(ms.Tensor(inputs), ms.Tensor(labels))[1])
-
-    def accumulated(self):
-        for inputs, labels in self.batches(0):
-            self.step.micro_step(ms.Tensor(inputs), ms.Tensor(labels))
-        return flat(self.step.accumulated[:-1]) / self.count
 
 def length(vector):
     return np.linalg.norm(vector)
@@ -77,9 +78,12 @@ for name in ("linear", "digits", "text"):
     tried = ("momentum", "adamw") if name == "text" else RATES  # compiling it takes seconds each time
     whole = {optimizer: Case(name, optimizer, 1).moved() for optimizer in tried}
     for count in (2, 4, 8):
-        assert length(Case(name, "sgd", count).accumulated() - gradient) < 1e-6 * length(gradient)
         for optimizer, expected in whole.items():
-            off = Case(name, optimizer, count).moved() - expected
+            if name != "linear" and optimizer.startswith("adam") and count < 8:
+                continue  # compiling takes the most of the time here
+            case = Case(name, optimizer, count)
+            off = case.moved() - expected
+            assert length(case.mean - gradient) < 1e-6 * length(gradient), (name, count)
             if optimizer in ("sgd", "momentum"):
                 assert np.abs(off).max() < 1e-6, (name, count, optimizer)
             else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,10 +17,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backends.common import explain
 from backends.launch import launchers, nodes, rank_table
 from backends.launch.plan import options, plan
 from studio import processes, schema
 from studio.environment import cleaned
+from studio.events import Ended
 from studio.run import Asked, Run
 from tests.launch.test_engine_runs import PATHS, ROOT, read_events
 from tests.launch.test_spec import asked
@@ -60,6 +63,28 @@ def test_that_msrun_starts_the_engines_options_for_each_worker() -> None:
 
 def test_that_a_chosen_port_is_taken() -> None:
     assert "--master_port=29999" in plan(together(port=29999), RUN).argv
+
+
+def test_that_what_a_launcher_does_not_take_is_not_asked_for() -> None:
+    spec = together(launcher="mpirun", port=29999, master="10.0.0.1")
+    assert schema.effective(spec).parallel == replace(spec.parallel, port=None, master="")
+
+
+def test_that_what_is_no_list_of_cards_is_one_problem_and_no_crash() -> None:
+    spec = together(launcher="rank_table", visible="²")
+    assert "visible" in [problem.field for problem in schema.problems(spec)]
+
+
+def test_that_a_port_that_somebody_holds_is_said_at_once(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+        words = [sys.executable, "-m", "ascend_engine.ranks", "--workers", "2", "--", "msrun", f"--master_port={port}"]
+        env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, PATHS))}
+        done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, f"Address already in use: port {port}\n")
+    (tmp_path / "output.log").write_text(done.stdout)
+    found = explain.findings(tmp_path, Ended(code=1))
+    assert [one.rule for one in found] == ["explain.port_in_use.cause", "explain.port_in_use.fix"]
 
 
 def test_that_mpirun_starts_the_interpreter_itself() -> None:

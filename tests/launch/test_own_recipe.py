@@ -85,6 +85,7 @@ WRONG = {
     "no_cell": ("NETWORK = 'net'\n", "launch.recipe_network", "str"),
     "loss": ("LOSS = 1.5\n", "launch.recipe_not_callable", "loss in"),
     "metric": ("METRICS = {'f1': None}\n", "launch.recipe_not_callable", "metrics['f1']"),
+    "optimizer": ("OPTIMIZER = nn.SGD(NETWORK.trainable_params(), [0.1, 0.2])\n", "launch.recipe_optimizer", "SGD"),
     "no_data": ("TRAIN = None\n", "launch.data_type", "NoneType"),
     "empty": ("TRAIN = X[:0], Y[:0]\n", "launch.data_empty", "train_data"),
     "lengths": ("TRAIN = X, Y[:3]\n", "launch.data_lengths", "(8, 2) and (3, 1)"),
@@ -98,10 +99,11 @@ WHOLE = """import numpy as np
 from mindspore import nn
 from ascend_engine.recipe import Recipe
 X = np.ones((8, 2)); Y = np.ones((8, 1))
-NETWORK, LOSS, TRAIN, EVAL, METRICS = nn.Dense(2, 1), nn.MSELoss(), (X, Y), None, {{}}
+NETWORK, LOSS, TRAIN, EVAL, METRICS, OPTIMIZER = nn.Dense(2, 1), nn.MSELoss(), (X, Y), None, {{}}, None
 {line}
 def build(config):
-    return Recipe(network=NETWORK, loss=LOSS, train_data=TRAIN, eval_data=EVAL, metrics=METRICS)
+    parts = {{"network": NETWORK, "loss": LOSS, "train_data": TRAIN, "optimizer": OPTIMIZER}}
+    return Recipe(eval_data=EVAL, metrics=METRICS, **parts)
 """
 
 

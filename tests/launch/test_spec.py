@@ -68,6 +68,7 @@ def test_that_the_recipes_of_the_form_are_those_that_have_values() -> None:
         ({"checkpoint_minutes": 0.0}, "checkpoint_minutes", "form.not_above"),
         ({"keep": 0}, "keep", "form.too_small"),
         ({"recipe": "linear", "best": "accuracy"}, "best", "launch.rule.no_metric"),
+        ({"best": "loss"}, "best", "launch.rule.best_of_one"),
         ({"resume": Path("/no/such/run")}, "resume", "launch.no_checkpoint"),
         ({"env": (("MY_TOKEN", "x"),)}, "env", "launch.rule.secret"),
         ({"loop": "model", "sink": True, "mode": "graph", "device": "cpu"}, "sink", "launch.no_sink"),

@@ -67,6 +67,8 @@ def is_allowed(chosen: Choice) -> bool:
         return False  # the engine refuses it: they name no cells
     if chosen.get("recompute") == "yes" and chosen.get("amp") == "O1":
         return False
+    if chosen.get("best") == "loss" and chosen.get("checkpoint_every") == "":
+        return False
     return len(chosen) < len(OPTIONS) or not schema.problems(spec_of(chosen))
 
 

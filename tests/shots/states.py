@@ -121,7 +121,7 @@ STATES = (
     State(name="launch-full", show=_launch(mode="jit", amp="O2", accumulate=4, batch=32, steps=600, lr=1e-3)),
     State(name="launch-text", show=_launch(recipe="text", env=(("GLOG_v", "2"), ("HCCL_BUFFSIZE", "200")))),
     State(name="launch-error", show=_launch(steps=10, epochs=2.0)),
-    State(name="launch-folded-error", show=_launch(recipe="linear", best="accuracy", unfold="seed")),
+    State(name="launch-folded-error", show=_launch(recipe="linear", best="accuracy", unfold="grace")),
     State(name="launch-folded-set", show=_launch(parallel="data", workers=4, checkpoint_every=100, unfold="grace")),
     State(name="launch-data", show=_launch(unfold="prefetch")),
     State(name="launch-parallel", show=_launch(parallel="data", nodes=2, master="10.0.0.1", unfold="nodes")),

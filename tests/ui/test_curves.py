@@ -331,9 +331,31 @@ def test_that_the_other_mode_is_the_last_finished_run_of_the_recipe(tmp_path: Pa
     assert compare.in_other_mode(mine, listed[:2]) is None
 
 
+def test_that_the_other_mode_is_not_looked_for_in_a_run_with_other_work_in_a_step(tmp_path: Path) -> None:
+    glance = runs.Glance(state="ended", code=0, values={})
+    mine = runs.create(tmp_path, "launch", schema.to_json(spec_of(recipe="digits", mode="jit")))
+    for values in ({"batch": 8}, {"accumulate": 2}, {"amp": "O2"}, {"parallel": "data"}):
+        spec = spec_of(recipe="digits", mode="pynative")
+        for name, value in values.items():
+            spec = schema.with_value(spec, name, value)
+        other = runs.create(tmp_path, "launch", schema.to_json(spec))
+        assert compare.in_other_mode(mine, [(other, glance)]) is None
+
+
 def test_how_a_line_is_written() -> None:
     assert line_text(1.996, 2.999) == "y = 2.00 x + 3.00"
     assert line_text(2, -3.5) == "y = 2 x − 3.50"
+
+
+def test_that_a_chart_that_is_not_needed_any_more_leaves_the_grid_at_once(qtbot: QtBot) -> None:
+    grid = ChartGrid()
+    qtbot.addWidget(grid)
+    for name in ("loss", "accuracy"):
+        grid._make([*grid.charts, name])
+    gone = grid.charts["accuracy"]
+    grid._make(["loss"])
+    assert gone.isHidden()
+    assert [grid._grid.itemAt(place).widget() for place in range(grid._grid.count())] == [grid.charts["loss"]]
 
 
 def test_that_nothing_is_drawn_while_nobody_looks(qtbot: QtBot, session: Session) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 
@@ -167,6 +168,23 @@ def test_that_code_of_a_project_is_not_run_unasked(
     assert not (with_own_python / "ran").exists()
 
 
+def test_that_the_question_outlives_a_change_of_language_and_is_answered_with_enter(
+    page: LaunchPage, with_own_python: Path, qtbot: QtBot
+) -> None:
+    press(page, "launch.start")
+    page.retranslate()
+    assert page.consent.isVisible()
+    leave = page.findChild(QPushButton, "launch.not_now")
+    assert leave is not None
+    leave.setFocus()
+    qtbot.keyClick(leave, Qt.Key.Key_Return)
+    assert not page.consent.isVisible()
+    assert not trust.is_trusted(with_own_python)
+    press(page, "launch.start")
+    type_into(page.form, "steps", "12")
+    assert not page.consent.isVisible()
+
+
 def test_that_a_trusted_project_runs_its_code(
     page: LaunchPage, session: Session, with_own_python: Path, qtbot: QtBot
 ) -> None:
@@ -292,6 +310,13 @@ def test_that_a_run_to_go_on_from_brings_its_options_along(page: LaunchPage, sto
     assert page.form.spec() == asked(resume=stopped_run.folder)
     assert page.going_on.sentence.text().endswith("Different: Recipe, Mode, Micro batch.")
     assert not page.going_on.keep_own.isVisible()
+
+
+def test_that_a_run_that_was_taken_out_brings_its_options_along_again(page: LaunchPage, stopped_run: Run) -> None:
+    page.form.set_value("resume", stopped_run.folder)
+    page.form.set_spec(asked())
+    page.form.set_value("resume", stopped_run.folder)
+    assert page.form.spec() == asked(recipe="linear", mode="jit", batch=16, resume=stopped_run.folder)
 
 
 def test_that_a_run_with_nothing_left_to_do_is_said_at_the_steps(page: LaunchPage, stopped_run: Run) -> None:

@@ -166,6 +166,20 @@ def test_that_a_closed_drawer_shows_the_last_line(qtbot: QtBot, panel: LogPanel,
     qtbot.waitUntil(lambda: panel._last.whole_text() == "two")
 
 
+def test_that_the_last_line_is_the_trainings_own_where_the_framework_talks_after_it(tmp_path: Path) -> None:
+    path = tmp_path / "output.log"
+    path.write_bytes(b"[INFO] begins\n")
+    lines = LogLines(path)
+    while lines.read():
+        pass
+    assert lines.last() == "[INFO] begins"
+    with path.open("ab") as file:
+        file.write(b"step 4/4\n[INFO] DISTRIBUTED(1,2,python): tcp_client.cc:367] Start\n")
+    while lines.read():
+        pass
+    assert lines.last() == "step 4/4"
+
+
 def test_that_a_flood_is_read_to_its_end(
     qtbot: QtBot, panel: LogPanel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

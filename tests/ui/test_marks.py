@@ -88,9 +88,10 @@ def test_that_what_differs_at_a_resume_is_named_as_the_form_names_it(
     qtbot: QtBot, page: CurvesPage, session: Session
 ) -> None:
     first = recorded(session.folder, *steps(range(1, 41)), Ended(code=0))
-    note = resumed(30, first, differing="batch, mode, data")
+    note = resumed(30, first, differing="batch, mode, data, state")
     show(qtbot, page, recorded(session.folder, note, *steps(range(31, 40)), Ended(code=0), resume=first.folder))
-    assert "Different now: Micro batch, Mode, data." in page.marks.resumed.text()
+    said = "Different now: Micro batch, Mode, data, part of the optimizer's or the loss scale's state."
+    assert said in page.marks.resumed.text()
     assert page.marks.resumed.property("role") == "warning"
     change_language("zh")
     assert "单卡 batch" in page.marks.resumed.text()

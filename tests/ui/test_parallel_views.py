@@ -59,10 +59,14 @@ def test_that_a_log_that_appears_later_is_offered_and_the_chosen_one_stays(
     qtbot: QtBot, panel: LogPanel, tmp_path: Path
 ) -> None:
     (tmp_path / "output.log").write_text("all\n")
+    panel.choice._timer.setInterval(50)
     panel.show_file(tmp_path / "output.log")
     (tmp_path / "rank_1.log").write_text("one\n")
     qtbot.waitUntil(lambda: panel.choice.count() == 2)
     assert not panel.choice.isHidden()
+    panel.open(False)
+    assert panel.choice.isHidden()
+    panel.open(True)
     panel.choice.setCurrentIndex(1)
     (tmp_path / "rank_0.log").write_text("none\n")
     qtbot.waitUntil(lambda: panel.choice.count() == 3)

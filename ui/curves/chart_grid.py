@@ -149,12 +149,18 @@ class ChartGrid(QWidget):
         known = {*self.charts, *missing[:1]} & set(names)
         if known != set(self.charts):
             for name in self.charts.keys() - known:
-                self.charts.pop(name).deleteLater()
+                self._drop(self.charts.pop(name))
             if missing:
                 self.charts[missing[0]] = Chart(missing[0], self.steps)
             self.charts = {name: self.charts[name] for name in names if name in known}
             self._arrange()
         return len(missing) <= 1
+
+    def _drop(self, chart: Chart) -> None:
+        """Out of the grid at once: it is deleted later, and another chart stands in its place by then."""
+        chart.hide()
+        self._grid.removeWidget(chart)
+        chart.deleteLater()
 
     def _arrange(self) -> None:
         columns = self._columns_that_fit()

@@ -27,11 +27,13 @@ def sentence(mark: Mark) -> str:
     """What a mark says. Options that differ are named as the form names them."""
     args = dict(mark.args)
     if isinstance(differing := args.get("differing"), str):
-        args["differing"] = ", ".join(_option(name) for name in differing.split(", "))
+        args["differing"] = t("launch.listed").join(_option(name) for name in differing.split(", "))
     return t(mark.key, **args)
 
 
 def _option(name: str) -> str:
+    if name == "state":
+        return t("mark.state")
     key = f"launch.field.{name}"
     return t(key) if has(key) else name
 

@@ -18,7 +18,7 @@ LOOK = 2000
 
 
 class LogChoice(QComboBox):
-    """Hidden while there is only one. Logs of ranks appear as their processes start."""
+    """Hidden while there is only one, or none is read. Logs of ranks appear as their processes start."""
 
     chosen = Signal(object)
     """Path of the log to show."""
@@ -28,6 +28,7 @@ class LogChoice(QComboBox):
         self.setObjectName("log.choice")
         self._whole: Path | None = None
         self._paths: list[Path] = []
+        self._offered = True
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK)
         self._timer.timeout.connect(self._look)
@@ -45,6 +46,11 @@ class LogChoice(QComboBox):
             self._timer.start()
             self._look()
 
+    def offer(self, offered: bool) -> None:
+        """Only beside a log that is open."""
+        self._offered = offered
+        self.setVisible(offered and len(self._paths) > 1)
+
     def _look(self) -> None:
         if self._whole:
             found = [self._whole, *rank_logs(self._whole.parent)]
@@ -60,7 +66,7 @@ class LogChoice(QComboBox):
         self.addItems([self._name(path) for path in paths])
         self.setCurrentIndex(paths.index(current) if current in paths else 0)
         self.blockSignals(False)
-        self.setVisible(len(paths) > 1)
+        self.setVisible(self._offered and len(paths) > 1)
 
     def _name(self, path: Path) -> str:
         if path == self._whole:

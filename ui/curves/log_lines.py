@@ -27,6 +27,8 @@ _WORDS = (b"ERROR", b"CRITICAL", b"FATAL", b"WARN", b"Warning", b"Traceback", b"
 _HINT = re.compile(rb"ERROR|CRITICAL|FATAL|WARN|Warning|Traceback|Error|Exception")
 _TRACEBACK = b"Traceback (most recent call last)"
 _ESCAPE = re.compile(rb"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+# Of MindSpore's own loggers, as they end every parallel run.
+CHATTER = ("[INFO]", "[DEBUG]")
 _CONTROL = {code: None for code in range(32)} | {127: None}
 
 
@@ -67,11 +69,9 @@ class LogLines:
         return self.first + len(self._lines)
 
     def last(self) -> str:
-        """The last line with something in it."""
-        for line in (self._half, *reversed(self._lines[-20:])):
-            if text := shown(line).strip():
-                return text
-        return ""
+        """The last line with something in it; what a framework tells of itself only where there is nothing else."""
+        texts = [text for line in (self._half, *reversed(self._lines[-20:])) if (text := shown(line).strip())]
+        return next((text for text in texts if not text.startswith(CHATTER)), texts[0] if texts else "")
 
     def line(self, number: int) -> bytes:
         place = number - self.first

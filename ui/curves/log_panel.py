@@ -120,6 +120,7 @@ class LogPanel(QFrame):
         self.is_open = opened
         for widget in (self.view, self._rule, self._tools):
             widget.setVisible(opened)
+        self.choice.offer(opened)
         self._follow.setVisible(opened and not self.view.is_following)
         show_icon(self._toggle, "chevron-down" if opened else "chevron-right", "dim", 16)
         self._tell()

@@ -10,7 +10,7 @@ from studio.texts import t
 from studio.units import count, number
 
 FIRST = ("loss", "accuracy", "eval_loss", "lr", "step_time", "throughput", "weight", "bias", "grad_norm", "loss_scale")
-LOGARITHMIC = ("loss", "eval_loss", "grad_norm")
+LOGARITHMIC = ("loss", "eval_loss", "grad_norm", "loss_scale")
 HIDDEN = ("overflows",)
 
 

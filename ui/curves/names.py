@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from backends.curves.asked import mode_of, recipe_of
+from backends.curves.asked import asked, mode_of, recipe_of
 from studio.run import outcome_of
 from studio.texts import has, t
 
@@ -20,10 +21,24 @@ TONES: dict[str, Tone] = {
     "running": "accent", "unattended": "warning", "queued": "neutral", "elsewhere": "neutral", "lost": "bad",
     "done": "good", "failed": "bad", "stopped": "warning",
 }  # fmt: skip
+# What is no training, in words.
+COMMANDS = {
+    "shapes": "curves.did.shapes", "check-first": "curves.did.check-first", "preview": "curves.did.preview",
+    "export": "curves.did.export", "as-script": "curves.did.as-script", "template": "curves.did.template",
+    "nodes": "curves.did.nodes",
+}  # fmt: skip
 
 
 def recipe_name(run: Run) -> str:
-    return recipe_of(run) or run.asked.command
+    """An own recipe by its file."""
+    recipe = recipe_of(run) or command_name(run)
+    return PurePath(asked(run, "what", "recipe_file")).name or recipe if recipe == "own" else recipe
+
+
+def command_name(run: Run) -> str:
+    """A command of a newer studio is called by its id."""
+    command = run.asked.command
+    return t(COMMANDS[command]) if command in COMMANDS else command
 
 
 def mode_name(run: Run) -> str:
@@ -31,9 +46,9 @@ def mode_name(run: Run) -> str:
 
 
 def title_of(run: Run) -> str:
-    """'digits · @jit'; what is no training is named first: 'shapes · digits'."""
+    """'digits · @jit'; what is no training is named first: 'Shapes · digits'."""
     if run.asked.command != "launch":
-        return " · ".join(dict.fromkeys((run.asked.command, recipe_name(run))))
+        return " · ".join(dict.fromkeys((command_name(run), recipe_name(run))))
     return " · ".join(filter(None, (recipe_name(run), mode_name(run))))
 
 

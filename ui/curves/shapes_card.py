@@ -86,7 +86,7 @@ class ShapesCard(AnswerCard):
 
 def about(found: Shapes) -> str:
     sentences = [
-        t("shapes.about", batch=found.batch, device=found.device),
+        t("shapes.about", batch=found.batch, device=found.device.upper()),
         t(
             "shapes.total", cells=len(found.cells), parameters=f"{found.parameters:,}",
             trainable=f"{found.trainable:,}",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 from ui.say import say
 from ui.widgets import Card, Sentence, button, text_button
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from PySide6.QtGui import QKeyEvent
 
 
 class Consent(Card):
@@ -36,3 +38,11 @@ class Consent(Card):
         say(self.text, "setText", "launch.consent_text", code=", ".join(map(str, code)), project=project)
         self.show()
         self._agree.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter answers with the button that has the focus; outside a dialog Qt gives buttons only Space."""
+        focused = self.focusWidget()
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and isinstance(focused, QPushButton):
+            focused.click()
+        else:
+            super().keyPressEvent(event)

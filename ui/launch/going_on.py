@@ -30,7 +30,7 @@ class GoingOn(QWidget):
         super().__init__()
         self.setObjectName("launch_going_on")
         self._form, self._session = page.form, session
-        self._seen: dict[Path, LaunchSpec | None] = {}
+        self._seen: dict[tuple[str, Path], LaunchSpec | None] = {}
         self._own: LaunchSpec | None = None
         self._taken: tuple[str, ...] = ()
         self.choose = text_button("launch.choose_run", "launch.choose_run")
@@ -55,20 +55,22 @@ class GoingOn(QWidget):
         self.show_spec(page.form.spec())
 
     def show_spec(self, spec: LaunchSpec) -> None:
-        folder = spec.keep.resume
-        if folder not in self._seen:
+        project, folder = self._project(), spec.keep.resume
+        if folder == Path():
+            self._seen = {seen: then for seen, then in self._seen.items() if seen[0] != project}
+        if (project, folder) not in self._seen:
             self._meet(spec, folder)
             spec = self._form.spec()
-        then = self._seen[folder]
+        then = self._seen[project, folder]
         self.sentence.setVisible(then is not None)
         self.keep_own.setVisible(then is not None and self._own is not None)
         if then is not None:
             self._say(spec, then)
 
     def _meet(self, spec: LaunchSpec, folder: Path) -> None:
-        """A run that was not chosen before: its options are taken over."""
+        """A run that was not chosen before, or taken out meanwhile: its options are taken over."""
         then = None if folder == Path() or step_of(folder) is None else going_on.options_of(folder)
-        self._seen[folder] = then
+        self._seen[self._project(), folder] = then
         self._own, self._taken = None, ()
         if then is not None and (taken := going_on.differing(spec, then)):
             self._own, self._taken = spec, taken
@@ -105,9 +107,14 @@ class GoingOn(QWidget):
     def _chosen(self) -> None:
         action = self.sender()
         if isinstance(action, QAction):
-            self._seen.pop(Path(action.data()), None)
+            self._seen.pop((self._project(), Path(action.data())), None)
             self._form.set_value("resume", Path(action.data()))
             self._form.box("resume").input.focus.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _project(self) -> str:
+        """Each project has its own choices, and comes back with them."""
+        project = self._session.project
+        return str(project.folder) if project else ""
 
     def retranslate(self) -> None:
         self.show_spec(self._form.spec())

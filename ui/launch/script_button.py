@@ -30,6 +30,7 @@ class ScriptButton:
         say(self.button, "setToolTip", "launch.script_hint")
         self.button.clicked.connect(self._ask)
         page.copies.header.addWidget(self.button)
+        page.disable_while_wrong(self.button)
 
     def _ask(self) -> None:
         project = self._session.project

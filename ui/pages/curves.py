@@ -379,17 +379,17 @@ class CurvesPage(QWidget):
         self._show_charts(glance)
 
     def _show_charts(self, glance: Glance) -> None:
-        """Without a point, a sentence says when the first one comes, or that none came."""
+        """Without a point, a sentence says when the first one comes, or that none came. What gives an answer has no
+        curves to wait for."""
         answers = self.run is not None and self.run.asked.command in self.answers
         has_points = any(watcher.curves.series for watcher in self.watchers.values()) and not answers
         works = glance.state in ("running", "unattended", "queued", "elsewhere")
         loads = self.watcher is not None and not self.watcher.is_loaded
         has_answer = any(not card.isHidden() for card in self.answers.values())
-        self.nothing.setText(
-            "" if has_points or loads or has_answer else t("curves.points_come" if works else "curves.no_points")
-        )
+        silent = has_points or loads or has_answer or (answers and works)
+        self.nothing.setText("" if silent else t("curves.points_come" if works else "curves.no_points"))
         self.nothing.setVisible(not has_points)
-        self.figures.setVisible(has_points or works or loads)
+        self.figures.setVisible(has_points or ((works or loads) and not answers))
         for widget in (self._tools, self.grid):
             widget.setVisible(has_points)
         self.phase.setVisible(has_points or works or loads)
@@ -435,13 +435,15 @@ class CurvesPage(QWidget):
 
     def _sentence(self, watcher: RunWatcher, glance: Glance) -> str:
         story, outcome = watcher.story, outcome_of(glance)
-        if outcome == "running" and story.phase in PHASES:
+        answer = self.answers.get(self.run.asked.command) if self.run else None
+        if outcome == "running" and answer and story.phase != "check":
+            key = "curves.sentence.answer"
+        elif outcome == "running" and story.phase in PHASES:
             key = f"curves.sentence.{story.phase}"
         else:
             key = f"curves.sentence.{outcome}"
         if outcome == "done" and story.summary:
-            return " ".join(filter(None, (headline(story.summary), self.times.verdict)))
-        answer = self.answers.get(self.run.asked.command) if self.run else None
+            return t("curves.joined", first=headline(story.summary), then=self.times.verdict).strip()
         if outcome == "done" and answer and not answer.isHidden():
             return answer.verdict
         step = max(0, story.steps_done)

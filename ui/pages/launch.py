@@ -68,7 +68,7 @@ class LaunchPage(QWidget):
         self.outlook = Outlook()
         self._build()
         self._build_extras()
-        self.form.spec_changed.connect(lambda _spec: self._show())
+        self.form.spec_changed.connect(self._changed)
         self.form.help_wanted.connect(self._help)
         session.runs_changed.connect(self._runs_changed)
         session.project_changed.connect(self._change_project)
@@ -132,14 +132,22 @@ class LaunchPage(QWidget):
         say(self.seek_box, "setPlaceholderText", "launch.seek")
         say(self.seek_box, "setAccessibleName", "launch.seek")
         say(self.seek_box, "setToolTip", "launch.seek_hint")
-        self.seek_box.textChanged.connect(self.form.seek)
+        self.seek_box.textChanged.connect(self._seek_text)
         self.form.sought_all.connect(self.seek_box.clear)
         return self.seek_box
 
+    def _seek_text(self, text: str) -> None:
+        """What is found stands at the top."""
+        self.form.seek(text)
+        self._scroll.verticalScrollBar().setValue(0)
+
     def add_action(self, widget: QPushButton) -> None:
         """A button beside Start; disabled with it while a field is wrong."""
-        self._actions.append(widget)
+        self.disable_while_wrong(widget)
         self._row.insertWidget(self._row.count() - 2, widget)
+
+    def disable_while_wrong(self, widget: QPushButton) -> None:
+        self._actions.append(widget)
 
     def add_side(self, card: QWidget) -> None:
         """A card in the right column, under what the choices come to."""
@@ -218,9 +226,13 @@ class LaunchPage(QWidget):
         self.consent.hide()
         self.form.set_spec(self._specs.get(_key(project), LaunchSpec()))
 
+    def _changed(self, _spec: LaunchSpec) -> None:
+        """What was asked about before is not what would start now."""
+        self.consent.hide()
+        self._show()
+
     def _show(self) -> None:
         spec, wrong = self.form.spec(), self.form.problems()
-        self.consent.hide()
         for action in (self.start_button, *self._actions):
             action.setDisabled(bool(wrong))
         self._to_wrong.setVisible(bool(wrong))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import time
 from contextlib import suppress
@@ -16,8 +15,9 @@ from backends.launch.check.largest import Largest, Point, search
 from backends.launch.check.load import Load
 from backends.launch.check.memory import PART, free_memory
 from backends.launch.check.said import said, values
-from backends.launch.check.trial import CHECKPOINTS, Trial, spec_of, try_out
-from backends.launch.recipes import RECIPES, resolved, workers
+from backends.launch.check.trial import Trial, spec_of, try_out
+from backends.launch.checkpoints import step_of
+from backends.launch.recipes import RECIPES, readers, resolved, workers
 from backends.launch.spec import LaunchSpec
 from studio import files, machine, schema
 from studio.events import Artifact, Ended, Finding, Journal, Metric, Note, Progress
@@ -134,7 +134,7 @@ class Checking:
         return Ended(code=0)
 
     def answer(self, trials: list[Trial], largest: Largest | None) -> Answer:
-        steps, last = figures.steps_left(self.spec, steps_done(self.spec.keep.resume)), trials[-1]
+        steps, last = figures.steps_left(self.spec, step_of(self.spec.keep.resume) or 0), trials[-1]
         seconds = figures.total_of(trials, steps, 1).value
         on_card = [float(trial.summary.card_peak_bytes) for trial in trials if trial.summary]
         written = figures.checkpoints_written(self.spec, steps, seconds)
@@ -189,19 +189,9 @@ def most_samples(spec: LaunchSpec) -> int:
     """The largest micro batch that could be asked for."""
     highest = int(schema.field_of(LaunchSpec, "batch").high or 1)
     samples = RECIPES[spec.what.recipe].samples
-    return highest if samples is None else min(highest, samples // spec.how.accumulate)
+    return highest if samples is None else min(highest, samples // (spec.how.accumulate * readers(spec)))
 
 
 def is_out_of_memory(trial: Trial) -> bool:
     """As the framework itself says it, of a card's memory too."""
     return any(finding.rule == "launch.out_of_memory" for finding in trial.errors)
-
-
-def steps_done(resumed: Path) -> int:
-    """By the run that is gone on from; 0 for none. Its pointer names a checkpoint by its step."""
-    try:
-        name = (resumed / CHECKPOINTS / "last").read_text(encoding="ascii")
-    except (OSError, UnicodeDecodeError):
-        return 0
-    found = re.match(r"step-(\d+)-", name)
-    return int(found[1]) if found else 0

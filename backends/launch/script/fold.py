@@ -343,6 +343,8 @@ class Fold(Scoped):
         if made in self.survey.silent:
             return None
         self.generic_visit(node)
+        if isinstance(node.value, ast.Name) and ast.unparse(node.targets) == node.value.id:  # type: ignore[arg-type]
+            return None
         key = self.survey.callee(node.value, self.scope) if isinstance(node.value, ast.Call) else None
         fact = self.survey.returned.get(key) if key else None
         if fact is None or fact.node is None:

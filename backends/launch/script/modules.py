@@ -95,8 +95,12 @@ def file_of(name: str) -> Path:
 
 
 def read(name: str, path: Path) -> Module:
-    text = source_of(path, path.stat().st_mtime_ns)
-    tree = ast.parse(text, str(path))
+    """Raises StudioError for a file of the user's that is no Python."""
+    try:
+        text = source_of(path, path.stat().st_mtime_ns)
+        tree = ast.parse(text, str(path))
+    except (OSError, SyntaxError, ValueError, RecursionError) as error:
+        raise StudioError("launch.recipe_unreadable", file=str(path), error=str(error)) from error
     remember(tree, text)
     return Module(name, text.splitlines(), tree)
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from backends.launch import ascend_env
 from backends.launch.plan import options
 from backends.launch.script import assemble
-from backends.launch.script.modules import ENGINE
+from backends.launch.script.assemble import OWN
+from backends.launch.script.modules import ENGINE, read
 from backends.launch.spec import LaunchSpec
 from studio import __version__, schema
 from studio.errors import StudioError
@@ -56,8 +57,8 @@ def _before(spec: LaunchSpec) -> str:
 
 
 def has_neighbours(file: Path) -> bool:
-    """Whether a recipe's file imports what lies beside it."""
-    tree = ast.parse(file.read_bytes())
+    """Whether a recipe's file imports what lies beside it. Raises StudioError for what is no Python."""
+    tree = read(OWN, file).tree
     named = [alias.name for one in ast.walk(tree) if isinstance(one, ast.Import) for alias in one.names]
     named += [one.module or "" for one in ast.walk(tree) if isinstance(one, ast.ImportFrom)]
     firsts = {name.partition(".")[0] for name in named}

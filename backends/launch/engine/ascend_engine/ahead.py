@@ -40,6 +40,8 @@ class Ahead:
             self.wanted = number
             self.changed.notify_all()
             while number not in self.done:
+                if number >= self.end:
+                    raise IndexError(number)
                 self.changed.wait()
             found = self.done.pop(number)
         if isinstance(found, Exception):
@@ -47,7 +49,7 @@ class Ahead:
         return found
 
     def close(self) -> None:
-        """No thread begins another micro batch."""
+        """No thread begins another micro batch, and nobody waits for one any more."""
         with self.changed:
             self.end = 0
             self.changed.notify_all()

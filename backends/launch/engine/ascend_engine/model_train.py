@@ -7,6 +7,7 @@ the other. With data sink a call takes all micro batches of a step at once.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from mindspore import dataset, train
@@ -58,10 +59,12 @@ class Steps(train.Callback):
         self.count = training.config.accumulate
         self.done = training.begin * self.count  # micro batches
         self.goes_on = True
+        self.free = time.perf_counter()  # since when nothing is done but waiting for a micro batch
 
     def on_train_step_begin(self, run_context: train.RunContext) -> None:
         if self.done % self.count == 0:
             self.training.begin_step()
+            self.training.moment = self.free  # as in the other loops, waiting for data is part of a step
         # Only now: the framework reads micro batches before it trains with them.
         self.training.plan.before_batch(self.training.stream.first_sample(self.done))
 
@@ -72,6 +75,7 @@ class Steps(train.Callback):
             self.goes_on = self.training.end_step(outcome_of(called.net_outputs))
             if not self.goes_on or self.training.place.must_stop(self.stop):
                 run_context.request_stop()
+            self.free = time.perf_counter()
 
 
 def fit(training: Training, stop: Stop) -> bool:

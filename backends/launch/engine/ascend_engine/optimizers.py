@@ -76,6 +76,11 @@ def set_learning_rate(optimizer: Any, lr: float) -> None:
         ops.assign(parameter, Tensor(lr, ms.float32))
 
 
+def has_one_rate(optimizer: Any) -> bool:
+    """Whether its learning rate is a number that can be set, not a schedule of its own."""
+    return isinstance(optimizer, optim.Optimizer) or (isinstance(optimizer, nn.Optimizer) and not optimizer.dynamic_lr)
+
+
 def learning_rates(optimizer: Any) -> list[Parameter]:
     """The Parameters that an optimizer reads its learning rate from."""
     if isinstance(optimizer, optim.Optimizer):

@@ -19,8 +19,9 @@ from pathlib import Path
 
 import ascend_studio
 
+PORT = "--master_port="
 # Replaced by a port that is free now.
-FREE_PORT = "--master_port=0"
+FREE_PORT = PORT + "0"
 LOGS = "ASCEND_ENGINE_LOGS"
 # A file that tells whether a training that ended without an error was stopped.
 STOPPED = "ASCEND_ENGINE_STOPPED"
@@ -84,11 +85,13 @@ class Watch:
     def look(self):
         if len(self.ranks) < self.count:
             self._find()
-        for one in self.ranks.values():
-            if one.code is None:
-                one.look(number_in(self.folder / f"rank_{one.rank}.code"))
-                if one.code and self.first is None:
-                    self.first = one
+        alive = [one for one in self.ranks.values() if one.code is None]
+        for one in alive:
+            one.look(number_in(self.folder / f"rank_{one.rank}.code"))
+        failed = [one for one in alive if one.code]
+        if failed and self.first is None:
+            # Between two looks the launcher may have seen it too, and have killed the others.
+            self.first = min(failed, key=lambda one: one.code == 128 + signal.SIGKILL)
 
     def _find(self):
         for path in self.folder.glob("rank_*.pid"):
@@ -122,6 +125,10 @@ def main():
     folder = Path(options.logs).absolute()
     clear(folder)
     asked = listen()
+    taken = taken_port(options.command)
+    if taken:
+        print(f"Address already in use: port {taken}", flush=True)
+        return 1
     processes = start(options, folder)
     watch = Watch(folder, options.workers)
     codes = follow(processes, watch, asked)
@@ -176,11 +183,23 @@ def start(options, folder):
     ]
 
 
+def taken_port(command):
+    """The chosen port where somebody holds it, which msrun would retry for minutes; else 0."""
+    chosen = [int(word[len(PORT) :]) for word in command if word.startswith(PORT)]
+    for port in filter(None, chosen):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                return port
+    return 0
+
+
 def free_port():
-    """Not one that somebody holds: msrun would retry that for minutes."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        return f"--master_port={probe.getsockname()[1]}"
+        return PORT + str(probe.getsockname()[1])
 
 
 def environment(options, folder):

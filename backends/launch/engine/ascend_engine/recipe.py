@@ -11,6 +11,7 @@ from mindspore import mint, nn
 
 from ascend_engine import own, samples
 from ascend_engine.failures import Failure
+from ascend_engine.optimizers import has_one_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -81,6 +82,7 @@ def build(config: Config) -> Recipe:
     else:
         module = importlib.import_module("ascend_engine.recipes." + config.recipe)
         made = module.build(config)
+    tell_of_optimizer(made.optimizer, config)
     tell_of_batch_norm(made.network, config)
     measured = ("loss", *made.metrics) if made.eval_data is not None else ("loss",)
     if config.best not in ("none", *measured):
@@ -99,9 +101,17 @@ def checked(made: Any, code: str, config: Config) -> Recipe:
     for name, function in functions.items():
         if not callable(function):
             raise Failure("launch.recipe_not_callable", file=file, name=name, type=type(function).__name__)
+    if made.optimizer is not None and not has_one_rate(made.optimizer):
+        raise Failure("launch.recipe_optimizer", file=file, type=type(made.optimizer).__name__)
     train_data = samples.dataset("train_data", made.train_data)
     eval_data = None if made.eval_data is None else samples.dataset("eval_data", made.eval_data)
     return replace(made, train_data=train_data, eval_data=eval_data, code=code)
+
+
+def tell_of_optimizer(optimizer: Any, config: Config) -> None:
+    """A recipe that brings one along leaves the choice of one without effect."""
+    if optimizer is not None:
+        ascend_studio.note("launch.own_optimizer", type=type(optimizer).__name__, chosen=config.optimizer)
 
 
 def tell_of_batch_norm(network: nn.Cell, config: Config) -> None:

@@ -51,7 +51,7 @@ class Record:
         self.place = place
         self.device = device
         self.watch = recipe.watch
-        self.parameters = sum(p.size for p in recipe.network.trainable_params())
+        self.weight_count = sum(p.size for p in recipe.network.trainable_params())
         self.latest: dict[str, float] = {}
         self.step_seconds: list[float] = []
         self.evaluate_seconds = 0.0
@@ -146,8 +146,8 @@ class Record:
         elif tells and not self.said_nan:
             rule = "launch.nan_skipped" if policy == "skip" else "launch.nan"
             ascend_studio.finding(rule, "warning", **args)
-        if policy == "stop" or not self.said_nan:
-            print(f"NaN or infinite at step {number}: {what}, policy {self.config.on_nan}")
+        if policy != "stop" and not self.said_nan:
+            print(f"NaN or infinite at step {number}: {what}, policy {policy}")
         self.said_nan = True
         return policy != "stop"
 
@@ -211,6 +211,6 @@ class Record:
             "device": self.device,
             "mode": self.config.mode,
             "mindspore": ms.__version__,
-            "parameters": self.parameters,
+            "parameters": self.weight_count,
             "steps": len(self.step_seconds),
         }

@@ -37,8 +37,9 @@ def shapes(config: Config, stop: Stop) -> int:
     One micro batch, operator by operator: inside a compiled step no cell is called one by one.
     """
     config = dataclasses.replace(
-        config, loop="functional", mode="pynative", jit_level="", accumulate=1, steps=1, parallel="none", stages=1
-    )
+        config, loop="functional", mode="pynative", jit_level="", accumulate=1, steps=1, parallel="none", stages=1,
+        sink=False, recompute=False,
+    )  # fmt: skip
     modes.enter(config)
     used = device.select(config.device)
     modes.check(config, used)

@@ -56,7 +56,7 @@ def train(config: Config, stop: Stop) -> int:
     ms.set_seed(config.seed)
     plan = distribute.trained_only(recipe.build(config), place, config)
     if config.weights:
-        weights.start_from(plan.network, config.weights)
+        weights.start_from(plan.network, config.weights, place.is_first)
     return Training(config, used, plan, place).run(stop)
 
 
@@ -189,6 +189,7 @@ class Training:
         dynamic = self.config.loss_scale == "dynamic"
         what = nonfinite.what_of(outcome, self.scale, dynamic, self.place.others_lost())
         if what and not self.record.nonfinite(number, what, outcome):
+            print(f"ends at step {number}: {what} is NaN or infinite", flush=True)
             return False
         self.number = number
         if number % self.eval_every == 0 and number < self.config.steps:

@@ -39,21 +39,24 @@ class Row:
     there: tuple[int, ...] | None
 
 
-def start_from(network: nn.Cell, given: Path) -> None:
+def start_from(network: nn.Cell, given: Path, tells: bool = True) -> None:
     """Give the parameters of a network what a file has under their names; the others keep their initial value.
-    Leaves a table of all names. Raises Failure where nothing fits, or the file cannot be read."""
+    Leaves a table of all names where it `tells`: of several processes one does. Raises Failure where nothing fits, or
+    the file cannot be read."""
     path = file_of(given)
     arrays = read(path)
     parameters = {parameter.name: parameter for parameter in network.get_parameters()}
     rows = compare({name: tuple(one.shape) for name, one in parameters.items()}, arrays)
-    _write(path, rows)
+    if tells:
+        _write(path, rows)
     if not any(row.status == MATCHED for row in rows):
         first = {"here": next(iter(parameters), "–"), "there": next(iter(arrays), "–")}
         raise Failure("launch.weights_nothing", file=str(path), **first)
     for row in rows:
         if row.status == MATCHED:
             _set(parameters[row.name], arrays[row.name])
-    _tell(path, rows)
+    if tells:
+        _tell(path, rows)
 
 
 def file_of(given: Path) -> Path:

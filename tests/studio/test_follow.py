@@ -1,0 +1,36 @@
+"""What a terminal is told of a run while it goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from studio import run as runs
+from studio import texts
+from studio.events import Ended, Finding, Journal, Note
+from studio.follow import follow
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from studio.events import Event
+    from studio.run import Run
+
+TAKEN = Finding(rule="launch.debug_port_taken", severity="error", args={"port": 5678, "reason": "in use"})
+LOST = Finding(rule="launch.nan_stopped", severity="error", args={"step": 3, "what": "loss", "value": "NaN"})
+
+
+def tell(run: Run, rank: int, *events: Event) -> None:
+    """As a process of that rank does."""
+    Journal(run.folder, 1).write(*events)
+    (written,) = run.folder.glob("events.a1.r0.*")
+    written.rename(written.with_name(written.name.replace(".r0.", f".r{rank}.")))
+
+
+def test_that_a_terminal_reads_why_any_rank_failed_once_and_all_else_of_rank_0(tmp_path: Path) -> None:
+    run = runs.create(tmp_path, "launch", {})
+    tell(run, 1, Note(key="launch.stopped", args={"step": 9}), TAKEN, LOST)
+    Journal(run.folder, 1).write(TAKEN, Note(key="launch.stopped", args={"step": 2}), Ended(code=1))
+    said: list[str] = []
+    assert follow(run, said.append).code == 1
+    expected = [texts.t(one.rule, **one.args) for one in (TAKEN, LOST)]
+    assert sorted(said) == sorted([*expected, texts.t("launch.stopped", step=2)])
