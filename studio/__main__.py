@@ -30,10 +30,10 @@ def _work(folder: str) -> int:
     return work(Path(folder), features())
 
 
-def _window(opened: Path | None) -> int:
+def _window(opened: Path | None, language: str = "") -> int:
     from ui.app import run_window
 
-    return run_window([str(opened)] if opened else [])
+    return run_window([str(opened)] if opened else [], language)
 
 
 if __name__ == "__main__":

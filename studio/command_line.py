@@ -29,13 +29,14 @@ if TYPE_CHECKING:
 WRONG_USE = 2
 
 
-def run_command(words: list[str], features: tuple[Feature, ...], window: Callable[[Path | None], int]) -> int:
-    """Parses and does one command line; returns the exit code. `window` opens the window with a project or a run."""
+def run_command(words: list[str], features: tuple[Feature, ...], window: Callable[[Path | None, str], int]) -> int:
+    """Parses and does one command line; returns the exit code. `window` opens the window with a project or a run, in
+    a language or "" for the remembered one."""
     _choose_language(words)
     try:
         given = _parser(features).parse_args(words)
         if given.do is None:
-            return window(given.opened or given.project)
+            return window(given.opened or given.project, given.language or "")
         return int(given.do(given))
     except StudioError as error:
         _say(str(error))

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from ui.shell import Shell
 
 
-def run_window(words: Sequence[str]) -> int:
-    """Opens the window and stays until it is closed. `words`: a project or a run to open, or nothing.
+def run_window(words: Sequence[str], language: str = "") -> int:
+    """Opens the window and stays until it is closed. `words`: a project or a run to open, or nothing; `language`:
+    asked for now, "" for the remembered one.
 
     1: it could not be opened, stderr says why.
     """
     try:
-        app, shell = open_window(Path(words[0]) if words else None)
+        app, shell = open_window(Path(words[0]) if words else None, language)
     except StudioError as error:
         print(error, file=sys.stderr)
         return 1
@@ -37,12 +38,13 @@ def run_window(words: Sequence[str]) -> int:
     return app.exec() if shell.isVisible() else 0
 
 
-def open_window(path: Path | None = None) -> tuple[QApplication, Shell]:
+def open_window(path: Path | None = None, language: str = "") -> tuple[QApplication, Shell]:
     """The application and its window, shown; pages come after the first paint. Raises StudioError."""
     app = _make_application()
     from ui import settings
 
     remembered = settings.load()
+    remembered.language = language or remembered.language
     _use(app, remembered)
     from ui.own_bugs import tell_own_bugs
     from ui.session import Session

@@ -129,6 +129,8 @@ def test_that_a_damaged_checkpoint_is_never_loaded(whole: Path, data: st.DataObj
         return
     finally:
         file.write_bytes(content)
+    if damaged == content:  # the last bytes of a file may be zeros anyway
+        return
     # What is left is damage that changes nothing that is read: white space between the words of state.json.
     assert json.loads(damaged) == json.loads(content)
     assert back.step == 5

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from studio import texts
 from studio.errors import StudioError
 from studio.places import ROOT
 from tests.runs import wait_for
@@ -76,3 +77,17 @@ def test_that_the_window_opens_without_numpy_and_pyqtgraph(tmp_path: Path) -> No
     line = [sys.executable, "-c", script]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+
+
+def test_that_a_language_asked_for_goes_before_the_remembered_one(tmp_path: Path) -> None:
+    (tmp_path / "ascend-studio").mkdir()
+    (tmp_path / "ascend-studio" / "settings.json").write_text('{"language": "en"}')
+    script = (
+        "import sys, studio.__main__, ui.shell; from studio.texts import t\n"
+        "ui.shell.Shell._begin = lambda self: (print(t('launch.start')), self.close())\n"
+        "sys.argv = ['ascend-studio', '--language', 'zh', 'window']; sys.exit(studio.__main__.main())\n"
+    )
+    env = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "PYTHONIOENCODING": "utf-8"}
+    line = [sys.executable, "-c", script]
+    done = subprocess.run(line, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, texts.catalogue("zh")["launch.start"] + "\n"), done.stderr
