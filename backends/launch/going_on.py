@@ -13,6 +13,8 @@ from studio import schema
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from studio.run import Run
 
 DECIDING = ("what", "how", "precision", "learning", "data", "parallel")
@@ -57,7 +59,9 @@ def taken_over(spec: LaunchSpec, then: LaunchSpec) -> LaunchSpec:
     return schema.with_value(spec, "weights", Path())
 
 
-def with_checkpoint(listed: list[Run]) -> list[tuple[Run, int]]:
-    """The trainings that can be gone on from, each with the step of its last checkpoint."""
-    found = [(run, step_of(run.folder)) for run in listed if run.asked.command == "launch"]
-    return [(run, step) for run, step in found if step is not None]
+def with_checkpoint(listed: Iterable[Run]) -> Iterator[tuple[Run, int]]:
+    """The trainings that can be gone on from, each with the step of its last checkpoint; a file is read for each that
+    is asked for, and no more."""
+    for run in listed:
+        if run.asked.command == "launch" and (step := step_of(run.folder)) is not None:
+            yield run, step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,7 +97,7 @@ class GoingOn(QWidget):
     def _list(self) -> None:
         """Newest first."""
         self._menu.clear()
-        runs = going_on.with_checkpoint([run for run, _ in self._session.listed])[:MOST]
+        runs = list(islice(going_on.with_checkpoint(run for run, _ in self._session.listed), MOST))
         for run, step in runs:
             entry = self._menu.addAction(t("launch.run_at_step", run=f"{title_of(run)} · {when(run)}", step=step))
             entry.setData(str(run.folder))
