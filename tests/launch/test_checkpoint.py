@@ -59,7 +59,7 @@ def test_that_arrays_come_back_as_they_were_also_to_the_safetensors_package(
     package = pytest.importorskip("safetensors.numpy")
     arrays.pop("__metadata__", None)
     path = tmp_path_factory.mktemp("arrays") / "one.safetensors"
-    safetensors.write(path, arrays)
+    path.write_bytes(b"".join(safetensors.encode(arrays)))
     assert same(safetensors.decode(path.read_bytes()), arrays)
     assert same(package.load_file(path), arrays)
 
@@ -90,8 +90,31 @@ def test_that_what_a_kill_left_is_no_checkpoint_and_goes_with_the_next(tmp_path:
     shutil.copytree(first, tmp_path / "step-000002-00000000.tmp")
     (tmp_path / "last.tmp").write_text("half")
     assert list(checkpoint.candidates(tmp_path)) == [first]
-    store.add(saved(3), is_best=False)
+    checkpoint.Store(tmp_path, keep=2).add(saved(3), is_best=False)
     assert not list(tmp_path.glob("*.tmp"))
+
+
+def test_that_one_that_someone_deleted_is_not_missed(tmp_path: Path) -> None:
+    store = checkpoint.Store(tmp_path, keep=2)
+    shutil.rmtree(store.add(saved(1), is_best=False))
+    for step in (2, 3, 4):
+        store.add(saved(step), is_best=False)
+        store.prune()
+    assert steps(tmp_path) == [4, 3]
+
+
+def test_that_many_and_empty_arrays_are_written_whole(tmp_path: Path) -> None:
+    arrays = {str(number): np.full(number % 3, number, np.int32) for number in range(3000)}
+    path = checkpoint.write(tmp_path, checkpoint.Saved(step=1, weights=arrays, rest={}, facts={}))
+    assert same(checkpoint.read(path).weights, arrays)
+
+
+def test_that_a_pointer_that_names_none_leaves_the_newest_first(tmp_path: Path) -> None:
+    """What a power failure may leave of it."""
+    store = checkpoint.Store(tmp_path, keep=9)
+    names = [store.add(saved(step), is_best=False).name for step in (1, 2)]
+    (tmp_path / "last").write_bytes(b"")
+    assert [path.name for path in checkpoint.candidates(tmp_path)] == names[::-1]
 
 
 def test_that_the_one_pointed_to_is_tried_before_newer_ones(tmp_path: Path) -> None:

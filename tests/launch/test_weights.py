@@ -183,16 +183,9 @@ def test_that_weights_are_a_file_of_weights_and_give_way_to_a_resumed_run(tmp_pa
     assert rules(both) == [("weights", "launch.rule.weights_and_resume")]
 
 
-def encoded(tmp_path: Path) -> bytes:
-    path = tmp_path / "some.safetensors"
-    path.unlink(missing_ok=True)
-    safetensors.write(path, SOME)
-    return path.read_bytes()
-
-
 @pytest.fixture(scope="module")
-def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    return encoded(tmp_path_factory.mktemp("some"))
+def content() -> bytes:
+    return b"".join(safetensors.encode(SOME))
 
 
 def test_that_arrays_come_back_as_they_were(content: bytes) -> None:

@@ -10,6 +10,7 @@ last, best                 the name of a folder, switched in one rename
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -22,16 +23,18 @@ from typing import TYPE_CHECKING, Any
 from ascend_engine import safetensors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
 
 FORMAT = 1
-WEIGHTS, REST = "weights.safetensors", "rest.safetensors"
+FILES = WEIGHTS, REST, STATE = "weights.safetensors", "rest.safetensors", "state.json"
 COMPLETE = re.compile(r"step-(\d+)-[0-9a-f]+")
 UNFINISHED = ".tmp"
 CHUNK = 1 << 20
+AT_ONCE = 1024  # parts that the system writes in one call
+READABLE = 0o666  # less the umask
 
 
 class Damaged(Exception):
@@ -49,76 +52,159 @@ class Saved:
 
 
 class Store:
-    """The checkpoints of one training, which alone writes here. Every method may raise OSError."""
+    """The checkpoints of one training, which alone writes here. Every method may raise OSError.
+
+    Beside steps of a millisecond every call into the system shows in their times, so what is there is looked up once.
+    """
 
     def __init__(self, folder: Path, keep: int):
         self.folder = folder
         self.keep = keep
+        self.clean = False
+        self.there: list[Path] = []  # newest first
+        self.pointed: dict[str, str] = {}
 
     def add(self, saved: Saved, is_best: bool) -> Path:
         """A new checkpoint, pointed to as the last. Raises Damaged where the disk does not give back what was
         written."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._delete(self._unfinished())
-        added = write(self.folder, saved)
-        for name in ("last", "best") if is_best else ("last",):
-            point(self.folder / name, added.name)
+        if not self.clean:
+            self._look()
+        self.clean = False
+        pointers = ("last", "best") if is_best else ("last",)
+        added = write(self.folder, saved, pointers)
+        self.pointed.update(dict.fromkeys(pointers, added.name))
+        self.there.insert(0, added)
+        self.clean = True
         return added
 
     def prune(self) -> None:
         """Delete what is neither among the newest nor pointed to. Only after a switch: until then an old one may be
         all there is."""
-        self._delete(self._superfluous())
+        for path in self.there[self.keep :]:
+            if path.name not in self.pointed.values():
+                self.clean = False
+                with contextlib.suppress(FileNotFoundError):  # someone else deleted it
+                    _delete(path)
+                self.there.remove(path)
+                self.clean = True
 
-    def _unfinished(self) -> list[Path]:
-        return [path for path in self.folder.iterdir() if path.name.endswith(UNFINISHED)]
-
-    def _superfluous(self) -> list[Path]:
-        pointed = {target(self.folder / name) for name in ("last", "best")}
-        return [path for path in complete(self.folder)[self.keep :] if path.name not in pointed]
-
-    def _delete(self, paths: list[Path]) -> None:
-        """Without its name first: a kill in between must not leave half of one that looks whole."""
-        for path in paths:
-            doomed = path if path.name.endswith(UNFINISHED) else path.rename(path.with_name(path.name + UNFINISHED))
-            shutil.rmtree(doomed) if doomed.is_dir() else doomed.unlink()
+    def _look(self) -> None:
+        """What there is, without what a kill or a failure left unfinished."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for path in self.folder.iterdir():
+            if path.name.endswith(UNFINISHED):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        self.there = complete(self.folder)
+        self.pointed = {name: target(self.folder / name) for name in ("last", "best")}
 
 
-def write(folder: Path, saved: Saved) -> Path:
-    """A new checkpoint in `folder`, flushed, read back and only then named. Raises OSError and Damaged; then
-    nothing of it is left."""
+def _delete(path: Path) -> None:
+    """Without its name first: a kill in between must not leave half of one that looks whole."""
+    doomed = path.rename(f"{path}{UNFINISHED}")
+    for name in FILES:
+        (doomed / name).unlink()
+    doomed.rmdir()
+
+
+def write(folder: Path, saved: Saved, pointers: Sequence[str] = ()) -> Path:
+    """A new checkpoint in `folder`, flushed, read back, only then named, and then pointed to. Raises OSError and
+    Damaged; then nothing of it is left."""
     final = folder / f"step-{saved.step:06d}-{secrets.token_hex(4)}"
     making = final.with_name(final.name + UNFINISHED)
     try:
         making.mkdir()
-        parts = {WEIGHTS: saved.weights, REST: saved.rest}
-        digests = {name: safetensors.write(making / name, arrays) for name, arrays in parts.items()}
-        _write_state(making / "state.json", saved, digests)
-        flush_folder(making)
-        _verify(making)
+        with Flushed() as files:
+            parts = {WEIGHTS: saved.weights, REST: saved.rest}
+            digests = {
+                name: files.write(f"{making}/{name}", safetensors.encode(arrays)) for name, arrays in parts.items()
+            }
+            files.write(f"{making}/{STATE}", [_state_of(saved, digests)])
         making.rename(final)
-        flush_folder(folder)
+        flush_folder(final)
     except BaseException:
         shutil.rmtree(making, ignore_errors=True)
         raise
+    for name in pointers:
+        point(folder / name, final.name)
+    flush_folder(folder)
     return final
 
 
-def _write_state(path: Path, saved: Saved, digests: dict[str, str]) -> None:
-    state = {"format": FORMAT, "step": saved.step, "files": digests, "facts": saved.facts}
-    text = json.dumps({"sha256": _digest_of(state), "state": state}, indent=1)
-    _write_flushed(path, text.encode())
+class Flushed:
+    """New files that reach the disk when the block ends, together: a disk takes little longer for it than for one.
+    They are read back. Raises OSError and Damaged."""
+
+    def __init__(self) -> None:
+        self.files: list[tuple[int, str, str]] = []  # the descriptor, the path, the sha256 of the content
+
+    def __enter__(self) -> Flushed:
+        return self
+
+    def write(self, path: str, parts: Sequence[bytes | np.ndarray]) -> str:
+        """Parts are octets. Returns the sha256 of the content."""
+        digest = hashlib.sha256()
+        for part in parts:
+            digest.update(part)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, READABLE)
+        self.files.append((descriptor, path, digest.hexdigest()))
+        _write_all(descriptor, [memoryview(part) for part in parts])
+        return digest.hexdigest()
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        try:
+            if kind is None:
+                self._flush()
+        finally:
+            for descriptor, *_ in self.files:
+                os.close(descriptor)
+
+    def _flush(self) -> None:
+        for descriptor, *_ in self.files:
+            _begin_to_flush(descriptor)
+        for descriptor, *_ in self.files:
+            os.fsync(descriptor)
+        for descriptor, path, digest in self.files:
+            if _digest_on_disk(descriptor) != digest:
+                raise Damaged(f"{path} does not read back as it was written")
 
 
-def _digest_of(state: Any) -> str:
-    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
+def _write_all(descriptor: int, left: list[memoryview]) -> None:
+    begin = 0
+    while begin < len(left):
+        done = os.writev(descriptor, left[begin : begin + AT_ONCE])
+        while begin < len(left) and done >= len(left[begin]):
+            done -= len(left[begin])
+            begin += 1
+        if done:
+            left[begin] = left[begin][done:]
 
 
-def _write_flushed(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+def _begin_to_flush(descriptor: int) -> None:
+    """And forget what is flushed: else reading it back would show what memory holds, whatever the disk does."""
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def _digest_on_disk(descriptor: int) -> str:
+    _begin_to_flush(descriptor)
+    digest = hashlib.sha256()
+    begin = 0
+    while chunk := os.pread(descriptor, CHUNK, begin):
+        digest.update(chunk)
+        begin += len(chunk)
+    return digest.hexdigest()
+
+
+def _state_of(saved: Saved, digests: dict[str, str]) -> bytes:
+    text = _in_order({"format": FORMAT, "step": saved.step, "files": digests, "facts": saved.facts})
+    return f'{{"sha256": "{_digest_of(text)}", "state": {text}}}'.encode()
+
+
+def _in_order(state: Any) -> str:
+    return json.dumps(state, sort_keys=True)
+
+
+def _digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def flush_folder(folder: Path) -> None:
@@ -130,31 +216,15 @@ def flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _verify(folder: Path) -> None:
-    for name, digest in _read_state(folder)["files"].items():
-        if _digest_on_disk(folder / name) != digest:
-            raise Damaged(f"{name} does not read back as it was written")
-
-
-def _digest_on_disk(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        # Else the answer would come from memory, whatever the disk holds.
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
 def _read_state(folder: Path) -> dict[str, Any]:
     """The content of state.json. Raises OSError and Damaged."""
-    content = (folder / "state.json").read_bytes()
+    content = (folder / STATE).read_bytes()
     try:
         whole = json.loads(content)
         digest, state = whole["sha256"], whole["state"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise Damaged(f"state.json: {error}") from error
-    if _digest_of(state) != digest:
+    if _digest_of(_in_order(state)) != digest:
         raise Damaged("state.json is not as it was written")
     return state
 
@@ -179,11 +249,15 @@ def _read_arrays(path: Path, digest: str) -> dict[str, np.ndarray]:
 
 
 def point(pointer: Path, name: str) -> None:
-    """Let a pointer file name another folder; at every moment it names one of both."""
+    """Let a pointer file name another folder; at every moment it names one of both. The folder is to be flushed yet."""
     beside = pointer.with_name(pointer.name + UNFINISHED)
-    _write_flushed(beside, name.encode())
-    beside.replace(pointer)
-    flush_folder(pointer.parent)
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, READABLE)
+    try:
+        os.write(descriptor, name.encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    beside.rename(pointer)
 
 
 def target(pointer: Path) -> str:

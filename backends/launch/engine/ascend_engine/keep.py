@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from ascend_engine.checkpoint import Damaged, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from concurrent.futures import Future
 
     from ascend_engine.checkpoint import Saved
     from ascend_engine.options import Config
@@ -22,26 +23,26 @@ FOLDER = Path("artifacts", "checkpoints")
 
 
 class Writer:
-    """Writes one checkpoint at a time in a thread of its own. The thread ends by itself, and before the process."""
+    """Writes one checkpoint at a time in a thread of its own, which ends by itself before the process does."""
 
     def __init__(self, store: Store):
         self.store = store
-        self.thread = threading.Thread()
+        self.thread = ThreadPoolExecutor(1, "checkpoint")
+        self.writing: Future[None] | None = None
         self.step = 0  # of the last checkpoint that was written
         self.count = 0
         self.failed = False
 
     def is_busy(self) -> bool:
-        return self.thread.is_alive()
+        return self.writing is not None and not self.writing.done()
 
     def wait(self) -> None:
-        if self.is_busy():
-            self.thread.join()
+        if self.writing is not None:
+            self.writing.result()
 
     def start(self, saved: Saved, is_best: bool) -> None:
         self.wait()
-        self.thread = threading.Thread(target=self._write, args=(saved, is_best), name="checkpoint")
-        self.thread.start()
+        self.writing = self.thread.submit(self._write, saved, is_best)
 
     def _write(self, saved: Saved, is_best: bool) -> None:
         """A failure is told once, until one succeeds again; the training goes on without a checkpoint."""

@@ -117,8 +117,8 @@ def promote(path: Path, step: int, network: nn.Cell) -> Path:
     check(path, network)
     promoted = FOLDER / f"step-{step:06d}.ckpt"
     path.rename(promoted)
-    flush_folder(FOLDER)
     point(FOLDER / "last", promoted.name)
+    flush_folder(FOLDER)
     return promoted
 
 

@@ -55,7 +55,7 @@ def take(training: Training, step: int) -> Saved:
         weights={name[len(NETWORK) :]: array for name, array in arrays.items() if name.startswith(NETWORK)},
         rest={name: array for name, array in arrays.items() if not name.startswith(NETWORK)},
         facts={
-            "decides": decides(training),
+            "decides": training.decides,
             "overflows": training.record.overflows,
             "versions": {"mindspore": ms.__version__, "numpy": np.__version__, "python": platform.python_version()},
         },
@@ -109,7 +109,7 @@ def resume(training: Training, run: Path) -> int:
     """
     saved = newest(run)
     _check(training.config, saved)
-    differing = _differing(saved.facts["decides"], decides(training))
+    differing = _differing(saved.facts["decides"], training.decides)
     differing += _restore(_state(training), saved)
     training.record.overflows = saved.facts["overflows"]
     _tell(run, saved.step, differing)

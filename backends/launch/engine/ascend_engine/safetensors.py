@@ -5,16 +5,13 @@ https://huggingface.co/docs/safetensors/index#format; little-endian, like every 
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 NAMES = {
     "float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "int32": "I32", "int16": "I16",
@@ -22,18 +19,12 @@ NAMES = {
 }  # fmt: skip
 BFLOAT16 = "BF16"  # the upper half of a float32
 DTYPES = {name: np.dtype(dtype) for dtype, name in NAMES.items()}
+CODES = {dtype: name for name, dtype in DTYPES.items()}
 
 
-def write(path: Path, arrays: Mapping[str, np.ndarray]) -> str:
-    """Write a new file and flush it to the disk; returns the sha256 of its content. Raises OSError."""
-    digest = hashlib.sha256()
-    with path.open("xb") as file:
-        for part in (_header(arrays), *map(_octets, arrays.values())):
-            digest.update(part)
-            file.write(part)
-        file.flush()
-        os.fsync(file.fileno())
-    return digest.hexdigest()
+def encode(arrays: Mapping[str, np.ndarray]) -> list[bytes | np.ndarray]:
+    """The parts of a file, one after the other; those of the arrays are their own memory where they are contiguous."""
+    return [_header(arrays), *map(_octets, arrays.values())]
 
 
 def decode(content: bytes) -> dict[str, np.ndarray]:
@@ -51,7 +42,7 @@ def _header(arrays: Mapping[str, np.ndarray]) -> bytes:
     entries, end = {}, 0
     for name, array in arrays.items():
         begin, end = end, end + array.nbytes
-        entries[name] = {"dtype": NAMES[array.dtype.name], "shape": array.shape, "data_offsets": (begin, end)}
+        entries[name] = {"dtype": CODES[array.dtype], "shape": array.shape, "data_offsets": (begin, end)}
     text = json.dumps(entries, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # the data begins at a multiple of 8
     return len(text).to_bytes(8, "little") + text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,6 +133,11 @@ class Training:
     def writes_checkpoints(self) -> bool:
         """One rank does, for all; none where each has only a part of the weights."""
         return self.place.is_first and not self.place.is_split
+
+    @functools.cached_property
+    def decides(self) -> dict[str, Any]:
+        """It reads samples, which must not happen again at each checkpoint."""
+        return resume.decides(self)
 
     def saved(self, number: int) -> Saved:
         return resume.take(self, number)
