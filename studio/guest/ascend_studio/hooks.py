@@ -1,0 +1,146 @@
+"""What rides in somebody's own training. It waits until a framework is imported, and imports none itself.
+
+ASCEND_STUDIO_HOOKS names what is wanted, separated by commas:
+
+    curves            loss, learning rate, times of each step
+    captures          profile or dump a few steps when asked to, see captures.py
+    rehearse=cuda     run what is written for CUDA on the CPU, see rehearsal
+    rehearse=npu      the same, as a host with an NPU would
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.machinery
+import os
+import sys
+
+import ascend_studio
+
+if False:  # typing costs more at the start than all the rest
+    from types import ModuleType
+    from typing import Any, Callable, Dict, List, Optional, Sequence
+
+WANTED = "ASCEND_STUDIO_HOOKS"
+
+_installs: Dict[str, List[Callable[[ModuleType], None]]] = {}
+_given_up: Dict[str, str] = {}
+# Called with the number of each optimizer step when it is done, in the training's own thread.
+step_listeners: List[Callable[[int], None]] = []
+
+
+def wanted() -> Dict[str, str]:
+    """What ASCEND_STUDIO_HOOKS asks for: each word, and what stands behind its "="."""
+    words = [word.strip() for word in os.environ.get(WANTED, "").split(",")]
+    return {word.partition("=")[0]: word.partition("=")[2] for word in words if word}
+
+
+def begin() -> None:
+    """Prepare everything that is wanted. Never raises."""
+    for word, value in wanted().items():
+        guarded(word)(_begin)(word, value)
+
+
+def _begin(word: str, value: str) -> None:
+    if word == "curves":
+        after_import("torch", _install_torch)
+        after_import("mindspore", _install_mindspore)
+    elif word == "captures":
+        from ascend_studio import captures
+
+        captures.begin()
+    elif word == "rehearse":
+        from ascend_studio import rehearsal
+
+        rehearsal.begin(value)
+
+
+def _install_torch(torch: ModuleType) -> None:
+    from ascend_studio import torch_hooks
+
+    torch_hooks.install(torch)
+
+
+def _install_mindspore(mindspore: ModuleType) -> None:
+    from ascend_studio import mindspore_hooks
+
+    mindspore_hooks.install(mindspore)
+
+
+def guarded(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """For whatever runs inside the training: an error switches `name` off and is told once, and is not raised."""
+
+    def guard(do: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(do)
+        def safe(*args: Any, **kwargs: Any) -> Any:
+            if name in _given_up:
+                return None
+            try:
+                return do(*args, **kwargs)
+            except Exception as error:
+                give_up(name, error)
+                return None
+
+        return safe
+
+    return guard
+
+
+def give_up(name: str, error: BaseException) -> None:
+    """Switch `name` off for the rest of this process, and say why."""
+    if name not in _given_up:
+        _given_up[name] = str(error)
+        reason = "%s: %s" % (type(error).__name__, error)
+        ascend_studio.finding("hooks.given_up", "warning", what=name, reason=reason[:300])
+
+
+def is_off(name: str) -> bool:
+    return name in _given_up
+
+
+def stepped(step: int) -> None:
+    """To be called by whoever sees an optimizer step end."""
+    for listener in step_listeners:
+        guarded("captures")(listener)(step)
+
+
+def after_import(name: str, install: Callable[[ModuleType], None]) -> None:
+    """Call install(module) when a top-level module has been imported, or now if it has been. Errors are told, not
+    raised."""
+    install = guarded(name)(install)
+    if name in sys.modules:
+        install(sys.modules[name])
+        return
+    if not any(isinstance(one, _Finder) for one in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+    _installs.setdefault(name, []).append(install)
+
+
+class _Finder:
+    """Finds nothing itself: it wraps the loader of a module that is waited for."""
+
+    def find_spec(
+        self, name: str, path: Optional[Sequence[str]] = None, target: Any = None
+    ) -> Optional[importlib.machinery.ModuleSpec]:
+        if name not in _installs:
+            return None
+        spec = next(filter(None, (_spec_of(one, name, path, target) for one in sys.meta_path if one is not self)), None)
+        if spec is not None and spec.loader is not None and hasattr(spec.loader, "exec_module"):
+            _install_after(spec.loader, name)
+        return spec
+
+
+def _spec_of(finder: Any, name: str, path: Any, target: Any) -> Any:
+    find = getattr(finder, "find_spec", None)
+    return find(name, path, target) if find is not None else None
+
+
+def _install_after(loader: Any, name: str) -> None:
+    execute = loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        execute(module)
+        for install in _installs.pop(name, ()):
+            install(module)
+
+    loader.exec_module = exec_module
