@@ -7,7 +7,7 @@ import os
 import sys
 
 
-def _import_hidden():
+def _import_hidden() -> None:
     """The next sitecustomize on the path, as Python would have imported it without us."""
     from importlib import machinery, util
 
