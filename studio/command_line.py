@@ -17,6 +17,7 @@ from studio import run as runs
 from studio import schema, texts
 from studio.errors import StudioError
 from studio.events import Artifact
+from studio.feature import action_of
 from studio.project import Project, make_runs_folder, project_around, runs_folder
 from studio.texts import t
 
@@ -48,6 +49,7 @@ def run_command(words: list[str], features: tuple[Feature, ...], window: Callabl
 
 def _choose_language(words: list[str]) -> None:
     """Before the parser is built, since its help has a language too."""
+    words = words[: words.index(schema.BEHIND)] if schema.BEHIND in words else words
     for word, following in zip(words, [*words[1:], ""], strict=True):
         chosen = word.partition("=")[2] if word.startswith("--language=") else following
         if word.startswith("--language") and chosen in texts.LANGUAGES:
@@ -60,13 +62,32 @@ class _Formatter(argparse.HelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse with its own words in the reader's language too."""
+    """argparse with its own words in the reader's language too.
+
+    `line`: the field that takes what stands behind `--`. `with_line`: who parses instead where `--` is given."""
+
+    line: str = ""
+    with_line: _Parser | None = None
 
     def __init__(self, **options: Any) -> None:
         super().__init__(add_help=False, formatter_class=_Formatter, **options)
         self._optionals.title = t("cli.options")
         self._positionals.title = t("cli.arguments")
         self.add_argument("-h", "--help", action="help", help=t("cli.help"))
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """argparse drops some of several `--`, differently in each Python: what is behind the first is not its own."""
+        words = list(args or ())
+        if schema.BEHIND in words and self.with_line is not None:
+            return self.with_line.parse_known_args(words, namespace)
+        if not self.line:
+            return super().parse_known_args(args, namespace)
+        place = words.index(schema.BEHIND) if schema.BEHIND in words else len(words)
+        given, unknown = super().parse_known_args(words[:place], namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        setattr(given, self.line, tuple(words[place + 1 :]))
+        return given, unknown
 
     def error(self, message: str) -> NoReturn:
         self.exit(WRONG_USE, t("cli.wrong", reason=message, program=self.prog) + "\n")
@@ -82,13 +103,14 @@ def _parser(features: tuple[Feature, ...]) -> argparse.ArgumentParser:
     whose.add_argument("--project", type=Path, metavar=t("cli.folder"), help=t("cli.project"))
     whose.add_argument("--no-project", action="store_true", help=t("cli.no_project"))
     parser.add_argument("--language", choices=texts.LANGUAGES, help=t("cli.language"))
-    parser.set_defaults(do=None, opened=None)
+    parser.set_defaults(do=None, opened=None, features=features)
     commands = parser.add_subparsers(title=t("cli.commands"), metavar=t("cli.command"))
     window = commands.add_parser("window", help=t("cli.window"), description=t("cli.window"))
     window.add_argument("opened", nargs="?", type=Path, metavar=t("cli.folder"), help=t("cli.opened"))
     for feature in features:
         for action in feature.actions:
-            _add_action(commands, feature, action)
+            if not action.line_of:
+                _add_action(commands, feature, action)
     _add(commands, "runs", _list_runs)
     for name, do in (("watch", _watch), ("stop", _stop), ("log", _log)):
         _add(commands, name, do).add_argument("run", metavar="RUN", help=t("cli.run"))
@@ -98,8 +120,8 @@ def _parser(features: tuple[Feature, ...]) -> argparse.ArgumentParser:
     return parser
 
 
-def _add(commands: Any, name: str, do: Any) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=t(f"cli.{name}"), description=t(f"cli.{name}"))
+def _add(commands: Any, name: str, do: Any) -> _Parser:
+    parser: _Parser = commands.add_parser(name, help=t(f"cli.{name}"), description=t(f"cli.{name}"))
     parser.add_argument("--json", action="store_true", help=t("cli.json"))
     parser.set_defaults(do=do)
     return parser
@@ -107,9 +129,25 @@ def _add(commands: Any, name: str, do: Any) -> argparse.ArgumentParser:
 
 def _add_action(commands: Any, feature: Feature, action: Action) -> None:
     parser = _add(commands, action.name, _start)
+    _set_up(parser, feature, action)
+    for other in feature.actions:
+        if other.line_of == action.name:
+            about = t(f"cli.{other.name}")
+            parser.with_line = _Parser(prog=parser.prog, description=about)
+            parser.with_line.add_argument("--json", action="store_true", help=t("cli.json"))
+            parser.with_line.set_defaults(do=_start)
+            _set_up(parser.with_line, feature, other)
+            parser.epilog = t("cli.has_line", program=parser.prog, about=about)
+
+
+def _set_up(parser: _Parser, feature: Feature, action: Action) -> None:
     parser.set_defaults(action=action, feature=feature)
     parser.add_argument("--detach", action="store_true", help=t("cli.detach"))
     schema.add_arguments(parser, action.spec, lambda field: help_of(feature.id, field))
+    if line := schema.line_of(action.spec):
+        parser.line = line.name
+        parser.usage = t("cli.line_usage", program=parser.prog.replace("%", "%%"))
+        parser.epilog = t("cli.line")
 
 
 def help_of(feature: str, field: schema.Field) -> str:
@@ -136,6 +174,7 @@ def _start(given: argparse.Namespace) -> int:
     from studio import worker
 
     _find_runs(given)
+    _begin_here(given)
     spec, wrong = schema.from_arguments(given.action.spec, given)
     if found := wrong or schema.problems(spec):
         for problem in found:
@@ -159,6 +198,13 @@ def _find_runs(given: argparse.Namespace) -> None:
             setattr(given, field.name, str(runs.find_run(runs_folder(_project(given)), text).folder))
 
 
+def _begin_here(given: argparse.Namespace) -> None:
+    """A program that follows behind `--` starts where this command was, as it would without the studio."""
+    for field in schema.fields(given.action.spec):
+        if field.wants == "here" and getattr(given, field.name) is None:
+            setattr(given, field.name, str(Path.cwd()))
+
+
 def _follow(given: argparse.Namespace, run: Run, *, stop_on_interrupt: bool) -> int:
     """Shows a run until it ends. Ctrl+C stops the run where this command started it, else only the watching."""
     from studio import worker
@@ -178,7 +224,9 @@ def _follow(given: argparse.Namespace, run: Run, *, stop_on_interrupt: bool) -> 
 
 def _result(given: argparse.Namespace, run: Run, glance: Glance) -> int:
     if given.json:
-        _print_json({**_as_json(run, glance), "artifacts": _artifacts(run)})
+        action = action_of(given.features, run.asked.command)
+        answer = action.answer_of(run) if action and glance.state == "ended" else {}
+        _print_json({**_as_json(run, glance), "artifacts": _artifacts(run), **answer})
     elif glance.state == "ended" and not glance.code:
         _say(t("cli.done", run=str(run.folder)))
     else:

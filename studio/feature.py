@@ -19,17 +19,36 @@ class Work(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Action:
-    """A command: its name on the command line, its spec, and its work as 'module:function'."""
+    """A command: its name on the command line, its spec, and its work as 'module:function'.
+
+    `line_of`: the command that this action is where a program follows it behind `--`; it has none of its own then.
+    `answer`: 'module:function' from a run that has ended to what `--json` adds to its object.
+    """
 
     name: str
     spec: type[Any]
     work: str
+    line_of: str = ""
+    answer: str = ""
+
+    @property
+    def command(self) -> str:
+        """The word on the command line."""
+        return self.line_of or self.name
 
     def load(self) -> Work:
         """The work itself, imported only now, in the worker."""
-        module, _, function = self.work.partition(":")
-        work: Work = getattr(importlib.import_module(module), function)
+        work: Work = _named(self.work)
         return work
+
+    def answer_of(self, run: Run) -> dict[str, Any]:
+        """What the command line's JSON says of this action's runs beside what it says of every run."""
+        return dict(_named(self.answer)(run)) if self.answer else {}
+
+
+def _named(place: str) -> Any:
+    module, _, function = place.partition(":")
+    return getattr(importlib.import_module(module), function)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,12 +1,30 @@
-"""Python interpreters and what they hold, read from files alone: nothing of theirs runs here."""
+"""Python interpreters and what they hold: read from files alone, or asked in a child of theirs with a time limit."""
 
 from __future__ import annotations
 
 import os
+import re
+import signal
+import subprocess
 import sys
-from dataclasses import dataclass
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from studio import environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+ASK_SECONDS = 60.0
+ASKED = ("torch", "torch_npu", "mindspore")
+MOST_FOUND = 64
+LONGEST_ANSWER = 1 << 20
 SHOWN = ("mindspore", "torch", "torch_npu", "numpy", "mindstudio-probe", "msprof-analyze")
 
 
@@ -55,3 +73,213 @@ def packages(path: Path) -> dict[str, str]:
             name, _, version = info.name.removesuffix(".dist-info").rpartition("-")
             found[name.replace("_", "-").lower()] = version
     return dict(sorted(found.items()))
+
+
+# Which there are
+
+
+def found(project: Path | None) -> tuple[Path, ...]:
+    """Interpreters of this host, the project's own first: virtual environments in it, conda's environments, pyenv's
+    versions, those on PATH, and the studio's. Looks at names and links only; runs nothing, never raises."""
+    seen: dict[str, Path] = {}
+    for path in (*_of_project(project), *_of_conda(), *_of_pyenv(), *_on_path(), embedded()):
+        with suppress(OSError, ValueError):
+            if path.is_file() and os.access(path, os.X_OK):
+                seen.setdefault(_identity(path), path)
+    return tuple(seen.values())[:MOST_FOUND]
+
+
+def _identity(path: Path) -> str:
+    """An environment is a folder: python and python3 in it are one; links on PATH lead to the real file."""
+    if (path.parent.parent / "pyvenv.cfg").is_file():
+        return str(path.parent.resolve())
+    return os.path.realpath(path)
+
+
+def _of_project(project: Path | None) -> Iterator[Path]:
+    if project is None:
+        return
+    names = [".venv", "venv", "env", ".env", *sorted(_names(project))[:200]]
+    for name in dict.fromkeys(names):
+        if (project / name / "pyvenv.cfg").is_file() or (project / name / "conda-meta").is_dir():
+            yield project / name / "bin" / "python"
+
+
+def _of_conda() -> Iterator[Path]:
+    """The active one, those that conda has written down, and those under its root."""
+    roots = [os.environ.get(name, "") for name in ("CONDA_PREFIX", "CONDA_ROOT")]
+    exe = os.environ.get("CONDA_EXE", "")
+    roots += [str(Path(exe).parent.parent)] if exe else []
+    roots += [str(Path.home() / name) for name in ("miniconda3", "anaconda3", "miniforge3")]
+    with suppress(OSError):
+        listed = (Path.home() / ".conda" / "environments.txt").read_text(encoding="utf-8", errors="replace")
+        roots += [line.strip() for line in listed.splitlines()[:500]]
+    for root in filter(None, roots):
+        yield Path(root, "bin", "python")
+        yield from (Path(root, "envs", name, "bin", "python") for name in sorted(_names(Path(root, "envs"))))
+
+
+def _of_pyenv() -> Iterator[Path]:
+    versions = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv", "versions")
+    yield from (versions / name / "bin" / "python" for name in sorted(_names(versions), reverse=True))
+
+
+def _on_path() -> Iterator[Path]:
+    """pyenv's shims are scripts that choose one of its versions: those are found above."""
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    for folder in filter(os.path.isabs, folders):
+        if Path(folder).name != "shims":
+            names = (name for name in _names(Path(folder)) if re.fullmatch(r"python(3(\.\d{1,2})?)?", name))
+            yield from (Path(folder, name) for name in sorted(names, reverse=True))
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except (OSError, ValueError):
+        return []
+
+
+# What they say
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What an interpreter said of itself. `versions`: of torch, torch_npu and mindspore, as far as they import;
+    `reasons`: why the others do not; `devices`: NPUs or GPUs that torch sees, None where it was not asked.
+
+    `problem`: "" where it answered; else refused (it cannot be started), crashed (ended by the signal `number`, or
+    with the exit code `number`), hung (ended by us after `number` seconds), garbage (it printed something else).
+    """
+
+    path: Path
+    python: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    devices: int | None = None
+    problem: str = ""
+    number: int = 0
+    said: str = ""
+    """The last lines that it printed where there is a problem."""
+
+
+# Each import in a child of its own, so that one that crashes takes no other answer with it. Python 3.5 syntax.
+_QUESTION = """
+import json, os, platform, signal, sys
+out = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
+def say(**what):
+    out.write("\\n@ascend-studio " + json.dumps(what) + "\\n")
+    out.flush()
+say(python=platform.python_version())
+for name in sys.argv[1:]:
+    child = os.fork()
+    if child == 0:
+        try:
+            module = __import__(name)
+            say(name=name, version=str(getattr(module, "__version__", "?")))
+            if name in ("torch", "torch_npu"):
+                import torch
+                kind = getattr(torch, "npu", None) or torch.cuda
+                say(devices=int(kind.device_count()))
+        except BaseException as error:
+            missing = isinstance(error, ImportError) and getattr(error, "name", "") == name
+            say(name=name, reason="" if missing else (type(error).__name__ + ": " + str(error))[:500])
+        out.flush()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        say(name=name, signal=os.WTERMSIG(status))
+say(end=True)
+os._exit(0)
+"""
+
+
+def ask(path: Path, seconds: float = ASK_SECONDS) -> Answer:
+    """Runs an interpreter to hear what it has; at most this long. Never raises: whatever goes wrong is in the answer.
+
+    It runs the interpreter and the start files of its site-packages. Not for one inside a project that is not trusted:
+    whoever calls decides that (`studio.trust`); `read` says what the files say.
+    """
+    try:
+        with tempfile.TemporaryFile() as printed, tempfile.TemporaryDirectory() as folder:
+            child = subprocess.Popen(
+                [str(path), "-I", "-c", _QUESTION, *ASKED], stdin=subprocess.DEVNULL, stdout=printed, stderr=printed,
+                cwd=folder, env=_asking(), start_new_session=True,
+            )  # fmt: skip
+            hung = not _wait(child, seconds, printed.fileno())
+            _end(child)
+            printed.seek(0)
+            text = printed.read(LONGEST_ANSWER).decode("utf-8", "replace")
+    except (OSError, ValueError) as error:
+        return Answer(path=path, problem="refused", said=str(error)[:500])
+    return _answer(path, text, child.returncode or 0, int(seconds) if hung else -1)
+
+
+def _wait(child: subprocess.Popen[bytes], seconds: float, printed: int) -> bool:
+    """Whether it ended within the time; one that prints without end is ended before it fills the disk."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(min(0.2, seconds))
+            return True
+        if os.fstat(printed).st_size > LONGEST_ANSWER:
+            return True
+    return False
+
+
+def _asking() -> dict[str, str]:
+    env = environment.with_cann(environment.cleaned(os.environ))
+    return env | {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "PYTHONDONTWRITEBYTECODE": "1", "GLOG_v": "3"}
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """Also what it started; a child in a driver that hangs is not waited for."""
+    with suppress(OSError):
+        os.killpg(child.pid, signal.SIGKILL)
+    with suppress(subprocess.TimeoutExpired):
+        child.wait(1)
+
+
+def _answer(path: Path, text: str, code: int, hung: int) -> Answer:
+    lines = text.splitlines()
+    said = list(_said(lines))
+    versions = {one["name"]: str(one["version"])[:80] for one in said if "name" in one and "version" in one}
+    reasons = {one["name"]: _reason(one) for one in said if "name" in one and "version" not in one}
+    devices = [one["devices"] for one in said if isinstance(one.get("devices"), int)]
+    python = next((str(one["python"]) for one in said if "python" in one), "")
+    problem, number = _problem(code, hung, any("end" in one for one in said))
+    last = "\n".join(line for line in lines[-8:] if "@ascend-studio" not in line)[-2000:]
+    return Answer(
+        path=path, python=python[:40], versions=versions, devices=max(devices, default=None), problem=problem,
+        reasons={name: reason for name, reason in reasons.items() if reason}, number=number,
+        said=last if problem else "",
+    )  # fmt: skip
+
+
+def _problem(code: int, hung: int, whole: bool) -> tuple[str, int]:
+    if whole:
+        return "", 0
+    if hung >= 0:
+        return "hung", hung
+    return ("crashed", abs(code)) if code else ("garbage", 0)
+
+
+def _said(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        mark, _, rest = line.partition("@ascend-studio ")
+        if not mark and rest:
+            with suppress(msgspec.MsgspecError, UnicodeError, RecursionError):
+                value = msgspec.json.decode(rest)
+                if isinstance(value, dict) and isinstance(value.get("name", ""), str):
+                    yield value
+
+
+def _reason(one: dict[str, Any]) -> str:
+    """Why a module does not import: '' where it is not there."""
+    number = one.get("signal")
+    if isinstance(number, int):
+        with suppress(ValueError):
+            return signal.Signals(number).name
+        return f"signal {number}"
+    return str(one.get("reason", ""))[:500]

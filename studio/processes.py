@@ -85,11 +85,14 @@ def become_subreaper() -> None:
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def reap() -> None:
-    """Takes the exit codes of children that ended, so that no zombies stay."""
+def reap() -> dict[int, int]:
+    """Takes the exit codes of children that ended, so that no zombies stay: by pid, 128 and its number for a signal."""
+    codes: dict[int, int] = {}
     with suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            code = os.waitstatus_to_exitcode(ended[1])
+            codes[ended[0]] = code if code >= 0 else 128 - code
+    return codes
 
 
 def _handle(pid: int) -> int | None:

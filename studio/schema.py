@@ -2,12 +2,14 @@
 
 A spec is a frozen dataclass whose fields are frozen dataclasses, its cards; the fields of a card are the
 choices. Names of fields are unique in a spec: `lr` is the flag `--lr`, the text `<feature>.field.lr`, the
-JSON `learning.lr`. A field that may be None has None as its default.
+JSON `learning.lr`. A field that may be None takes an empty text for it. A line (tuple[str, ...]) is a program with its
+arguments: on the command line all that stands behind `--`, in the form as a shell would read it.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import shlex
 import types
 import typing
 from dataclasses import dataclass
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 S = TypeVar("S")
-Kind = Literal["choice", "integer", "number", "text", "path", "switch", "pairs"]
+Kind = Literal["choice", "integer", "number", "text", "path", "switch", "pairs", "line"]
+Wants = Literal["folder", "here", "file", "run", "line"]
+BEHIND = "--"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +50,16 @@ class Field:
     above: float | None = None
     choices: tuple[str, ...] = ()
     shown_when: tuple[str, tuple[Any, ...]] | None = None
-    wants: Literal["folder", "file", "run"] = "folder"
+    wants: Wants = "folder"
+    positional: bool = False
+    spelled: str = ""
 
     @property
     def flag(self) -> str:
-        return "--" + self.name.replace("_", "-")
+        """What stands for the field on the command line."""
+        if self.kind == "line":
+            return BEHIND
+        return self.name.upper() if self.positional else "--" + (self.spelled or self.name).replace("_", "-")
 
 
 def option(
@@ -61,12 +70,16 @@ def option(
     high: float | None = None,
     above: float | None = None,
     shown_when: tuple[str, tuple[Any, ...]] | None = None,
-    wants: Literal["folder", "file", "run"] = "folder",
+    wants: Wants = "folder",
+    positional: bool = False,
+    spelled: str = "",
 ) -> Any:
     """A dataclass field with what the form needs: `low` and `high` are inclusive bounds, `above` an exclusive
-    one; `wants` says what a path leads to."""
+    one; `wants` says what a path leads to: "here" is the current folder of a command line that does not say. A
+    positional path needs no flag there. `spelled`: the flag where Python could not have a field of that name."""
     metadata = {
         "unit": unit, "low": low, "high": high, "above": above, "shown_when": shown_when, "wants": wants,
+        "positional": positional, "spelled": spelled,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -79,7 +92,7 @@ def _kind(hint: Any) -> tuple[Kind, tuple[str, ...], bool]:
     if typing.get_origin(hint) is Literal:
         return "choice", typing.get_args(hint), False
     if typing.get_origin(hint) is tuple:
-        return "pairs", (), False
+        return ("line" if typing.get_args(hint) == (str, ...) else "pairs"), (), False
     kinds: dict[Any, Kind] = {bool: "switch", int: "integer", float: "number", str: "text", Path: "path"}
     return kinds[hint], (), False
 
@@ -104,6 +117,11 @@ def fields(spec_type: type[Any]) -> tuple[Field, ...]:
         cards = (card.name for card in dataclasses.fields(spec_type) if card.name in hints)
         _known[spec_type] = tuple(field for card in cards for field in _card_fields(card, hints[card]))
     return _known[spec_type]
+
+
+def line_of(spec_type: type[Any]) -> Field | None:
+    """The field that is a program with its arguments."""
+    return next((field for field in fields(spec_type) if field.kind == "line"), None)
 
 
 def field_of(spec_type: type[Any], name: str) -> Field:
@@ -160,6 +178,13 @@ def _path(field: Field, text: str) -> Path:
         raise Unreadable(Problem(field=field.name, rule="form.bad_path", args={"text": text[:80]})) from None
 
 
+def _words(field: Field, text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:  # a quote that is not closed
+        raise Unreadable(Problem(field=field.name, rule="form.not_a_line", args={"text": text[:80]})) from None
+
+
 def _switch(field: Field, text: str) -> bool:
     if text.lower() in ("1", "true", "yes", "on"):
         return True
@@ -173,6 +198,8 @@ def parse(field: Field, text: str) -> Any:
     stripped = text.strip()
     if field.kind == "pairs":
         return tuple(pair(field, line) for line in text.split("\n") if line.strip())
+    if field.kind == "line":
+        return _words(field, text)
     if field.optional and not stripped:
         return None
     if field.kind == "switch":
@@ -199,6 +226,8 @@ def _bounds(field: Field, value: Any) -> Problem | None:
         return _writable(field, str(value)) or _absolute(field, value)
     if field.kind == "pairs":
         return _pairs_problem(field, value)
+    if field.kind == "line":
+        return next(filter(None, (_writable(field, word) for word in value)), None)
     return _number_problem(field, value) if field.kind in ("integer", "number") else None
 
 
@@ -264,11 +293,13 @@ def _plain(field: Field, value: Any) -> Any:
         return "" if value == Path() else str(value)
     if field.kind == "number":
         return float(value)
+    if field.kind == "line":
+        return list(value)
     return dict(value) if field.kind == "pairs" else value
 
 
 def to_json(spec: Any) -> dict[str, dict[str, Any]]:
-    """The spec as run.json keeps it: {card: {field: value}}. Pairs are an object, an empty path is ''."""
+    """The spec as run.json keeps it: {card: {field: value}}. Pairs are an object, lines a list, an empty path is ''."""
     values: dict[str, dict[str, Any]] = {}
     spec = effective(spec)
     for field in fields(type(spec)):
@@ -280,7 +311,7 @@ def _from_plain(field: Field, value: Any) -> Any:
     """The value of a field from JSON's own types. Raises Unreadable."""
     wanted: dict[Kind, tuple[type[Any], ...]] = {
         "choice": (str,), "integer": (int,), "number": (int, float), "text": (str,), "path": (str,),
-        "switch": (bool,), "pairs": (dict,),
+        "switch": (bool,), "pairs": (dict,), "line": (list,),
     }  # fmt: skip
     if value is None and field.optional:
         return None
@@ -288,6 +319,8 @@ def _from_plain(field: Field, value: Any) -> Any:
         raise Unreadable(Problem(field=field.name, rule="form.wrong_type", args={"text": repr(value)[:40]}))
     if field.kind == "pairs":
         return tuple((str(key), str(text)) for key, text in value.items())
+    if field.kind == "line":
+        return tuple(map(str, value))
     if field.kind == "path":
         return Path(value) if value else Path()
     try:
@@ -321,8 +354,9 @@ def from_json(spec_type: type[S], values: Any) -> tuple[S, tuple[Problem, ...]]:
 
 
 def arguments(spec: Any) -> tuple[str, ...]:
-    """The flags that make this spec: only what differs from the defaults, in the order of the form."""
+    """The words that make this spec: only what differs from the defaults, in the order of the form; last a line."""
     words: list[str] = []
+    behind: tuple[str, ...] = ()
     spec = effective(spec)
     for field in fields(type(spec)):
         value = value_of(spec, field.name)
@@ -330,30 +364,40 @@ def arguments(spec: Any) -> tuple[str, ...]:
             continue
         if field.kind == "switch":
             words.append(field.flag if value else "--no-" + field.flag[2:])
+        elif field.kind == "line":
+            behind = (BEHIND, *value)
         else:
             words += [word for text in _texts(field, value) for word in _flag_words(field, text)]
-    return tuple(words)
+    return (*words, *behind)
 
 
 def _texts(field: Field, value: Any) -> tuple[str, ...]:
     if field.kind == "pairs":
         return tuple(f"{key}={text}" for key, text in value)
+    if value is None:
+        return ("",)
     return (repr(float(value)) if field.kind == "number" else str(value),)
 
 
 def _flag_words(field: Field, text: str) -> tuple[str, ...]:
     """A value that begins with '-' would be taken for a flag where it stands alone."""
+    if field.positional:
+        return (text,)
     return (f"{field.flag}={text}",) if text.startswith("-") else (field.flag, text)
 
 
 def add_arguments(parser: argparse.ArgumentParser, spec_type: type[Any], helps: Callable[[Field], str]) -> None:
     """The flags of a spec on a parser. Values stay texts here: `from_arguments` reads them, so that errors are
-    ours."""
+    ours. What stands behind `--` is not the parser's: see `line_of`."""
     import argparse
 
     for field in fields(spec_type):
         text = helps(field).replace("%", "%%")
-        if field.kind == "switch":
+        if field.kind == "line":
+            parser.set_defaults(**{field.name: None})
+        elif field.positional:
+            parser.add_argument(field.name, nargs="?", default=None, metavar=field.name.upper(), help=text)
+        elif field.kind == "switch":
             parser.add_argument(
                 field.flag, dest=field.name, default=None, action=argparse.BooleanOptionalAction, help=text
             )

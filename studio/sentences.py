@@ -1,4 +1,4 @@
-"""Events as sentences: the rule of a finding and the key of a note are keys of the catalogue."""
+"""Events as sentences: the rule of a finding and the key of a note are keys of the catalogue, and so may `why` be."""
 
 from __future__ import annotations
 
@@ -19,4 +19,6 @@ def sentence_of(event: Note | Finding | None) -> str:
         key, args = event.rule, {"path": event.path, "line": event.line, **event.args}
     else:
         key, args = event.key, event.args
+    if isinstance(why := args.get("why"), str) and has(why):
+        args = {**args, "why": t(why)}
     return t(key, **args) if has(key) else ""

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from studio import environment, places, processes
@@ -18,6 +19,7 @@ from studio.events import Ended
 from studio.run import exit_code
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from studio.command import Command
@@ -53,14 +55,20 @@ STOP = Stop()
 
 
 def child_environment(run: Run, attempt: int, added: dict[str, str]) -> dict[str, str]:
-    """What the child sees: a clean environment, CANN, the guest on PYTHONPATH, then what the command adds."""
+    """What the child sees: a clean environment, CANN, the guest on PYTHONPATH, then what the command adds. Its folders
+    for programs and modules come before those that are there."""
     env = environment.with_cann(environment.cleaned(os.environ))
-    paths = [str(places.GUEST), added.get("PYTHONPATH", ""), env.get("PYTHONPATH", "")]
+    paths = {name: (added.get(name, ""), env.get(name, "")) for name in ("PATH", "PYTHONPATH")}
     env |= added
-    env["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
+    env["PATH"] = _joined(*paths["PATH"])
+    env["PYTHONPATH"] = _joined(str(places.GUEST), *paths["PYTHONPATH"])
     env[processes.RUN_VARIABLE] = os.path.realpath(run.folder)
     env[processes.ATTEMPT_VARIABLE] = str(attempt)
     return env
+
+
+def _joined(*paths: str) -> str:
+    return os.pathsep.join(path for path in paths if path)
 
 
 def _start(command: Command, run: Run, attempt: int) -> Process:
@@ -87,11 +95,18 @@ def _start(command: Command, run: Run, attempt: int) -> Process:
 
 
 class _Training:
-    """The processes of one attempt, started here or found again."""
+    """The processes of one attempt, started here or found again. `linger`: seconds that processes may go on by
+    themselves after a program that ended well."""
 
-    def __init__(self, folder: Path, shim: Process | None) -> None:
+    def __init__(self, folder: Path, shim: Process | None, attempt: int, linger: float) -> None:
         self._folder = folder
         self._shim = shim
+        self._attempt = attempt
+        self._linger = linger
+        self._ended: float | None = None
+        self._left_pids: set[int] = set()
+        self.left_code = 0
+        """Of the first process that failed after the program had ended well."""
 
     def members(self) -> list[Process]:
         """Everyone alive: what descends from this worker, what carries the run's mark, and what descends from that."""
@@ -108,13 +123,36 @@ class _Training:
 
     def wait(self, seconds: float) -> bool:
         """Whether the attempt has ended, within this time."""
-        processes.reap()
-        if self._shim is not None and processes.is_same(self._shim):
-            return processes.wait_end(self._shim, seconds)
-        if not self.members():
+        self._reap()
+        if self._shim is not None and processes.is_same(self._shim) and not processes.wait_end(self._shim, seconds):
+            return False
+        if not self._goes_on():
+            self._reap()  # the last of them may have ended since
             return True
-        time.sleep(seconds)
+        if self.is_alone:
+            time.sleep(seconds)
+        self._ended = self._ended or time.monotonic()
         return False
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the program itself has ended and what it left goes on."""
+        return self._ended is not None
+
+    def _goes_on(self) -> bool:
+        """Whether there is something to wait for without the program: what one that ended well may have left, or all
+        that is left of one whose shim was killed before this worker came."""
+        code = exit_code(self._folder, self._attempt)
+        lasted = 0.0 if self._ended is None else time.monotonic() - self._ended
+        waits = lasted < self._linger if code == "0" else not code and self._shim is None
+        members = self.members() if waits else []
+        self._left_pids |= {one.pid for one in members}
+        return bool(members)
+
+    def _reap(self) -> None:
+        """Orphans are this worker's children: how they ended is known, unless it is the second one of the run."""
+        for pid, code in processes.reap().items():
+            self.left_code = self.left_code or (code if pid in self._left_pids else 0)
 
     def end_all(self, grace: float) -> None:
         """TERM to everyone, then KILL until nobody is left."""
@@ -129,30 +167,80 @@ class _Training:
             time.sleep(0.02)
 
     def _left(self) -> bool:
-        processes.reap()
+        self._reap()
         return bool(self.members())
 
 
-def supervise(command: Command, run: Run, grace: float) -> Ended:
+class TooMuch(Exception):
+    """Raised by a tick: the program is to be ended at once. `reason`: of the run's end."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def supervise(
+    command: Command, run: Run, grace: float, tick: Callable[[], None] | None = None, linger: float = 0
+) -> Ended:
     """Runs a command to its end, or goes on with an attempt whose worker was killed; how it ended.
 
-    `grace`: seconds that a stopped child has to finish its step, from the first signal on.
+    `grace`: seconds that a stopped child has to finish its step, from the first signal on. `tick` is called about
+    twice a second while it runs, and once when nothing of it is left; it may raise TooMuch. `linger`: seconds that
+    processes may go on by themselves after a program that ended well; the run fails where one of them does.
     """
     processes.become_subreaper()
     mark = processes.read_mark(run.folder / "training.json")
     if mark is None:
-        training, attempt = _Training(run.folder, _start(command, run, 1)), 1
+        attempt = 1
+        training = _Training(run.folder, _start(command, run, attempt), attempt, linger)
     else:
-        training, attempt = _Training(run.folder, mark.process()), mark.attempt
-    stopped = _watch(training, grace)
-    training.end_all(0 if stopped else LEFTOVER_GRACE)
-    return _verdict(exit_code(run.folder, attempt), stopped)
+        attempt = mark.attempt
+        training = _Training(run.folder, mark.process(), attempt, linger)
+    look = _Tick(tick)
+    try:
+        left = _watch(training, grace, look)
+    except TooMuch as error:
+        training.end_all(0)
+        look.last()
+        return Ended(code=128 + signal.SIGKILL, reason=error.reason)
+    left_code = training.left_code
+    training.end_all(LEFTOVER_GRACE if left is None else left)
+    look.last()
+    if left is None and left_code:
+        return Ended(code=left_code)
+    return _verdict(exit_code(run.folder, attempt), left is not None)
 
 
-def _watch(training: _Training, grace: float) -> bool:
-    """Waits for the end; passes a stop on. Returns whether it was stopped."""
+class _Tick:
+    """What is looked at beside a training: an error of it ends the looking, not the training."""
+
+    def __init__(self, tick: Callable[[], None] | None) -> None:
+        self._tick = tick
+
+    def __call__(self) -> None:
+        try:
+            if self._tick is not None:
+                self._tick()
+        except TooMuch:
+            raise
+        except OSError:  # a full disk, for a while
+            pass
+        except Exception:
+            import traceback
+
+            traceback.print_exc()
+            self._tick = None
+
+    def last(self) -> None:
+        with suppress(TooMuch):
+            self()
+
+
+def _watch(training: _Training, grace: float, tick: _Tick) -> float | None:
+    """Waits for the end; passes a stop on. Returns the rest of the grace of one that was stopped, None otherwise."""
     end: float | None = None
     while not training.wait(0.1 if end else 0.5):
+        tick()
         if STOP.asked and end is None:
             end = time.monotonic() + grace
             if main := training.main():
@@ -160,8 +248,10 @@ def _watch(training: _Training, grace: float) -> bool:
             else:
                 training.end_all(grace)
         if end is not None and (STOP.asked > 1 or time.monotonic() >= end):
-            return True
-    return end is not None
+            return 0
+        if end is not None and training.is_alone:
+            break
+    return None if end is None else max(0.0, end - time.monotonic())
 
 
 def _verdict(code: str, stopped: bool) -> Ended:

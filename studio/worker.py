@@ -103,7 +103,8 @@ def _outcome(run: Run, features: tuple[Feature, ...], journal: Journal) -> Ended
         if action is None:
             raise StudioError("run.unknown_command", command=run.asked.command)
         spec, wrong = schema.from_json(action.spec, run.asked.values)
-        if problems := wrong or schema.problems(spec):
+        is_begun = (run.folder / "training.json").exists()  # what has begun goes on, whatever is missing by now
+        if problems := wrong or (() if is_begun else schema.problems(spec)):
             raise StudioError(problems[0].rule, **problems[0].args)
         return action.load()(spec, run)
     except StudioError as error:

@@ -46,6 +46,11 @@ class FieldBox(QWidget):
             self._column.addWidget(widget)
         self._column.addStretch(1)
 
+    def say_hint(self, key: str) -> None:
+        """Another hint, where a field of the same name means something else."""
+        say(self._hint, "setText", key)
+        say(self.input.focus, "setAccessibleDescription", key)
+
     def add_below(self, widget: QWidget) -> None:
         """What belongs to the field, below its hint: shown and hidden with it."""
         self._column.insertWidget(self._column.count() - 1, widget)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 COLUMNS = 3
 HEADER = 27
-_SPAN = {"path": 2, "pairs": COLUMNS}
+_SPAN = {"path": 2, "pairs": COLUMNS, "line": COLUMNS}
 
 
 class FormCard(Card):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from studio import schema
@@ -29,6 +30,8 @@ def value_text(field: Field, value: Any, feature: str) -> str:
         return name if value else f"{name}: {t('form.off')}"
     if field.kind == "pairs":
         return f"{name}: {', '.join(key for key, _ in value)}"
+    if field.kind == "line":
+        return f"{name}: {shlex.join(value)}"
     unit = f" {t(f'unit.{field.unit}')}" if field.unit else ""
     return f"{name}: {value.name if field.kind == 'path' else _number(value)}{unit}"
 

@@ -23,6 +23,7 @@ from ui.file_dialogs import ask_file, ask_folder
 from ui.pairs_input import PairsInput
 from ui.say import say
 from ui.widgets import retone, show_icon
+from ui.words_input import WordsInput
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QResizeEvent, QWheelEvent
@@ -229,7 +230,7 @@ class PathInput(QWidget):
         self.edited.emit()
 
 
-Input = LineInput | ChoiceInput | SwitchInput | PathInput | PairsInput
+Input = LineInput | ChoiceInput | SwitchInput | PathInput | PairsInput | WordsInput
 
 
 def input_of(field: Field, feature: str) -> Input:
@@ -240,4 +241,6 @@ def input_of(field: Field, feature: str) -> Input:
         return SwitchInput(field)
     if field.kind == "path":
         return PathInput(field)
+    if field.kind == "line":
+        return WordsInput(field)
     return PairsInput(field) if field.kind == "pairs" else LineInput(field)

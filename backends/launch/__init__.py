@@ -1,9 +1,12 @@
 """Launch: choose what to train and how, start it, stop it."""
 
+from backends.launch.capture.spec import CaptureSpec
 from backends.launch.check.spec import CheckSpec
 from backends.launch.export.spec import ExportSpec
 from backends.launch.nodes import NodesSpec
+from backends.launch.own.spec import OwnSpec
 from backends.launch.preview.spec import PreviewSpec
+from backends.launch.rehearse.spec import RehearseSpec
 from backends.launch.script.spec import ScriptSpec
 from backends.launch.spec import LaunchSpec
 from backends.launch.template import TemplateSpec
@@ -14,6 +17,17 @@ FEATURE = Feature(
     order=30,
     actions=(
         Action(name="launch", spec=LaunchSpec, work="backends.launch.work:launch"),
+        Action(name="script", spec=OwnSpec, work="backends.launch.own.work:script", line_of="launch"),
+        Action(
+            name="rehearse",
+            spec=RehearseSpec,
+            work="backends.launch.rehearse.work:rehearse",
+            answer="backends.launch.rehearse.report:answer",
+        ),
+        Action(
+            name="capture", spec=CaptureSpec, work="backends.launch.capture.work:capture",
+            answer="backends.launch.capture.work:answer",
+        ),  # fmt: skip
         Action(name="shapes", spec=LaunchSpec, work="backends.launch.shapes.work:shapes"),
         Action(name="check-first", spec=CheckSpec, work="backends.launch.check.work:check"),
         Action(name="nodes", spec=NodesSpec, work="backends.launch.nodes:nodes"),

@@ -81,7 +81,11 @@ def cards(text: str) -> tuple[int, ...] | None:
 
 
 def _cards_are_a_list(spec: LaunchSpec) -> Iterable[Problem]:
-    given = spec.ascend.visible
+    yield from list_problems(spec.ascend.visible)
+
+
+def list_problems(given: str) -> Iterable[Problem]:
+    """Why a text of the field `visible` is no list of cards."""
     found = cards(given)
     if found is None:
         yield _problem("visible", "launch.rule.visible_form", text=given[:40])

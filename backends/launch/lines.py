@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from studio import schema
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from backends.launch.spec import LaunchSpec
 
 WIDTH = 44
@@ -28,14 +30,19 @@ def groups(spec: LaunchSpec, project: Path | None) -> list[tuple[str, ...]]:
     words = schema.arguments(spec)
     if "--recipe" not in words:
         words = ("--recipe", spec.what.recipe, *words)
-    head = [(program(),), ("--project", str(project)) if project else ("--no-project",), ("launch",)]
-    return head + _by_flag(words)
+    return head("launch", project) + by_flag(words)
 
 
-def _by_flag(words: tuple[str, ...]) -> list[tuple[str, ...]]:
+def head(command: str, project: Path | None) -> list[tuple[str, ...]]:
+    """What each line begins with."""
+    return [(program(),), ("--project", str(project)) if project else ("--no-project",), (command,)]
+
+
+def by_flag(words: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Each flag together with its value."""
     found: list[tuple[str, ...]] = []
     for word in words:
-        if word.startswith("--"):
+        if word.startswith("-") or not found:
             found.append((word,))
         else:
             found[-1] = (*found[-1], word)
@@ -43,9 +50,14 @@ def _by_flag(words: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 
 def shell(spec: LaunchSpec, project: Path | None, width: int = WIDTH) -> str:
-    """A line for sh, folded with backslashes; no word is ever split."""
+    """A line for sh."""
+    return folded(groups(spec, project), width)
+
+
+def folded(words: Sequence[tuple[str, ...]], width: int = WIDTH) -> str:
+    """Groups of words as a line for sh, folded with backslashes; no group is ever split."""
     lines: list[str] = []
-    for group in groups(spec, project):
+    for group in words:
         text = shlex.join(group)
         if lines and len(lines[-1]) + 1 + len(text) <= width - 2:
             lines[-1] += " " + text

@@ -26,10 +26,10 @@ def code_of(spec: LaunchSpec, folder: Path) -> tuple[Path, ...]:
     """What a start would run of a folder: an interpreter is code, its .pth files too, and so is an own recipe."""
     spec = schema.effective(spec)
     given = (spec.advanced.python, spec.what.recipe_file)
-    return tuple(path for path in given if path != Path() and _is_inside(path, folder))
+    return tuple(path for path in given if path != Path() and is_inside(path, folder))
 
 
-def _is_inside(path: Path, folder: Path) -> bool:
+def is_inside(path: Path, folder: Path) -> bool:
     """By its own name or by where its links lead."""
     asked = Path(os.path.abspath(path))  # noqa: PTH100 - the link itself, without its ".."
     return any(one.is_relative_to(inside) for one in (asked, path.resolve()) for inside in (folder, folder.resolve()))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.launch import FEATURE
@@ -14,8 +16,6 @@ from studio.project import Project, make_runs_folder
 from tests.runs import ended
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from studio.run import Run
 
 # A scale far too high at first: float16 gradients overflow, it is halved, and finds its level.
@@ -23,6 +23,43 @@ MARKED = {
     "recipe": "digits", "mode": "jit", "amp": "O3", "loss_scale": "dynamic", "scale": 2.0**24, "device": "cpu",
     "checkpoint_every": 60,
 }  # fmt: skip
+
+# Scripts of the user's own: one that learns, one that trains in no framework.
+XOR = """\
+import argparse
+
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--lr", type=float, default=0.5, help="learning rate")
+parser.add_argument("--steps", type=int, default=200, help="updates of the weights")
+parser.add_argument("--optimizer", choices=["sgd", "adam"], default="sgd", help="how the weights are updated")
+parser.add_argument("--momentum", type=float, default=0.0)
+parser.add_argument("--save", metavar="FILE", help="where to write the weights at the end")
+parser.add_argument("--quiet", action="store_true", help="print nothing")
+args = parser.parse_args()
+torch.manual_seed(0)
+device = "cuda" if torch.cuda.is_available() else "cpu"
+x = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], device=device)
+y = torch.tensor([[0.0], [1.0], [1.0], [0.0]], device=device)
+model = torch.nn.Sequential(torch.nn.Linear(2, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1)).to(device)
+kinds = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
+optimizer = kinds[args.optimizer](model.parameters(), lr=args.lr)
+for step in range(args.steps):
+    loss = torch.nn.functional.mse_loss(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if not args.quiet:
+        print(f"step {step} loss {loss.item():.4f}")
+"""
+BY_HAND = """\
+weight = 0.0
+for step in range(100):
+    weight -= 0.1 * 2 * (weight - 3)
+print("weight", weight)
+"""
+MUST_HAVE_CUDA = XOR.replace('"cuda" if torch.cuda.is_available() else "cpu"', '"cuda"')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +87,8 @@ def build(stage: Stage) -> None:
     (stage.folder / "names").mkdir(parents=True)
     stage.project.mkdir()
     stage.empty.mkdir()
+    for name, text in (("xor.py", XOR), ("by_hand.py", BY_HAND), ("cuda_only.py", MUST_HAVE_CUDA)):
+        (stage.project / name).write_text(text)
     _train(stage, "failed", recipe="linear", device="ascend", steps=20)
     _train(stage, "linear-pynative", recipe="linear", mode="pynative")
     _train(stage, "linear", recipe="linear", mode="jit")
@@ -64,6 +103,10 @@ def build(stage: Stage) -> None:
         for command in ("shapes", "check-first"):
             _train(stage, command, command, recipe="digits", mode="jit", device="cpu")
         _train(stage, "preview", "preview")
+        _own(stage, "own-script", "script", "xor.py", "--lr", "0.3")
+        _own(stage, "own-nothing", "script", "by_hand.py")
+        _own(stage, "rehearsal", "rehearse", "xor.py", stance="cuda")
+        _own(stage, "rehearsal-refused", "rehearse", "cuda_only.py", stance="npu")
         _train(stage, "digits", recipe="digits", mode="jit")
     _cut(stage, "compiling", phase="compile")
     _cut(stage, "partial", share=0.4)
@@ -78,6 +121,12 @@ def _train(stage: Stage, name: str, command: str = "launch", **values: Any) -> N
     worker.start(run)
     ended(run, 600)
     (stage.folder / "names" / name).symlink_to(run.folder)
+
+
+def _own(stage: Stage, name: str, command: str, *words: str, **values: Any) -> None:
+    """A script of the user's own, in the interpreter that runs the pictures."""
+    line = ("python", *words)
+    _train(stage, name, command, line=line, workdir=stage.project, python=Path(sys.executable), **values)
 
 
 def _cut(stage: Stage, name: str, share: float = 1.0, phase: str = "") -> None:

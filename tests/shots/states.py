@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from backends.launch.own.spec import OwnSpec
 from backends.launch.spec import LaunchSpec
 from studio import schema
 from studio.errors import StudioError
 from tests.bench.stage import wait
-from ui.pages.launch import FOLDED
+from ui.launch.own_script import FOLDED as OWN_FOLDED
+from ui.pages.launch import FOLDED, RECIPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +52,7 @@ def _launch(unfold: str = "", seek: str = "", resume: str = "", **values: object
     def show(shell: Shell, stage: Stage) -> None:
         _project(shell, stage.project)
         page = shell.page_widget("launch")
+        page.tabs.setCurrentIndex(RECIPE)
         spec = LaunchSpec()
         for name, value in values.items():
             spec = schema.with_value(spec, name, value)
@@ -65,6 +68,34 @@ def _launch(unfold: str = "", seek: str = "", resume: str = "", **values: object
             page._scroll.reveal(page.form.focus_field(unfold))
 
     return show
+
+
+def _script(*line: str, unfold: str = "", **values: object) -> Callable[[Shell, Stage], None]:
+    """A line of the user's own; `unfold` as above."""
+
+    def show(shell: Shell, stage: Stage) -> None:
+        _project(shell, stage.project)
+        page = shell.page_widget("launch")
+        page.show_own()
+        own = page.own()
+        spec = schema.with_value(OwnSpec(), "workdir", stage.project)
+        for name, value in {"line": line, **values}.items():
+            spec = schema.with_value(spec, name, value)
+        for card in OWN_FOLDED:
+            own.form.card(card).fold(True)
+        own.form.set_spec(spec)
+        if line[1:2] == ("xor.py",):
+            wait(lambda: bool(own.options.boxes), 30)
+        own._scroll.verticalScrollBar().setValue(0)
+        if unfold:
+            own._scroll.reveal(own.form.focus_field(unfold))
+
+    return show
+
+
+def _asks_for_trust(shell: Shell, stage: Stage) -> None:
+    _script("python", "xor.py")(shell, stage)
+    shell.page_widget("launch").own().start()
 
 
 def _curves(name: str, *, log: bool = False) -> Callable[[Shell, Stage], None]:
@@ -131,6 +162,13 @@ STATES = (
     State(name="launch-ascend", show=_launch(visible="3,1", launch_blocking=True, unfold="log_level")),
     State(name="launch-debug", show=_launch(synchronous=True, debug_port=5678, unfold="debug_port")),
     State(name="launch-own", show=_launch(recipe="own")),
+    State(name="launch-script-empty", show=_script()),
+    State(name="launch-script", show=_script("python", "xor.py", "--lr", "0.3", "--optimizer", "adam")),
+    State(name="launch-script-launcher", show=_script("torchrun", "--nproc-per-node", "2", "xor.py")),
+    State(name="launch-script-wrong", show=_script("python", "lost.py", cores=0)),
+    State(name="launch-script-consent", show=_asks_for_trust),
+    State(name="launch-script-pattern", show=_script("bash", "-c", "echo", log_pattern="own", unfold="pattern")),
+    State(name="help-own-scripts", show=_help_at("program")),
     State(name="launch-seek", show=_launch(seek="HCCL")),
     State(name="launch-resume", show=_launch(resume="marked", steps=400, unfold="resume"), needs_whole=True),
     State(name="curves-empty", show=_no_runs),
@@ -148,5 +186,9 @@ STATES = (
     State(name="curves-shapes", show=_curves("shapes"), needs_whole=True),
     State(name="curves-check", show=_curves("check-first"), needs_whole=True),
     State(name="curves-preview", show=_curves("preview"), needs_whole=True),
+    State(name="curves-own-script", show=_curves("own-script"), needs_whole=True),
+    State(name="curves-own-nothing", show=_curves("own-nothing"), needs_whole=True),
+    State(name="curves-rehearsal", show=_curves("rehearsal"), needs_whole=True),
+    State(name="curves-rehearsal-refused", show=_curves("rehearsal-refused"), needs_whole=True),
     State(name="curves-text", show=_curves("text"), needs_whole=True),
 )

@@ -137,6 +137,41 @@ def test_that_a_run_to_go_on_from_is_found_by_a_part_of_its_name(tmp_path: Path,
     assert (unknown.returncode, "nothing" in unknown.stderr) == (2, True)
 
 
+def test_that_a_program_behind_two_dashes_runs_in_the_current_folder_with_all_its_words(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    (folder / "train.py").write_text("import os, sys; print(os.getcwd(), *sys.argv, sep='\\n'); sys.exit(4)")
+    own = ("--json", "--language", "zh", "", "--", "*", "a b", "--grace=1")
+    done = studio("launch", "--json", "--grace", "5", "--", sys.executable, "train.py", *own, cwd=folder)
+    assert (done.returncode, last_json(done)["command"], last_json(done)["code"]) == (1, "script", 4), done.stderr
+    run = Path(last_json(done)["run"])
+    assert (run / "output.log").read_text().split("\n")[:-1] == [str(folder), "train.py", *own]
+    assert json.loads((run / "run.json").read_text())["values"]["ending"]["grace"] == 5
+    log = studio("log", run.name[-4:], cwd=tmp_path).stdout
+    assert log == (run / "output.log").read_text()
+
+
+def test_that_a_line_that_cannot_be_started_makes_no_run(tmp_path: Path) -> None:
+    for words, said in (
+        (("launch", "--"), "--: Say what to run"),
+        (("launch", "--", "python", "no.py"), f"--: {tmp_path / 'no.py'} is not a file."),
+        (("launch", "--recipe", "digits", "--", "python", "x.py"), "--recipe digits"),
+        (("launch", "--workdir", "/no/such", "--", "ls"), "--workdir: /no/such is not a folder."),
+    ):
+        done = studio(*words, cwd=tmp_path)
+        assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (2, True, False), done.stderr
+    assert json.loads(studio("runs", "--json", cwd=tmp_path).stdout) == {"runs": []}
+
+
+def test_that_help_shows_the_options_of_both_ways_to_launch(tmp_path: Path) -> None:
+    ours, own = studio("launch", "--help", cwd=tmp_path).stdout, studio("launch", "--help", "--", cwd=tmp_path).stdout
+    assert "--recipe" in ours
+    assert "launch --help --" in " ".join(ours.split())
+    assert "--recipe" not in own
+    assert "-- PROGRAM [ARGUMENT …]" in own
+    assert "--log-pattern" in own
+
+
 def test_that_an_unknown_run_is_a_sentence(tmp_path: Path) -> None:
     done = studio("watch", "nothing", cwd=tmp_path)
     assert done.returncode == 2

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studio import schema, texts
+from studio import command_line, schema, texts
 from studio.schema import Problem, Unreadable, option
+
+if TYPE_CHECKING:
+    import argparse
 
 NO_PATH = Path()
 
@@ -32,10 +35,13 @@ class First:
 class Second:
     count: int = option(1, unit="samples", low=1, high=2**53)
     more: int | None = option(None, low=-5)
+    most: int | None = option(3, low=0)
     rate: float = option(0.5, above=0, high=100)
     shift: float | None = option(None, low=-1e300)
     quiet: bool = option(False)
     extra: tuple[tuple[str, str], ...] = option(())
+    line: tuple[str, ...] = option((), wants="line")
+    source: Path = option(NO_PATH, wants="run", positional=True)
 
 
 def _count_is_not_seven(spec: Sample) -> list[Problem]:
@@ -61,16 +67,21 @@ SPECS = st.builds(
     ),
     second=st.builds(
         Second, count=st.integers(1, 2**53), more=st.none() | st.integers(-5, 10**9),
+        most=st.none() | st.integers(0, 10**9),
         rate=st.floats(0, 100, exclude_min=True), shift=st.none() | st.floats(-1e300, 1e300), quiet=st.booleans(),
         extra=st.dictionaries(KEYS, PLAIN, max_size=3).map(lambda found: tuple(found.items())),
+        line=st.lists(PLAIN | st.sampled_from(["--", "-x", "--json", ""]), max_size=4).map(tuple),
+        source=st.one_of(st.just(NO_PATH), PATHS),
     ),
 )  # fmt: skip
 
 
 def parsed(words: tuple[str, ...]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(exit_on_error=False)
+    parser = command_line._Parser(exit_on_error=False)
+    parser.line = "line"
     schema.add_arguments(parser, Sample, lambda field: field.name)
-    return parser.parse_args(list(words))
+    found: argparse.Namespace = parser.parse_args(list(words))
+    return found
 
 
 def field_named(name: str) -> schema.Field:
@@ -97,6 +108,8 @@ def test_that_texts_of_a_form_read_back(spec: Sample) -> None:
         value = schema.value_of(spec, one.name)
         if one.kind in ("integer", "number") and value is not None:
             assert schema.parse(one, repr(value)) == value
+        if one.kind == "line":
+            assert schema.parse(one, shlex.join(value)) == value
 
 
 @given(SPECS.filter(lambda spec: spec.second.count != 7))
@@ -150,6 +163,8 @@ def test_that_any_typed_text_is_a_value_or_a_problem(name: str, text: str) -> No
         ("extra", ((" A", "x"),), "form.not_a_pair"),
         ("extra", (("A", "1"), ("A", "2")), "form.twice"),
         ("extra", (("A", "\0"),), "form.bad_text"),
+        ("line", ("python", "\0"), "form.bad_text"),
+        ("line", ("python", "\udcff"), "form.bad_text"),
     ],
 )  # fmt: skip
 def test_that_a_value_out_of_bounds_is_said_at_its_field(name: str, value: Any, rule: str) -> None:
@@ -177,6 +192,7 @@ def test_that_a_path_that_cannot_be_kept_is_said(path: Path) -> None:
         ("quiet", "maybe", "form.wrong_type"),
         ("extra", "no equals sign", "form.not_a_pair"),
         ("place", "~nobody-of-this-name/x", "form.bad_path"),
+        ("line", "python 'a b", "form.not_a_line"),
     ],
 )
 def test_that_a_text_that_is_no_value_says_why(name: str, text: str, rule: str) -> None:
@@ -235,14 +251,26 @@ def test_that_a_whole_number_is_the_same_number_with_a_point() -> None:
 def test_that_every_action_of_the_studio_has_a_spec_that_can_be_shown() -> None:
     from backends import features
 
-    taken = {"json", "detach", "do", "action", "feature", "project", "language", "help"}
+    taken = {"json", "detach", "do", "action", "feature", "features", "project", "language", "help"}
     for action in (action for feature in features() for action in feature.actions):
         found = schema.fields(action.spec)
         names = [one.name for one in found]
         assert len(names) == len(set(names))
         assert not taken & set(names)
-        assert all(one.default is None for one in found if one.optional)
         # What has no default must be given, and nothing else is wrong.
         given = action.spec()
-        assert all(schema.value_of(given, problem.field) == Path() for problem in schema.problems(given))
+        assert all(schema.value_of(given, problem.field) in (Path(), ()) for problem in schema.problems(given))
         assert dataclasses.is_dataclass(action.spec)
+
+
+def test_that_what_every_action_names_is_there_and_what_follows_two_dashes_belongs_to_one_command() -> None:
+    from backends import features
+    from studio.feature import _named
+
+    for feature in features():
+        commands = [action.name for action in feature.actions if not action.line_of]
+        for action in feature.actions:
+            assert callable(action.load())
+            assert not action.answer or callable(_named(action.answer))
+            assert action.command in commands
+            assert not action.line_of or schema.line_of(action.spec)

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 ID = re.compile(r"([a-z_]+)(\.[a-zA-Z_0-9-]+)+( \{.*\})?")
 FILE = re.compile(r".*\.(py|json|jsonl|md|toml|txt|log|sh|csv|bin|ckpt|local)")
 CHINESE = re.compile(r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]")
-HOLE = re.compile(r"\{[a-z_]+\}")
+# Patterns of logs are written with {step} and {loss}.
+HOLE = re.compile(r"\{(?!step\}|loss\})[a-z_]+\}")
 SPARE = 1
 
 

@@ -9,8 +9,13 @@ from studio import texts
 from studio.texts import t
 from studio.units import count, number
 
-FIRST = ("loss", "accuracy", "eval_loss", "lr", "step_time", "throughput", "weight", "bias", "grad_norm", "loss_scale")
+FIRST = (
+    "loss", "accuracy", "eval_loss", "lr", "step_time", "throughput", "samples_per_second", "tokens_per_second",
+    "weight", "bias", "grad_norm", "loss_scale", "time_data", "time_forward", "time_backward", "time_optimizer",
+)  # fmt: skip
+RATES = ("throughput", "samples_per_second", "tokens_per_second")
 LOGARITHMIC = ("loss", "eval_loss", "grad_norm", "loss_scale")
+TITLES = {"samples_per_second": "throughput", "tokens_per_second": "token_throughput"}
 HIDDEN = ("overflows",)
 
 
@@ -27,6 +32,9 @@ LOOKS = {
     "accuracy": Look(unit="%", times=100.0, places=1),
     "step_time": Look(unit="ms", times=1000.0),
     "throughput": Look(unit="metric.samples_per_second"),
+    "samples_per_second": Look(unit="metric.samples_per_second"),
+    "tokens_per_second": Look(unit="metric.tokens_per_second"),
+    **{f"time_{part}": Look(unit="ms", times=1000.0) for part in ("data", "forward", "backward", "optimizer")},
 }
 
 
@@ -35,7 +43,11 @@ def look_of(name: str) -> Look:
 
 
 def title_of(name: str) -> str:
-    """A metric of the user's own script keeps the name it was given there."""
+    """A metric of the user's own script keeps the name it was given there; that of a further optimizer says which."""
+    base, _, number = name.rpartition(".")
+    if number.isdigit() and texts.has(f"metric.{base}"):
+        return t("metric.of_optimizer", name=title_of(base), n=int(number) + 1)
+    name = TITLES.get(name, name)
     return t(f"metric.{name}") if texts.has(f"metric.{name}") else name
 
 
@@ -47,7 +59,7 @@ def unit_of(name: str) -> str:
 def number_of(name: str, value: float) -> str:
     """Without the unit. Percents keep one decimal, so that they do not jump."""
     look = look_of(name)
-    if name == "throughput":
+    if name in RATES:
         return count(value)
     if name == "lr":
         return f"{value:.4g}"

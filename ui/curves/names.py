@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from backends.curves.asked import asked, mode_of, recipe_of
+from backends.launch.own import program
 from studio.run import outcome_of
 from studio.texts import has, t
 
@@ -25,14 +26,23 @@ TONES: dict[str, Tone] = {
 COMMANDS = {
     "shapes": "curves.did.shapes", "check-first": "curves.did.check-first", "preview": "curves.did.preview",
     "export": "curves.did.export", "as-script": "curves.did.as-script", "template": "curves.did.template",
-    "nodes": "curves.did.nodes",
+    "capture": "curves.did.capture",
+    "nodes": "curves.did.nodes", "script": "curves.did.script", "rehearse": "curves.did.rehearse",
 }  # fmt: skip
 
 
 def recipe_name(run: Run) -> str:
-    """An own recipe by its file."""
-    recipe = recipe_of(run) or command_name(run)
+    """An own recipe by its file, and so a script of the user's own."""
+    recipe = recipe_of(run) or script_name(run) or command_name(run)
     return PurePath(asked(run, "what", "recipe_file")).name or recipe if recipe == "own" else recipe
+
+
+def script_name(run: Run) -> str:
+    """What an own line runs: 'train.py', 'run.sh', a module; '' for a run without a line."""
+    cards = [card for card in run.asked.values.values() if isinstance(card, dict)]
+    line = next((card["line"] for card in cards if isinstance(card.get("line"), list)), [])
+    found = program.read(tuple(map(str, line)))
+    return PurePath(found.script or next(iter(found.words), "")).name
 
 
 def command_name(run: Run) -> str:
@@ -47,7 +57,7 @@ def mode_name(run: Run) -> str:
 
 def title_of(run: Run) -> str:
     """'digits · @jit'; what is no training is named first: 'Shapes · digits'."""
-    if run.asked.command != "launch":
+    if run.asked.command not in ("launch", "script"):
         return " · ".join(dict.fromkeys((command_name(run), recipe_name(run))))
     return " · ".join(filter(None, (recipe_name(run), mode_name(run))))
 

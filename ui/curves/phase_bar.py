@@ -76,7 +76,7 @@ class PhaseBar(QWidget):
 def phase_text(story: Story) -> str:
     """'Compiling the graph (first step) · 3.2 s'."""
     if not story.phase:
-        return t("curves.phase.start")
+        return t("curves.phase.train" if story.step else "curves.phase.start")
     key = f"curves.phase.{story.phase}"
     text = t(key) if has(key) else story.phase
     if story.phase == "train":

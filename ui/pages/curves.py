@@ -26,7 +26,11 @@ from studio.run import outcome_of
 from studio.sentences import sentence_of
 from studio.texts import has, t
 from ui import actions
+from ui.curves.add_line_card import RULE as NOTHING_SEEN
+from ui.curves.add_line_card import AddLineCard
 from ui.curves.attach_card import AttachCard
+from ui.curves.capture_card import COMMAND as CAPTURE
+from ui.curves.capture_card import CaptureAnswer, CaptureCard
 from ui.curves.chart_grid import ChartGrid, Shown
 from ui.curves.check_card import BesideCard, CheckCard
 from ui.curves.figures import FigureRow
@@ -37,6 +41,7 @@ from ui.curves.outcome import LearnedCard, ReasonCard, TimesCard, headline
 from ui.curves.phase_bar import PhaseBar
 from ui.curves.preview_card import COMMAND as PREVIEW
 from ui.curves.preview_card import PreviewCard
+from ui.curves.rehearsal_card import RehearsalCard
 from ui.curves.run_list import RunList
 from ui.curves.shapes_card import COMMAND as SHAPES
 from ui.curves.shapes_card import ShapesCard
@@ -68,6 +73,10 @@ PHASES = ("load", "attach", "check", "compile", "train", "evaluate", "finish")
 
 def make_page(session: Session) -> QWidget:
     return CurvesPage(session)
+
+
+def open_path(path: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
 
 
 class CurvesPage(QWidget):
@@ -141,6 +150,8 @@ class CurvesPage(QWidget):
         say(self._runs_button, "setToolTip", "curves.toggle_runs_hint")
         self._runs_button.clicked.connect(lambda shown: self._show_runs_drawer(shown))
         self.stop, self.export = StopControl(self.session), ExportButton(self.session)
+        self.capture = CaptureCard(self.session)
+        self.capture.folder_wanted.connect(open_path)
         self._copy = text_button("curves.copy_path", "curves.copy_path")
         self._copy.clicked.connect(self.copy_path)
         say(self._copy, "setToolTip", "curves.copy_path_hint")
@@ -150,7 +161,7 @@ class CurvesPage(QWidget):
         row.addWidget(self.chip)
         row.addWidget(self._runs_button)
         row.addStretch(1)
-        for widget in (self.stop, self.export, self._copy, self._open):
+        for widget in (self.stop, self.capture.button, self.export, self._copy, self._open):
             row.addWidget(widget)
         return row
 
@@ -180,10 +191,12 @@ class CurvesPage(QWidget):
         self.reason, self.learned, self.times = ReasonCard(), LearnedCard(), TimesCard()
         self.preview, self.beside = PreviewCard(), BesideCard()
         self.shapes, self.attach = ShapesCard(), AttachCard()
+        self.add_line, self.rehearsal = AddLineCard(), RehearsalCard()
+        self.rehearsal.report_read.connect(self._show_story)
         self.answers: dict[str, AnswerCard] = {
             PREVIEW: self.preview, SHAPES: self.shapes, CHECK: CheckCard(), EXPORT: WrittenCard(),
             TEMPLATE: WrittenCard(),
-            SCRIPT: WrittenCard(),
+            SCRIPT: WrittenCard(), CAPTURE: CaptureAnswer(),
         }  # fmt: skip
         self.reason.log_wanted.connect(lambda: self.log.open(True))
         self.times.launch_wanted.connect(lambda: self.session.page_wanted.emit("launch"))
@@ -194,7 +207,16 @@ class CurvesPage(QWidget):
         cards.setSpacing(GAP)
         cards.addWidget(self.learned, 1)
         cards.addWidget(self.times, 1)
-        for widget in (self.reason, self.attach, *self.answers.values(), self.figures, self.notice):
+        for widget in (
+            self.reason,
+            self.attach,
+            self.capture,
+            self.add_line,
+            self.rehearsal,
+            *self.answers.values(),
+            self.figures,
+            self.notice,
+        ):
             column.addWidget(widget)
         self.marks = MarksLine()
         column.addWidget(self.phase)
@@ -366,8 +388,12 @@ class CurvesPage(QWidget):
         self.phase.show_story(story, glance)
         self.stop.show_run(self.run, glance)
         self.export.show_run(self.run, glance)
+        self.capture.show_run(self.run, glance)
         self.weights.show_run(self.run)
+        self.add_line.show_findings(story.findings, has_points=bool(watcher.curves.series))
         self.attach.show_story(story, is_running=glance is not None and glance.state in ("running", "unattended"))
+        is_over = watcher.is_loaded and glance is not None and glance.state in ("ended", "lost")
+        self.rehearsal.show_run(self.run, is_over=is_over)
         if glance is None:
             return
         self.chip.show_state(f"{title_of(self.run)} · {state_name(glance)}", tone_of(glance))
@@ -387,6 +413,7 @@ class CurvesPage(QWidget):
         loads = self.watcher is not None and not self.watcher.is_loaded
         has_answer = any(not card.isHidden() for card in self.answers.values())
         silent = has_points or loads or has_answer or (answers and works)
+        silent = silent or not self.add_line.isHidden() or not self.rehearsal.isHidden()
         self.nothing.setText("" if silent else t("curves.points_come" if works else "curves.no_points"))
         self.nothing.setVisible(not has_points)
         self.figures.setVisible(has_points or ((works or loads) and not answers))
@@ -425,7 +452,8 @@ class CurvesPage(QWidget):
             self.beside.show_run(self.run, self.session.listed)
 
     def _warnings(self, watcher: RunWatcher) -> list[str]:
-        findings = [finding for finding in watcher.story.findings if finding.severity == "warning"]
+        told = "" if self.add_line.isHidden() else NOTHING_SEEN
+        findings = [one for one in watcher.story.findings if one.severity == "warning" and one.rule != told]
         sentences = list(dict.fromkeys(filter(None, map(sentence_of, findings))))
         if watcher.damaged:
             sentences.append(t("curves.damaged", n=watcher.damaged))
@@ -446,6 +474,8 @@ class CurvesPage(QWidget):
             return t("curves.joined", first=headline(story.summary), then=self.times.verdict).strip()
         if outcome == "done" and answer and not answer.isHidden():
             return answer.verdict
+        if self.run is not None and (said := self.rehearsal.sentence(self.run, outcome)):
+            return said
         step = max(0, story.steps_done)
         return t(key, recipe=recipe_name(self.run), step=step, total=story.total) if self.run and has(key) else ""
 
@@ -456,7 +486,7 @@ class CurvesPage(QWidget):
 
     def open_folder(self, run: Run | None) -> None:
         if run:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(run.folder)))
+            open_path(run.folder)
 
     def copy_path(self) -> None:
         if self.run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from backends.launch import lines
 from backends.launch.plan import code_of, runs_code_of
@@ -21,6 +21,7 @@ from ui.launch.consent import Consent
 from ui.launch.going_on import GoingOn
 from ui.launch.implied import implied, without_choices
 from ui.launch.node_lines import NodeLines
+from ui.launch.own_script import OwnScript, was_last
 from ui.launch.preview_button import PreviewSplits
 from ui.launch.script_button import ScriptButton
 from ui.launch.sentence import sentence
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
 SIDE = 400
 SEEK = 190
+SIDES = ("launch.side_recipe", "launch.side_own")
+RECIPE, OWN = range(2)
 FOLDED = ("data", "keep", "parallel", "ascend", "debug", "advanced")
 
 
@@ -57,6 +60,8 @@ class LaunchPage(QWidget):
         self.setObjectName("page")
         self._session = session
         self._specs: dict[str, Any] = {}
+        self._sides: dict[str, int] = {}
+        self._own: OwnScript | None = None
         self._project: Project | None = session.project
         self._actions: list[QPushButton] = []
         self._asked: tuple[str, Callable[[LaunchSpec], Any] | None] = ("launch", None)
@@ -72,21 +77,89 @@ class LaunchPage(QWidget):
         self.form.help_wanted.connect(self._help)
         session.runs_changed.connect(self._runs_changed)
         session.project_changed.connect(self._change_project)
-        actions.register(self, "launch.start", "launch.start", self.start, "Ctrl+Return", "play")
-        actions.register(self, "launch.reset", "launch.reset_long", self.reset)
-        actions.register(self, "launch.seek", "launch.seek", self.seek_box.setFocus, "Ctrl+F", "search")
+        actions.register(self, "launch.start", "launch.start", self._start_shown, "Ctrl+Return", "play")
+        actions.register(self, "launch.reset", "launch.reset_long", self._reset_shown)
+        actions.register(self, "launch.seek", "launch.seek", self._seek_option, "Ctrl+F", "search")
+        actions.register(self, "launch.side_own", "launch.side_own", self.show_own, icon="folder-open")
         self._show()
+        self._begin_with_last()
 
     def _build(self) -> None:
+        self._recipe_actions = self._make_actions()
+        self.sides = QStackedWidget()
+        self.sides.addWidget(self._recipe_side())
         column = QVBoxLayout(self)
         column.setContentsMargins(MARGIN, 18, 0, 0)
         column.setSpacing(8)
         column.addLayout(self._top())
+        column.addWidget(self.sides, 1)
+
+    def _top(self) -> QHBoxLayout:
+        """The choice between a recipe and an own script, and what can be done with what is chosen."""
+        self.tabs = QTabBar()
+        self.tabs.setObjectName("launch.sides")
+        self.tabs.setUsesScrollButtons(False)
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        for key in SIDES:
+            self.tabs.addTab(t(key))
+        say(self.tabs, "setAccessibleName", "launch.sides")
+        self.tabs.currentChanged.connect(self._show_side)
+        self._head = QHBoxLayout()
+        self._head.setContentsMargins(0, 0, MARGIN, 0)
+        self._head.setSpacing(8)
+        self._head.addWidget(Title("launch.title"))
+        self._head.addSpacing(4)
+        self._head.addWidget(self.tabs)
+        self._head.addWidget(self._recipe_actions, 1)
+        return self._head
+
+    def _recipe_side(self) -> QWidget:
+        side = QWidget()
+        column = QVBoxLayout(side)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
         self.sentence = Sentence()
         self.sentence.setContentsMargins(0, 0, MARGIN, 6)
         column.addWidget(self.sentence)
         self._scroll = self._content()
         column.addWidget(self._scroll, 1)
+        return side
+
+    def own(self) -> OwnScript:
+        """The side of an own script, made when it is first looked at."""
+        if self._own is None:
+            self._own = OwnScript(self._session)
+            self.sides.addWidget(self._own)
+            self._head.addWidget(self._own.head, 1)
+        return self._own
+
+    def show_own(self) -> None:
+        self.tabs.setCurrentIndex(OWN)
+
+    def _show_side(self, side: int) -> None:
+        shown = self.own() if side == OWN else self.sides.widget(RECIPE)
+        self.sides.setCurrentWidget(shown)
+        self._recipe_actions.setVisible(side == RECIPE)
+        if self._own is not None:
+            self._own.head.setVisible(side == OWN)
+
+    def _begin_with_last(self) -> None:
+        """A project whose last training was an own script begins with that."""
+        key = _key(self._project)
+        if key not in self._sides and self._session.listed:
+            self._sides[key] = OWN if was_last(self._session.listed) else RECIPE
+            self.tabs.setCurrentIndex(self._sides[key])
+
+    def _start_shown(self) -> None:
+        self.own().start() if self.tabs.currentIndex() == OWN else self.start()
+
+    def _reset_shown(self) -> None:
+        self.own().reset() if self.tabs.currentIndex() == OWN else self.reset()
+
+    def _seek_option(self) -> None:
+        self.tabs.setCurrentIndex(RECIPE)
+        self.seek_box.setFocus()
 
     def _build_extras(self) -> None:
         """What belongs to the page beside the form and Start."""
@@ -105,7 +178,7 @@ class LaunchPage(QWidget):
         self.form.spec_changed.connect(table.show_spec)
         return table
 
-    def _top(self) -> QHBoxLayout:
+    def _make_actions(self) -> QWidget:
         self.start_button = primary_button("launch.start", "launch.start")
         self.start_button.setMinimumWidth(96)
         self.start_button.clicked.connect(self.start)
@@ -114,16 +187,15 @@ class LaunchPage(QWidget):
         reset = text_button("launch.reset", "launch.reset")
         say(reset, "setToolTip", "launch.reset_long")
         reset.clicked.connect(self.reset)
-        self._row = QHBoxLayout()
-        self._row.setContentsMargins(0, 0, MARGIN, 0)
+        made = QWidget()
+        self._row = QHBoxLayout(made)
+        self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(8)
-        self._row.addWidget(Title("launch.title"))
-        self._row.addSpacing(12)
         self._row.addWidget(self._seek())
         self._row.addStretch(1)
         for widget in (reset, self._to_wrong, self.start_button):
             self._row.addWidget(widget)
-        return self._row
+        return made
 
     def _seek(self) -> QLineEdit:
         self.seek_box = QLineEdit()
@@ -222,9 +294,11 @@ class LaunchPage(QWidget):
     def _change_project(self, project: Project | None) -> None:
         """Each project has its own choices, as long as the window is open."""
         self._specs[_key(self._project)] = self.form.spec()
+        self._sides[_key(self._project)] = self.tabs.currentIndex()
         self._project = project
         self.consent.hide()
         self.form.set_spec(self._specs.get(_key(project), LaunchSpec()))
+        self.tabs.setCurrentIndex(self._sides.get(_key(project), RECIPE))
 
     def _changed(self, _spec: LaunchSpec) -> None:
         """What was asked about before is not what would start now."""
@@ -249,11 +323,14 @@ class LaunchPage(QWidget):
 
     def _runs_changed(self, _listed: object) -> None:
         self._show_measured()
+        self._begin_with_last()
 
     def _show_measured(self) -> None:
         self.outlook.show_measured(self._session.listed, self.form.spec().what.recipe)
 
     def retranslate(self) -> None:
+        for side, key in enumerate(SIDES):
+            self.tabs.setTabText(side, t(key))
         self._show()
 
 

@@ -25,6 +25,8 @@ WANTED = "ASCEND_STUDIO_HOOKS"
 
 _installs: Dict[str, List[Callable[[ModuleType], None]]] = {}
 _given_up: Dict[str, str] = {}
+# Asked at the end of a process without a metric, by framework: why, as a key of the catalogue.
+reasons: Dict[str, Callable[[], str]] = {}
 # Called with the number of each optimizer step when it is done, in the training's own thread.
 step_listeners: List[Callable[[int], None]] = []
 
@@ -43,6 +45,9 @@ def begin() -> None:
 
 def _begin(word: str, value: str) -> None:
     if word == "curves":
+        from ascend_studio import nothing_seen
+
+        nothing_seen.begin()
         after_import("torch", _install_torch)
         after_import("mindspore", _install_mindspore)
     elif word == "captures":

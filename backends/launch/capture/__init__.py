@@ -1,0 +1,1 @@
+"""A few steps of a running training: profiled, or dumped."""

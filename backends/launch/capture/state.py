@@ -1,0 +1,156 @@
+"""The small files by which a capture is asked for and tells how far it is; `captures.py` of the guest writes them."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from backends.launch.capture.spec import Kind, ranks_of
+from studio import files
+from studio.events import Finding
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backends.launch.capture.spec import Capture
+
+ASKED = "capture.json"
+FOLDER = "artifacts/captures"
+MB = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """`start`: the first step, -1 for the next one. `need` and `margin`: octets expected, and to stay free."""
+
+    id: str
+    kind: Kind
+    start: int = -1
+    steps: int = 1
+    ranks: tuple[int, ...] = ()
+    task: str = "statistics"
+    level: str = "L1"
+    stacks: bool = False
+    need: int = 0
+    margin: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ready:
+    """A rank that can be asked. `tensors` and `parameters`: what its optimizer trains, 0 where unknown."""
+
+    rank: int = 0
+    pid: int = 0
+    framework: str = ""
+    tensors: int = 0
+    parameters: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rank:
+    """One rank's part of a capture. `state`: armed, begun, done, failed, withdrawn. `seconds`: of the first captured
+    step, `usual` of a step before it, 0 where unknown; `octets`: on the disk so far."""
+
+    state: str
+    kind: str
+    start: int = -1
+    steps: int = 1
+    done: int = 0
+    seconds: float = 0.0
+    usual: float = 0.0
+    octets: int = 0
+    path: str = ""
+    rule: str = ""
+    args: dict[str, Any] = field(default_factory=dict)
+    task: str = "statistics"
+    level: str = "L1"
+    stacks: bool = False
+    pid: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in ("done", "failed", "withdrawn")
+
+    @property
+    def finding(self) -> Finding | None:
+        return Finding(rule=self.rule, severity="error", args=self.args) if self.state == "failed" else None
+
+
+def request_of(chosen: Capture, need: int = 0) -> Request:
+    """A new one, under an id of its own."""
+    stamp = time.strftime("%H%M%S", time.localtime())
+    return Request(
+        id=f"{stamp}-{chosen.kind}-{secrets.token_hex(2)}", kind=chosen.kind, steps=chosen.steps,
+        start=-1 if chosen.at is None else chosen.at, ranks=ranks_of(chosen), task=chosen.task, level=chosen.level,
+        stacks=chosen.stacks, need=need, margin=chosen.keep_free * MB,
+    )  # fmt: skip
+
+
+def plan_into(folder: Path, request: Request) -> None:
+    """Asks. In a run that has not begun, its training finds it at its first step. Raises OSError."""
+    files.write_json(folder / ASKED, request)
+
+
+def withdraw(folder: Path, request: Request) -> None:
+    """A capture that has begun ends by itself."""
+    asked = files.read_json(folder / ASKED)
+    if isinstance(asked, dict) and asked.get("id") == request.id:
+        with suppress(OSError):
+            (folder / ASKED).unlink()
+
+
+def ready(folder: Path) -> tuple[Ready, ...]:
+    """The ranks that can be asked; none in a run without hooks, and before the first step."""
+    found = (_read(path, Ready, rank=_number(path.stem)) for path in folder.glob("capture.r*.json"))
+    return tuple(sorted((one for one in found if one is not None), key=lambda one: one.rank))
+
+
+def asked(folder: Path) -> Request | None:
+    """The newest request, whether it is still open or not."""
+    found: Request | None = _read(folder / ASKED, Request)
+    return found
+
+
+def ranks(folder: Path, id: str) -> dict[int, Rank]:
+    """How far each rank is that has taken a request up."""
+    found = {_number(path.stem): _read(path, Rank) for path in (folder / FOLDER / id).glob("rank*.json")}
+    return {rank: one for rank, one in sorted(found.items()) if one is not None}
+
+
+def done_before(folder: Path) -> tuple[Rank, ...]:
+    """What earlier captures of a run came to, the newest last."""
+    paths = sorted((folder / FOLDER).glob("*/rank*.json"), key=lambda path: path.stat().st_mtime_ns)
+    found = (_read(path, Rank) for path in paths)
+    return tuple(one for one in found if one is not None and one.state == "done")
+
+
+def wanted(folder: Path, request: Request) -> frozenset[int]:
+    """The ranks that a request is for."""
+    return frozenset(request.ranks or [one.rank for one in ready(folder)] or (0,))
+
+
+def is_over(folder: Path, request: Request) -> bool:
+    """Whether nothing more comes of a request, also since the process that had taken it up is another one now."""
+    found, now = ranks(folder, request.id), {one.rank: one.pid for one in ready(folder)}
+    return all(
+        rank in found and (found[rank].is_over or found[rank].pid != now.get(rank, found[rank].pid))
+        for rank in wanted(folder, request)
+    )
+
+
+def _number(stem: str) -> int:
+    digits = "".join(letter for letter in stem if letter.isdigit())
+    return int(digits or 0)
+
+
+def _read(path: Path, kind: Any, **more: Any) -> Any:
+    """None where the file is missing, half made, or of another studio."""
+    try:
+        return msgspec.convert({**files.read_json(path), **more}, kind)
+    except (msgspec.ValidationError, TypeError):
+        return None

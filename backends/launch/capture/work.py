@@ -1,0 +1,136 @@
+"""Capture, in the worker of a run of its own: asks the training of another run, and follows it until that is done."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from backends.launch.capture import state
+from backends.launch.capture.forecast import forecast_in
+from studio import files
+from studio import run as runs
+from studio.errors import StudioError
+from studio.events import Artifact, Ended, Finding, Journal, Note
+from studio.supervisor import STOP
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backends.launch.capture.forecast import Forecast
+    from backends.launch.capture.spec import Capture, CaptureSpec
+    from backends.launch.capture.state import Rank, Request
+    from studio.run import Run
+
+ANSWER = "artifacts/capture.json"
+LOOK = 0.1
+# What ended with its training may still be telling how it ended.
+AFTER_THE_END = 5.0
+
+
+def capture(spec: CaptureSpec, run: Run) -> Ended:
+    """Leaves artifacts/capture.json; the trace or the dump stays in the run that was captured."""
+    source = runs.open_run(spec.capture.run)
+    request, expected = ask_for(source, spec.capture)
+    journal = Journal(run.folder, 1)
+    journal.write(said(expected, request))
+    found = _follow(source.folder, request, journal)
+    if not found:
+        return _nothing(source, request, journal)
+    files.write_json(run.folder / ANSWER, [{"rank": rank, **_plain(one)} for rank, one in found.items()])
+    journal.write(*(Artifact(kind=one.kind, path=_place(source, one)) for one in found.values() if one.path))
+    failures = [one.finding for one in found.values() if one.finding]
+    journal.write(*failures)
+    return Ended(code=1 if failures else 0)
+
+
+def ask_for(source: Run, chosen: Capture) -> tuple[Request, Forecast]:
+    """Raises StudioError where nobody would answer, or an earlier request is not over."""
+    glance = runs.glance(source)
+    if glance.state not in ("running", "unattended"):
+        raise StudioError("capture.not_running", run=source.name)
+    if not state.ready(source.folder):
+        raise StudioError("capture.no_hooks", run=source.name)
+    if is_busy(source.folder):
+        raise StudioError("capture.busy", run=source.name)
+    request = state.request_of(chosen)
+    expected = forecast_in(source.folder, request)
+    request = state.request_of(chosen, expected.need)
+    state.plan_into(source.folder, request)
+    return request, expected
+
+
+def is_busy(folder: Path) -> bool:
+    """Whether a request waits or works. One whose training has gone is nobody's."""
+    request = state.asked(folder)
+    return request is not None and not state.is_over(folder, request)
+
+
+def said(expected: Forecast, request: Request) -> Note:
+    """What is to be expected, as a note."""
+    from studio.units import size
+
+    low, high = expected.slower
+    slower = f"{low:.1f}" if low == high else f"{low:g}–{high:g}"
+    if expected.octets is None:
+        return Note(key="capture.estimate_time", args={"slower": slower})
+    key = "capture.measured" if expected.is_measured else "capture.estimate"
+    return Note(key=key, args={"octets": size(expected.octets), "slower": slower, "steps": request.steps})
+
+
+def _follow(folder: Path, request: Request, journal: Journal) -> dict[int, Rank]:
+    """What each rank came to; nothing where none took it up in time."""
+    told: set[str] = set()
+    ends = 0.0
+    while not state.is_over(folder, request):
+        if STOP.asked:
+            state.withdraw(folder, request)
+            return {}
+        if runs.glance(runs.open_run(folder)).state in ("ended", "lost"):
+            ends = ends or time.monotonic() + AFTER_THE_END
+            if time.monotonic() > ends or not state.ranks(folder, request.id):
+                break
+        for one in list(state.ranks(folder, request.id).values())[:1]:
+            _tell(one, told, journal)
+        time.sleep(LOOK)
+    found = {rank: one for rank, one in state.ranks(folder, request.id).items() if one.is_over}
+    for one in list(found.values())[:1]:
+        _tell(one, told, journal)
+    return found
+
+
+def _tell(one: Rank, told: set[str], journal: Journal) -> None:
+    """Each of its news once."""
+    from studio.units import duration, size
+
+    if one.state in ("begun", "done") and "begun" not in told:
+        told.add("begun")
+        journal.write(Note(key="capture.begun", args={"step": one.start, "kind": one.kind, "steps": one.steps}))
+    if one.seconds and "first" not in told:
+        told.add("first")
+        usual = duration(one.usual) if one.usual else "–"
+        args = {"seconds": duration(one.seconds), "usual": usual, "octets": size(one.octets)}
+        journal.write(Note(key="capture.first_step", args=args))
+
+
+def _nothing(source: Run, request: Request, journal: Journal) -> Ended:
+    if STOP.asked:
+        return Ended(code=130, reason="stopped")
+    journal.write(Finding(rule="capture.run_ended", severity="error", args={"run": source.name}))
+    return Ended(code=1)
+
+
+def _place(source: Run, one: Rank) -> str:
+    return str(source.folder / one.path)
+
+
+def _plain(one: Rank) -> dict[str, Any]:
+    import msgspec
+
+    plain: dict[str, Any] = msgspec.to_builtins(one)
+    return plain
+
+
+def answer(run: Run) -> dict[str, Any]:
+    """For `--json`: what each rank came to."""
+    found = files.read_json(run.folder / ANSWER)
+    return {"captures": found} if isinstance(found, list) else {}

@@ -1,0 +1,288 @@
+"""Curves out of the log of a run: metrics that the worker writes where the training itself writes no loss."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import time
+from typing import TYPE_CHECKING, TypeAlias
+
+from backends.common import log_patterns
+from studio import processes
+from studio import run as runs
+from studio.events import Journal, Metric, Note, attempt_and_rank, decode, name_of
+from studio.tail import Tail, last_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backends.common.log_patterns import Pattern, Row
+    from studio.events import Number
+    from studio.run import Run
+
+    Point: TypeAlias = tuple[int, dict[str, float]]
+
+NOTE = "launch.log_curves"
+"""Says which pattern was taken. Event files that hold it are a worker's, not the training's."""
+AUTO, OFF, OWN = "auto", "off", "own"
+CHUNK = 1 << 16
+TICK = 0.15
+"""Seconds that one tick may read, so that a stop is seen in time."""
+FINISH = 10.0
+LONGEST = 1 << 16
+MOST_FILES = 16
+SAMPLE = 200
+
+_BAR = re.compile(r"\b(\d{1,9})/\d{1,9} \[")
+_LOSS = re.compile(rb'"type":"metric"[^\n]*"loss(?:\.\d+)?":')
+
+
+class Steps:
+    """Where on the axis a row belongs: its step, with those of the epochs before, or else its count."""
+
+    def __init__(self) -> None:
+        self._count = -1
+        self._before = 0
+        self._first_epoch: int | None = None
+        self._first_step: int | None = None
+        self._last_step = self._last_steps = 0
+
+    def of(self, places: dict[str, int]) -> int:
+        step = places.get("step")
+        if step is None:
+            self._count += 1
+            return self._count
+        return step + self._before_epoch(step, places)
+
+    def _before_epoch(self, step: int, places: dict[str, int]) -> int:
+        steps, epoch = places.get("steps", 0), places.get("epoch")
+        if steps and epoch is not None:
+            self._first_epoch = min(epoch, 1) if self._first_epoch is None else self._first_epoch
+            return max(0, epoch - self._first_epoch) * steps
+        if steps:
+            self._notice_restart(step, steps)
+        return self._before
+
+    def _notice_restart(self, step: int, steps: int) -> None:
+        """Where nothing numbers the epochs, a new one begins where the steps are back at the first that was seen."""
+        if self._first_step is None:
+            self._first_step = step
+        elif step <= self._first_step and self._last_step > step:
+            self._before += self._last_steps
+        self._last_step, self._last_steps = step, steps
+
+
+class _Lines:
+    """New lines of a log that grows; the states of a progress bar, which end in a carriage return, are lines too."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+        self._rest = b""
+        self.more = False
+
+    def read(self) -> list[bytes]:
+        """Whole new lines, about CHUNK bytes of them; `more` says whether there are others. Never raises."""
+        data = self._data()
+        self._offset += len(data)
+        self.more = len(data) == CHUNK
+        *whole, self._rest = (self._rest + data).replace(b"\r", b"\n").split(b"\n")
+        self._rest = self._rest[:LONGEST]
+        return whole
+
+    def _data(self) -> bytes:
+        try:
+            file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError:
+            return b""
+        try:
+            return os.pread(file, CHUNK, self._offset)
+        except OSError:
+            return b""
+        finally:
+            os.close(file)
+
+    def last(self) -> list[bytes]:
+        """The line that nobody ended."""
+        rest, self._rest = self._rest, b""
+        return [rest] if rest else []
+
+
+class _Training:
+    """Whether the training writes losses of its own, read from its event files."""
+
+    def __init__(self, folder: Path, ours: set[str]) -> None:
+        self._folder = folder
+        self._ours = ours
+        self._tails: dict[str, Tail] = {}
+        self._writes = False
+
+    def writes_loss(self) -> bool:
+        names = [] if self._writes else _event_files(self._folder)
+        for name in sorted(set(names) - self._ours)[:MOST_FILES]:
+            tail = self._tails.setdefault(name, Tail(self._folder / name))
+            self._writes = self._writes or bool(_LOSS.search(tail.read()))
+        return self._writes
+
+
+class LogCurves:
+    """Reads on in output.log and writes what it finds as metrics. For the worker: `tick()` while the training runs,
+    `finish()` after its end. What is read is written one tick later: by then the training has said whether it writes
+    losses itself.
+
+    `choice`: auto (the pattern that fits, only while the training writes no loss), off, own, or the id of a pattern;
+    `own`: the expressions of the own pattern. Raises StudioError where that is wrong.
+    """
+
+    def __init__(self, run: Run, choice: str = AUTO, own: str = "") -> None:
+        earlier = _earlier(run.folder)
+        attempt = _attempt(run.folder)
+        self._folder, self._attempt = run.folder, attempt
+        self._auto, self._off = choice == AUTO, choice == OFF
+        self._pattern: Pattern | None = log_patterns.own(own) if choice == OWN else log_patterns.by_id(choice)
+        self._lines = _Lines(run.log)
+        self._training = _Training(run.folder, {*earlier, name_of(attempt, 0, os.getpid())})
+        self._journal = Journal(run.folder, attempt)
+        self._written_to = max(earlier.values(), default=None)
+        self._last: int | None = None
+        self._noted = bool(earlier)
+        self._steps = Steps()
+        self._bar = -1
+        self._unplaced: Row | None = None
+        self._held: list[Point] = []
+
+    @property
+    def pattern(self) -> Pattern | None:
+        """The one in use; None while nothing was found."""
+        return self._pattern
+
+    def tick(self) -> None:
+        """Reads at most TICK seconds. Never raises for what a log or a disk does."""
+        if runs.exit_code(self._folder, self._attempt):
+            self.finish()
+        elif not self._is_off():
+            self._take(self._read(TICK))
+
+    def finish(self) -> None:
+        """What is left, also a line without an end. May be called again."""
+        if self._is_off():
+            return
+        points = self._read(FINISH)
+        points += self._points(self._lines.last())
+        if self._unplaced is not None:
+            points.append((self._bar + 1, self._unplaced.values))
+            self._unplaced = None
+        self._take(points)
+        self._take([])
+
+    def _is_off(self) -> bool:
+        self._off = self._off or (self._auto and self._training.writes_loss())
+        return self._off
+
+    def _read(self, seconds: float) -> list[Point]:
+        end = time.monotonic() + seconds
+        points = self._points(self._lines.read())
+        while self._lines.more and time.monotonic() < end:
+            points += self._points(self._lines.read())
+        return points
+
+    def _points(self, lines: list[bytes]) -> list[Point]:
+        if self._auto and (self._pattern is None or self._pattern.last):
+            self._choose(self._texts(lines))
+        pattern = self._pattern
+        return [] if pattern is None else [one for text in self._texts(lines) for one in self._point(text, pattern)]
+
+    def _choose(self, texts: list[str]) -> None:
+        """Of the first lines that any pattern reads: looking at all of them would cost more than reading them."""
+        for begin in range(0, len(texts), SAMPLE):
+            if found := log_patterns.best(texts[begin : begin + SAMPLE]):
+                self._pattern = found if self._pattern is None or not found.last else self._pattern
+                return
+
+    def _texts(self, lines: list[bytes]) -> list[str]:
+        return [log_patterns.plain(line) for line in lines if self._may_count(line)]
+
+    def _may_count(self, line: bytes) -> bool:
+        """Most lines of most logs say nothing about a loss."""
+        pattern = self._pattern
+        return b"oss" in line or b"OSS" in line or (pattern is not None and (pattern.id == OWN or pattern.bar))
+
+    def _point(self, text: str, pattern: Pattern) -> list[Point]:
+        row = log_patterns.read(text, pattern)
+        if pattern.bar:
+            return self._beside_bar(row, text)
+        return [(self._steps.of(row.places), row.values)] if row else []
+
+    def _beside_bar(self, row: Row | None, text: str) -> list[Point]:
+        """tqdm prints a line above its bar and draws the bar anew: the bar that follows tells the step."""
+        waiting, bar = self._unplaced, _BAR.search(text)
+        if row is not None:
+            self._unplaced = row
+            return [] if waiting is None else [(self._counted(), waiting.values)]
+        if bar is None or waiting is None:
+            return []
+        self._unplaced, step = None, int(bar[1])
+        if step <= self._bar:
+            return [(self._counted(), waiting.values)]
+        self._bar = step
+        return [(step, waiting.values)]
+
+    def _counted(self) -> int:
+        self._bar += 1
+        return self._bar
+
+    def _take(self, fresh: list[Point]) -> None:
+        """Writes what was held and holds what is new; of several rows of a step, the last values count."""
+        held, points = len(self._held), list(self._held)
+        for step, values in fresh:
+            if points and points[-1][0] == step:
+                points[-1] = (step, points[-1][1] | values)
+            else:
+                points.append((step, values))
+        try:
+            written = 0
+            for point in points[:held]:
+                self._write(*point)
+                written += 1
+        except OSError:  # a full disk: the next tick tries again
+            held = written
+        self._held = points[held:]
+
+    def _write(self, step: int, values: dict[str, float]) -> None:
+        seen = step == self._last or (self._written_to is not None and step <= self._written_to)
+        if seen or abs(step) >= 2**63:
+            return
+        if not self._noted and self._pattern is not None:
+            self._journal.write(Note(key=NOTE, args={"pattern": self._pattern.id, "title": self._pattern.title}))
+            self._noted = True
+        self._journal.write(Metric(step=step, values={name: _json(value) for name, value in values.items()}))
+        self._last = step
+
+
+def _json(value: float) -> Number:
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _attempt(folder: Path) -> int:
+    mark = processes.read_mark(folder / "training.json")
+    return mark.attempt if mark else 1
+
+
+def _event_files(folder: Path) -> list[str]:
+    try:
+        return [name for name in os.listdir(folder) if attempt_and_rank(name)]
+    except OSError:
+        return []
+
+
+def _earlier(folder: Path) -> dict[str, int]:
+    """Event files of a worker that was killed, and the last step that each of them has from the log."""
+    found: dict[str, int] = {}
+    for name in _event_files(folder):
+        events, _ = decode(b"\n".join(last_lines(folder / name, 1 << 24)))
+        if any(isinstance(event, Note) and event.key == NOTE for event in events):
+            found[name] = max((event.step for event in events if isinstance(event, Metric)), default=-1)
+    return found

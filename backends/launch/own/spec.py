@@ -1,0 +1,146 @@
+"""What is asked of a program of the user's own: its line, where it runs, and what is watched."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from backends.launch import ascend_env
+from backends.launch.own import program
+from studio.environment import is_secret
+from studio.errors import StudioError
+from studio.schema import Problem, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LIKE_A_KEY = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w\-.]{20,}", re.ASCII)
+
+
+@dataclass(frozen=True, kw_only=True)
+class What:
+    line: tuple[str, ...] = option((), wants="line")
+    workdir: Path = option(Path(), wants="here")
+    python: Path = option(Path(), wants="file")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recording:
+    curves: bool = option(True)
+    log_pattern: Literal[
+        "auto", "off", "own", "nanogpt", "megatron", "mindformers", "transformers", "torchtitan", "mindspore", "tqdm",
+        "examples", "imagenet", "language_model", "gan", "keras", "any",
+    ] = option("auto")  # fmt: skip
+    pattern: str = option("", shown_when=("log_pattern", ("own",)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    visible: str = option("")
+    share_cards: bool = option(False)
+    cores: int | None = option(None, low=1, high=4096)
+    memory: int | None = option(None, unit="mb", low=1, high=100_000_000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    grace: float = option(60.0, unit="seconds", low=0, high=86400)
+    wait_all: bool = option(True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    env: tuple[tuple[str, str], ...] = option(())
+
+
+def _line_is_given(spec: OwnSpec) -> Iterable[Problem]:
+    if not program.read(spec.program.line).words:
+        yield Problem(field="line", rule="launch.rule.no_line")
+
+
+def _line_is_no_shells(spec: OwnSpec) -> Iterable[Problem]:
+    word = next((word for word in spec.program.line if word in program.OF_SHELL), None)
+    if word is not None:
+        yield Problem(field="line", rule="launch.rule.shell_word", args={"word": word})
+
+
+def _workdir_is_there(spec: OwnSpec) -> Iterable[Problem]:
+    folder = spec.program.workdir
+    if folder != Path() and not folder.is_dir():
+        yield Problem(field="workdir", rule="launch.rule.no_folder", args={"path": str(folder)})
+
+
+def _script_is_there(spec: OwnSpec) -> Iterable[Problem]:
+    """Where the folder is not given, a relative one is looked for when the run starts."""
+    found = program.read(spec.program.line)
+    path = spec.program.workdir / found.script
+    if found.names_a_file and path.is_absolute() and not path.exists():
+        yield Problem(field="line", rule="launch.rule.no_file", args={"path": str(path)})
+
+
+def _python_is_there(spec: OwnSpec) -> Iterable[Problem]:
+    python = spec.program.python
+    if python != Path() and not python.is_file():
+        yield Problem(field="python", rule="launch.rule.no_file", args={"path": str(python)})
+    named = Path(program.read(spec.program.line).python)
+    path = spec.program.workdir / named
+    if python == Path() and len(named.parts) > 1 and path.is_absolute() and not path.is_file():
+        yield Problem(field="line", rule="launch.rule.no_file", args={"path": str(path)})
+
+
+def _pattern_is_one(spec: OwnSpec) -> Iterable[Problem]:
+    from backends.common import log_patterns
+
+    if spec.recording.log_pattern == "own":
+        try:
+            log_patterns.own(spec.recording.pattern)
+        except StudioError as error:
+            yield Problem(field="pattern", rule=error.key, args=error.values)
+
+
+def _cards_are_a_list(spec: OwnSpec) -> Iterable[Problem]:
+    yield from ascend_env.list_problems(spec.limits.visible)
+    if spec.limits.visible and ascend_env.NAMES["visible"] in dict(rows(spec)):
+        yield Problem(field="visible", rule="launch.rule.env_twice", args={"name": ascend_env.NAMES["visible"]})
+
+
+def rows(spec: OwnSpec) -> tuple[tuple[str, str], ...]:
+    """All that the training's environment is told, by rows and by words before the program."""
+    return (*spec.environment.env, *program.read(spec.program.line).settings)
+
+
+def _no_secrets(spec: OwnSpec) -> Iterable[Problem]:
+    """A run keeps what is asked for."""
+    for name, _ in spec.environment.env:
+        if is_secret(name):
+            yield Problem(field="env", rule="launch.rule.secret", args={"name": name})
+    for name in secrets_of(spec.program.line):
+        yield Problem(field="line", rule="launch.rule.secret", args={"name": name})
+
+
+def secrets_of(line: tuple[str, ...]) -> tuple[str, ...]:
+    """Names in a line whose values look like keys: --pad-token '<pad>' is none."""
+    found = []
+    for word, following in zip(line, (*line[1:], ""), strict=False):
+        name, separator, value = word.partition("=")
+        is_setting = bool(separator) or word.startswith("-")
+        plain = name.lstrip("-").replace("-", "_").replace(".", "_")
+        if is_setting and is_secret(plain) and _LIKE_A_KEY.fullmatch(value if separator else following):
+            found.append(name)
+    return tuple(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnSpec:
+    program: What = field(default_factory=What)
+    recording: Recording = field(default_factory=Recording)
+    limits: Limits = field(default_factory=Limits)
+    ending: Ending = field(default_factory=Ending)
+    environment: Environment = field(default_factory=Environment)
+
+    RULES = (
+        _line_is_given, _line_is_no_shells, _workdir_is_there, _script_is_there, _python_is_there, _pattern_is_one,
+        _cards_are_a_list, _no_secrets,
+    )  # fmt: skip

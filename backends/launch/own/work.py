@@ -1,0 +1,106 @@
+"""A program of the user's own, in the worker: keep what is about to run, run it, watch it, and say why it failed."""
+
+from __future__ import annotations
+
+import math
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends.launch.own import rank_logs
+from backends.launch.own.cards import refuse_taken
+from backends.launch.own.limits import Memory, keep_to_cores
+from backends.launch.own.plan import check, folder_of, plan, python_of
+from backends.launch.work import tell_cause
+from studio import code_state, processes
+from studio.events import Finding, Journal, Note, attempt_and_rank, name_of
+from studio.run import exit_code
+from studio.supervisor import supervise
+
+if TYPE_CHECKING:
+    from backends.launch.own.spec import OwnSpec
+    from studio.events import Ended
+    from studio.run import Run
+
+
+def script(spec: OwnSpec, run: Run) -> Ended:
+    command = plan(spec, run)
+    if not (run.folder / "training.json").exists():
+        check(command, spec)
+        if not spec.limits.share_cards:
+            refuse_taken(command, Journal(run.folder, 1))
+        keep_code(spec, run)
+        keep_to_cores(spec.limits.cores)
+    linger = math.inf if spec.ending.wait_all else spec.ending.grace
+    watch = Watch(spec, run)
+    ended = supervise(command, run, spec.ending.grace, tick=watch.tick, linger=linger)
+    if ended.code == 0 and spec.recording.curves:
+        watch.tell_missing()
+    if ended.code and not ended.reason:
+        tell_left(run, ended)
+        rank_logs.bring(run, command.cwd)
+    tell_cause(run, ended)
+    return ended
+
+
+def attempt_of(run: Run) -> int:
+    mark = processes.read_mark(run.folder / "training.json")
+    return mark.attempt if mark else 1
+
+
+def tell_left(run: Run, ended: Ended) -> None:
+    """The program ended well, and yet the run did not: what it left running failed."""
+    if exit_code(run.folder, attempt_of(run)) == "0":
+        finding = Finding(rule="launch.own.left_failed", args={"code": ended.code})
+        with suppress(OSError):
+            Journal(run.folder, attempt_of(run)).write(finding)
+
+
+def keep_code(spec: OwnSpec, run: Run) -> None:
+    """Raises OSError."""
+    if not (run.folder / "code.json").exists():
+        folder = Path(run.asked.project) if run.asked.project else folder_of(spec, "")
+        code_state.keep(run.folder, folder, python_of(spec, run.asked.project))
+
+
+class Watch:
+    """What is looked at while a program runs; `tick` is to be called about twice a second and once after its end."""
+
+    def __init__(self, spec: OwnSpec, run: Run) -> None:
+        from backends.launch.own.log_curves import LogCurves
+
+        self._folder = run.folder
+        self._attempt = attempt_of(run)
+        self._journal = Journal(run.folder, self._attempt)
+        self._log = LogCurves(run, spec.recording.log_pattern, spec.recording.pattern)
+        limit = spec.limits.memory
+        self._memory = None if limit is None else Memory(limit * 10**6, run.folder, self._journal)
+        self._left = 0
+
+    def tick(self) -> None:
+        """Raises TooMuch and OSError."""
+        if self._memory is not None:
+            self._memory.tick()
+        self._log.tick()
+        self._tell_left()
+
+    def _tell_left(self) -> None:
+        """Once, that the program has ended and that what it started goes on; not of what is just ending too."""
+        if self._left < 2 and exit_code(self._folder, self._attempt) == "0":
+            count = len(processes.marked(self._folder))
+            self._left += bool(count)
+            if count and self._left == 2:
+                self._journal.write(Note(key="launch.own.goes_on", args={"count": count}))
+
+    def tell_missing(self) -> None:
+        """That no process of a training was reached, where its log has no curves either."""
+        if self._log.pattern is None and not self._is_reached():
+            finding = Finding(rule="hooks.nothing_seen", severity="warning", args={"why": "launch.own.not_loaded"})
+            with suppress(OSError):
+                self._journal.write(finding)
+
+    def _is_reached(self) -> bool:
+        """A process that has the hooks writes at least why there is nothing to write."""
+        ours = name_of(self._attempt, 0, os.getpid())
+        return any(attempt_and_rank(name) for name in os.listdir(self._folder) if name != ours)

@@ -1,0 +1,42 @@
+"""What is rehearsed: a program, as which host, and how much of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from backends.launch.own.spec import Environment, OwnSpec, What
+from studio.schema import Problem, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehearsal:
+    """`cards`: that the host pretends to have."""
+
+    stance: Literal["cuda", "npu"] = option("cuda", spelled="as")
+    steps: int | None = option(3, low=1, high=1_000_000)
+    minutes: float | None = option(10.0, unit="minutes", above=0, high=10_000)
+    memory: int | None = option(None, unit="mb", low=1, high=100_000_000)
+    cards: int = option(1, low=1, high=64)
+
+
+def own_of(spec: RehearseSpec) -> OwnSpec:
+    """The same program, as it would be launched."""
+    return OwnSpec(program=spec.program, environment=spec.environment)
+
+
+def _program_is_right(spec: RehearseSpec) -> Iterable[Problem]:
+    for rule in OwnSpec.RULES:
+        yield from rule(own_of(spec))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RehearseSpec:
+    program: What = field(default_factory=What)
+    rehearsal: Rehearsal = field(default_factory=Rehearsal)
+    environment: Environment = field(default_factory=Environment)
+
+    RULES = (_program_is_right,)

@@ -1,0 +1,377 @@
+"""Captures a few steps of a running training when a small file asks for it: profile now, dump now.
+
+    <run>/capture.json                         what is asked, written by the studio; read at most twice a second
+    <run>/capture.r<rank>.json                 this rank can be asked: framework, number of parameters
+    <run>/artifacts/captures/<id>/rank<r>.json how far this rank is, and what it measured
+    <run>/artifacts/captures/<id>/…            the trace or the dump
+
+Costs under a microsecond per step while nothing is asked. Whatever fails is told, and the training goes on.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import sys
+import time
+
+import ascend_studio
+from ascend_studio import hooks
+
+if False:  # typing costs more at the start than all the rest
+    from types import ModuleType
+    from typing import Any, Dict, Optional
+
+ASKED = "capture.json"
+READY = "capture.r%d.json"
+FOLDER = os.path.join("artifacts", "captures")
+LOOK = 0.5
+# All ranks look within LOOK seconds: what rank 0 announces for later than this begins at the same step everywhere.
+LEAD = 1.5
+NPU_PROFILE = "PROF_CONFIG_PATH"
+
+
+class Refused(Exception):
+    """`rule`: the text that says why."""
+
+    def __init__(self, rule: str, **args: Any) -> None:
+        super().__init__(rule)
+        self.rule = rule
+        self.args_of_rule = args
+
+
+def begin() -> None:
+    """Called once, at the start of Python. torch_npu reads its variable when it is imported."""
+    run = os.environ[ascend_studio.RUN]
+    os.environ.setdefault(NPU_PROFILE, os.path.join(run, FOLDER, "npu"))
+    watch = Watch(run)
+    hooks.step_listeners.append(watch.stepped)
+    atexit.register(watch.end)
+    hooks.after_import("torch", watch.prepare_torch)
+
+
+class Asked:
+    """capture.json. `start`: the first step to capture, or -1 for the next one; `ranks`: empty for all; `need`: octets
+    that the studio expects, `margin`: octets that stay free."""
+
+    def __init__(self, values: Dict[str, Any]) -> None:
+        self.id = str(values["id"])
+        self.kind = str(values["kind"])
+        self.start = int(values.get("start", -1))
+        self.steps = max(1, int(values.get("steps", 1)))
+        self.ranks = [int(rank) for rank in values.get("ranks") or ()]
+        self.task = str(values.get("task", "statistics"))
+        self.level = str(values.get("level", "L1"))
+        self.stacks = bool(values.get("stacks", False))
+        self.need = int(values.get("need", 0))
+        self.margin = int(values.get("margin", 0))
+        if os.sep in self.id or self.id.startswith("."):
+            raise ValueError("the id of a capture is no path")
+
+
+class Watch:
+    """Sees every step end. `usual`: seconds of a step without a capture, averaged over the last ones."""
+
+    def __init__(self, run: str) -> None:
+        self.run = run
+        self.rank = ascend_studio._rank()
+        self.looked = 0.0
+        self.seen: Optional[str] = None
+        self.stamp: Any = None
+        self.capture: Optional[Capture] = None
+        self.usual = 0.0
+        self.last = 0.0
+        self.ready_pid = 0
+        self.optimizer: Any = None
+
+    def prepare_torch(self, torch: ModuleType) -> None:
+        from ascend_studio import captures_torch
+
+        captures_torch.watch_optimizers(torch, self)
+
+    def stepped(self, step: int) -> None:
+        now = time.monotonic()
+        if self.capture is not None:
+            self._go_on(self.capture, step, now)
+        else:
+            took = now - self.last
+            self.usual = took if not self.usual else 0.8 * self.usual + 0.2 * took
+            if now - self.looked >= LOOK:
+                self.looked = now
+                self._look(step)
+        self.last = time.monotonic() if self.capture is not None else now
+
+    def _look(self, step: int) -> None:
+        if self.ready_pid != os.getpid():
+            self.ready_pid = os.getpid()
+            self._tell_ready(step)
+        try:
+            found = os.stat(os.path.join(self.run, ASKED))
+        except OSError:
+            return
+        stamp = (found.st_mtime_ns, found.st_ino)
+        if stamp != self.stamp:
+            asked = _read(os.path.join(self.run, ASKED))
+            if asked is None or asked.id == self.seen or (asked.ranks and self.rank not in asked.ranks):
+                self.stamp = stamp
+                return
+            start = self._start_of(asked, step)
+            if start is None:  # whoever leads has not said it yet
+                return
+            self.stamp, self.seen = stamp, asked.id
+            self._arm(asked, start, step)
+
+    def _tell_ready(self, step: int) -> None:
+        """The first steps of a training load and compile: what they took says nothing about the others."""
+        self.usual = 0.0
+        values = {
+            "pid": os.getpid(), "framework": framework(), "step": step, **sizes_of(self.optimizer)
+        }  # fmt: skip
+        write(os.path.join(self.run, READY % self.rank), values)
+
+    def _start_of(self, asked: Asked, step: int) -> Optional[int]:
+        """The step that this rank begins with; None while that is not known."""
+        if asked.start >= 0 or world_size() == 1:
+            return max(asked.start, step + 1)
+        agreed = os.path.join(self.run, FOLDER, asked.id, "start")
+        if self.rank == min(asked.ranks or [0]):
+            start = step + 1 + int(LEAD / max(self.usual, 1e-3))
+            os.makedirs(os.path.dirname(agreed), exist_ok=True)
+            write(agreed, start)
+            return start
+        try:
+            with open(agreed) as file:
+                return max(int(file.read()), step + 1)
+        except (OSError, ValueError):
+            return None
+
+    def _arm(self, asked: Asked, start: int, step: int) -> None:
+        capture = Capture(self, asked, start)
+        if not capture.claim():
+            return
+        self.capture = capture
+        capture.guarded(capture.arm)
+        self._go_on(capture, step, time.monotonic())
+
+    def _go_on(self, capture: Capture, step: int, now: float) -> None:
+        capture.guarded(capture.stepped, step, now - self.last)
+        if capture.is_over or (not capture.has_begun and now - self.looked >= LOOK and self._is_withdrawn(now)):
+            capture.give_back()
+            self.capture = None
+
+    def _is_withdrawn(self, now: float) -> bool:
+        self.looked = now
+        asked = _read(os.path.join(self.run, ASKED))
+        return asked is None or asked.id != self.seen
+
+    def end(self) -> None:
+        """At the end of the training: what was captured so far is kept."""
+        if self.capture is not None:
+            self.capture.guarded(self.capture.cut_short)
+
+
+class Capture:
+    """One request, in one rank. `tool` does the work: begin(step), between(step), finish() -> path."""
+
+    def __init__(self, watch: Watch, asked: Asked, start: int) -> None:
+        self.watch = watch
+        self.asked = asked
+        self.start = start
+        self.folder = os.path.join(watch.run, FOLDER, asked.id)
+        self.manifest = os.path.join(self.folder, "rank%d.json" % watch.rank)
+        self.values: Dict[str, Any] = {
+            "state": "armed", "kind": asked.kind, "start": start, "steps": asked.steps, "done": 0,
+            "task": asked.task, "level": asked.level, "stacks": asked.stacks, "pid": os.getpid(),
+        }  # fmt: skip
+        self.tool: Any = None
+        self.has_begun = False
+        self.is_over = False
+
+    def claim(self) -> bool:
+        """False where another process, or an earlier attempt, has done this one."""
+        try:
+            os.makedirs(self.folder, exist_ok=True)
+            os.close(os.open(self.manifest, os.O_CREAT | os.O_EXCL, 0o644))
+        except OSError:
+            return False
+        return True
+
+    def guarded(self, do: Any, *args: Any) -> None:
+        """A capture that fails ends itself, not the training."""
+        if self.is_over:
+            return
+        try:
+            do(*args)
+        except Refused as refused:
+            self._fail(refused.rule, **refused.args_of_rule)
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno == 28:
+                full = no_space(self.watch.run, self.asked)
+                self._fail(full.rule, **full.args_of_rule)
+            else:
+                self._fail("capture.failed", reason=("%s: %s" % (type(error).__name__, error))[:300])
+
+    def _fail(self, rule: str, **args: Any) -> None:
+        self.is_over = True
+        self.tell(state="failed", rule=rule, args=args)
+        ascend_studio.finding(rule, "warning", kind=self.asked.kind, **args)
+        if self.tool is not None and self.has_begun:
+            self.tool.abandon()
+
+    def arm(self) -> None:
+        if free(self.watch.run) < self.asked.need + self.asked.margin:
+            raise no_space(self.watch.run, self.asked)
+        self.tell()
+        self.note("capture.armed", start=self.start)
+        self.tool = tool_for(self)
+
+    def stepped(self, step: int, seconds: float) -> None:
+        if self.has_begun:
+            self._ended(step, seconds)
+        if not self.has_begun and step + 1 >= self.start and self.tool.is_ready():
+            self._begin(step + 1)
+
+    def _begin(self, step: int) -> None:
+        self.has_begun = True
+        self.tool.begin(step)
+        self.tell(state="begun", start=step)
+        self.note("capture.begun", step=step)
+
+    def _ended(self, step: int, seconds: float) -> None:
+        """One captured step is over."""
+        self.tool.check()
+        check_disk(self)
+        is_first = not self.values["done"]
+        done = self.values["done"] = min(self.values["done"] + 1, self.asked.steps)  # a slow tool is waited for
+        if done < self.asked.steps:
+            self.tool.between(step + 1)
+        if is_first:
+            octets = self.tool.octets()
+            self.values.update(seconds=seconds, usual=self.watch.usual, octets=octets)
+            usual = seconds_text(self.watch.usual) if self.watch.usual else "–"
+            self.note("capture.first_step", seconds=seconds_text(seconds), usual=usual, octets=size_text(octets))
+        self.tell()
+        if done >= self.asked.steps and self.tool.is_done():
+            self._finish()
+
+    def _finish(self) -> None:
+        begun = time.monotonic()
+        path = os.path.relpath(self.tool.finish(), self.watch.run)
+        self.is_over = True
+        octets = self.tool.octets()
+        self.tell(state="done", octets=octets, path=path, writing=time.monotonic() - begun)
+        ascend_studio.artifact(self.asked.kind, path)
+        self.note("capture.done", octets=size_text(octets), path=path)
+
+    def cut_short(self) -> None:
+        if not self.has_begun or not self.values["done"]:
+            raise Refused("capture.not_reached", start=self.start)
+        self._finish()
+
+    def give_back(self) -> None:
+        if not self.is_over:
+            self.tell(state="withdrawn")
+
+    def note(self, key: str, **args: Any) -> None:
+        ascend_studio.note(key, id=self.asked.id, kind=self.asked.kind, steps=self.asked.steps, **args)
+
+    def tell(self, **values: Any) -> None:
+        self.values.update(values)
+        with contextlib.suppress(OSError):  # a full disk: the note and the finding say it too, when there is room
+            write(self.manifest, self.values)
+
+
+def tool_for(capture: Capture) -> Any:
+    """Raises Refused where nothing here can do it."""
+    name = framework()
+    if name == "torch":
+        from ascend_studio import captures_torch
+
+        return captures_torch.tool_for(sys.modules["torch"], capture)
+    if name == "mindspore":
+        from ascend_studio import captures_mindspore
+
+        return captures_mindspore.tool_for(sys.modules["mindspore"], capture)
+    raise Refused("capture.no_framework")
+
+
+def framework() -> str:
+    """msprobe imports both: the one that the training imported first is its own."""
+    loaded = [name for name in sys.modules if name in ("torch", "mindspore")]
+    return loaded[0] if loaded else ""
+
+
+def sizes_of(optimizer: Any) -> Dict[str, int]:
+    """How many tensors an optimizer trains and how many numbers they hold, 0 where unknown."""
+    try:
+        tensors = [one for group in optimizer.param_groups for one in group["params"]]
+        return {"tensors": len(tensors), "parameters": sum(int(one.numel()) for one in tensors)}
+    except Exception:
+        return {"tensors": 0, "parameters": 0}
+
+
+def world_size() -> int:
+    names = ("WORLD_SIZE", "MS_WORKER_NUM", "OMPI_COMM_WORLD_SIZE")
+    return max(int(ascend_studio._setting(name, 1)) for name in names)
+
+
+def check_disk(capture: Capture) -> None:
+    """Raises Refused where less is free than is to stay free."""
+    left = free(capture.watch.run)
+    if left < capture.asked.margin:
+        raise Refused("capture.disk_low", free=size_text(left))
+
+
+def no_space(run: str, asked: Asked) -> Refused:
+    return Refused("capture.no_space", free=size_text(free(run)), wanted=size_text(asked.need + asked.margin))
+
+
+def size_text(octets: float) -> str:
+    """As a person reads it: notes are lines of a terminal."""
+    for unit in ("B", "kB", "MB"):
+        if octets < 1000:
+            return "%.3g %s" % (octets, unit)
+        octets /= 1000.0
+    return "%.1f GB" % octets
+
+
+def seconds_text(seconds: float) -> str:
+    return "%.1f ms" % (seconds * 1000) if seconds < 1 else "%.2f s" % seconds
+
+
+def free(folder: str) -> int:
+    """Octets that this user may still write."""
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
+
+
+def size_of(path: str) -> int:
+    """Octets of a file, or of all files below a folder."""
+    if not os.path.isdir(path):
+        return os.path.getsize(path) if os.path.exists(path) else 0
+    total = 0
+    for folder, _, names in os.walk(path):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(folder, name)).st_size
+            except OSError:
+                continue
+    return total
+
+
+def write(path: str, values: Any) -> None:
+    """Whole or not at all. Raises OSError."""
+    making = "%s.%d.tmp" % (path, os.getpid())
+    with open(making, "w") as file:
+        json.dump(values, file)
+    os.replace(making, path)
+
+
+def _read(path: str) -> Optional[Asked]:
+    try:
+        with open(path) as file:
+            return Asked(json.load(file))
+    except Exception:
+        return None

@@ -1,0 +1,171 @@
+"""Captures with MindSpore: its profiler, and msprobe's dump. Imports neither by itself."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+
+from ascend_studio import captures, captures_msprobe
+
+if False:
+    from types import ModuleType
+    from typing import Any
+
+PROCESSOR = "msprobe.core.dump.data_dump.data_processor.mindspore_processor"
+OPTIMIZERS = ("mindspore.nn.optim.optimizer", "mindspore.experimental.optim.optimizer")
+
+
+def tool_for(mindspore: ModuleType, capture: captures.Capture) -> Any:
+    if capture.asked.kind == "profile":
+        return Profile(mindspore, capture)
+    if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
+        raise captures.Refused("capture.not_in_graph")
+    return MindsporeDump(mindspore, capture)
+
+
+class Profile:
+    """mindspore.profiler.profile; on a CPU it leaves trace_view.json with the operators, and no marks of steps."""
+
+    def __init__(self, mindspore: ModuleType, capture: captures.Capture) -> None:
+        self.profiler = importlib.import_module("mindspore.profiler")
+        self.device = mindspore.get_context("device_target")
+        self.capture = capture
+        self.folder = os.path.join(capture.folder, "rank%d" % capture.watch.rank)
+        self.session: Any = None
+
+    def is_ready(self) -> bool:
+        return True
+
+    def is_done(self) -> bool:
+        return True
+
+    def begin(self, step: int) -> None:
+        kinds = self.profiler.ProfilerActivity
+        activities = [kinds.CPU] if self.device == "CPU" else [kinds.CPU, kinds.NPU]
+        os.makedirs(self.folder, exist_ok=True)
+        self.session = self.profiler.profile(
+            activities=activities, with_stack=self.capture.asked.stacks,
+            schedule=self.profiler.schedule(wait=0, warmup=0, active=self.capture.asked.steps, repeat=1),
+            on_trace_ready=self.profiler.tensorboard_trace_handler(self.folder),
+        )  # fmt: skip
+        self.session.start()
+
+    def between(self, step: int) -> None:
+        self.session.step()
+
+    def finish(self) -> str:
+        self._stop()
+        found = [
+            os.path.join(folder, "trace_view.json")
+            for folder, _, names in os.walk(self.folder)
+            if "trace_view.json" in names
+        ]
+        if not found:
+            raise captures.Refused("capture.nothing_left", folder=self.folder)
+        return found[0]
+
+    def _stop(self) -> None:
+        session, self.session = self.session, None
+        if session is not None:
+            session.stop()
+
+    def octets(self) -> int:
+        return int(captures.size_of(self.folder))
+
+    def check(self) -> None:
+        pass
+
+    def abandon(self) -> None:
+        self._stop()
+
+
+class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
+    name = "msprobe.mindspore"
+
+    def __init__(self, mindspore: ModuleType, capture: captures.Capture) -> None:
+        super().__init__(capture)
+        self.mindspore = mindspore
+        self.calls: Any = []
+        make_norms_work(mindspore)
+        self.root = roots(mindspore) or None
+
+    def begin(self, step: int) -> None:
+        super().begin(step)
+        for name in OPTIMIZERS:
+            self._hold_in(name)
+
+    def reload(self, debugger: Any) -> None:
+        """MindSpore's debugger has no `dump_enable`: what torch's does when that changes is done here."""
+        common, task = debugger._parse_config_path(self.config, None)
+        config = type(debugger.config)(common, task)
+        config.execution_mode = debugger.config.execution_mode
+        debugger.config = config
+        debugger.service.apply_runtime_config(config)
+
+    def _hold_in(self, name: str) -> None:
+        """While this dump lasts, what an optimizer computes is left out of it."""
+        try:
+            optimizer = importlib.import_module(name).Optimizer
+        except (ImportError, AttributeError):
+            return
+        call = optimizer.__call__
+
+        def held(one: Any, *args: Any, **kwargs: Any) -> Any:
+            self._quietly(self.hold)
+            try:
+                return call(one, *args, **kwargs)
+            finally:
+                self._quietly(self.go_on)
+
+        self.calls.append((optimizer, vars(optimizer).get("__call__")))
+        optimizer.__call__ = held
+
+    def _quietly(self, do: Any) -> None:
+        if self.calls:
+            self.capture.guarded(do)
+
+    def _undo(self) -> None:
+        calls, self.calls = self.calls, []
+        for optimizer, call in calls:
+            if call is None:
+                del optimizer.__call__
+            else:
+                optimizer.__call__ = call
+
+
+def roots(mindspore: ModuleType) -> Any:
+    """The networks of this process, without which msprobe sees no primitive: every cell with parameters that is in no
+    other one. Nothing has to be wrapped to find them."""
+    # By type(): isinstance would ask a weak proxy for the class of what is gone.
+    cells = [one for one in gc.get_objects() if issubclass(type(one), mindspore.nn.Cell)]
+    cells = [one for one in cells if not isinstance(one, mindspore.nn.Optimizer)]
+    inner = {id(child) for one in cells for child in one.cells()}
+    outer = [one for one in cells if id(one) not in inner and any(True for _ in one.get_parameters())]
+    return outer[0] if len(outer) == 1 else outer
+
+
+def make_norms_work(mindspore: Any) -> None:
+    """msprobe takes mint.norm of every tensor, which MindSpore's CPU lacks. The name is replaced in msprobe's own
+    module alone, and only where a probe says that the kernel is missing."""
+    try:
+        mindspore.mint.norm(mindspore.Tensor([3.0, 4.0], mindspore.float32)).asnumpy()
+    except RuntimeError as error:
+        if "unregistered" not in str(error):
+            raise
+        processor: Any = importlib.import_module(PROCESSOR)
+        if not isinstance(processor.mint, _Mint):
+            processor.mint = _Mint(mindspore, processor.mint)
+
+
+class _Mint:
+    def __init__(self, mindspore: ModuleType, mint: Any) -> None:
+        self._mindspore = mindspore
+        self._mint = mint
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._mint, name)
+
+    def norm(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        ops = self._mindspore.ops
+        return ops.sqrt(ops.reduce_sum(ops.square(value.astype(self._mindspore.float32))))

@@ -1,0 +1,217 @@
+"""Captures with torch: its profiler, and msprobe's dump. Imports neither by itself."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import time
+
+from ascend_studio import captures, hooks
+from ascend_studio.captures_msprobe import Dump
+
+if False:
+    from types import ModuleType
+    from typing import Any, Optional
+
+_dump: Optional[TorchDump] = None
+# torch_npu looks at its file every 2 to 50 seconds, and analyses what it has profiled.
+LONGEST_WAIT = 600.0
+
+
+def watch_optimizers(torch: ModuleType, watch: captures.Watch) -> None:
+    """The hooks stay for the whole run: torch is iterating over them whenever a capture could add one."""
+    try:
+        optim = importlib.import_module("torch.optim.optimizer")
+        optim.register_optimizer_step_pre_hook(_before(watch))
+        optim.register_optimizer_step_post_hook(_after(watch))
+    except AttributeError:  # torch < 2.2 has none for all optimizers: a dump then holds the optimizer's step too
+        return
+
+
+def _before(watch: captures.Watch) -> Any:
+    def before(optimizer: Any, args: Any, kwargs: Any) -> None:
+        if watch.optimizer is None:
+            watch.optimizer = optimizer
+        if _dump is not None:
+            _dump.capture.guarded(_dump.hold)
+
+    return before
+
+
+def _after(watch: captures.Watch) -> Any:
+    counts = {"steps": 0}
+    counting = "curves" not in hooks.wanted()  # else the curves' hooks say when a step has ended
+
+    def after(optimizer: Any, args: Any, kwargs: Any) -> None:
+        if counting and optimizer is watch.optimizer:
+            counts["steps"] += 1
+            hooks.stepped(counts["steps"])
+        elif _dump is not None:
+            _dump.capture.guarded(_dump.go_on)
+
+    return after
+
+
+def tool_for(torch: ModuleType, capture: captures.Capture) -> Any:
+    if capture.asked.kind == "dump":
+        return TorchDump(torch, capture)
+    if "torch_npu" in sys.modules:
+        return NpuProfile(capture)
+    return Profile(torch, capture)
+
+
+class Profile:
+    """torch.profiler, from a step to a step. Its events stay in memory until the last one is over."""
+
+    def __init__(self, torch: ModuleType, capture: captures.Capture) -> None:
+        self.profiler = importlib.import_module("torch.profiler")
+        self.capture = capture
+        self.folder = os.path.join(capture.folder, "rank%d" % capture.watch.rank)
+        self.path = os.path.join(self.folder, "%s.pt.trace.json" % capture.asked.id)
+        self.session: Any = None
+        self.mark: Any = None
+
+    def is_ready(self) -> bool:
+        return True
+
+    def is_done(self) -> bool:
+        return True
+
+    def begin(self, step: int) -> None:
+        activities = [one for one in self.profiler.supported_activities() if one.name in ("CPU", "CUDA")]
+        self.session = self.profiler.profile(
+            activities=activities, record_shapes=True, with_stack=self.capture.asked.stacks
+        )
+        self.session.start()
+        self._mark(step)
+
+    def between(self, step: int) -> None:
+        self.mark.__exit__(None, None, None)
+        self._mark(step)
+
+    def _mark(self, step: int) -> None:
+        """The name that every reader of such traces knows."""
+        self.mark = self.profiler.record_function("ProfilerStep#%d" % step)
+        self.mark.__enter__()
+
+    def finish(self) -> str:
+        self._stop()
+        os.makedirs(self.folder, exist_ok=True)
+        making = self.path[: -len(".json")] + ".part.json"
+        self.session.export_chrome_trace(making)
+        self.session = None
+        if not _ends_whole(making):  # a full disk: kineto does not say so
+            os.remove(making)
+            raise captures.no_space(self.capture.watch.run, self.capture.asked)
+        os.replace(making, self.path)
+        return self.path
+
+    def _stop(self) -> None:
+        mark, self.mark = self.mark, None
+        if mark is not None:
+            mark.__exit__(None, None, None)
+            self.session.stop()
+
+    def octets(self) -> int:
+        return int(captures.size_of(self.path))
+
+    def check(self) -> None:
+        pass
+
+    def abandon(self) -> None:
+        self._stop()
+        self.session = None
+
+
+def _ends_whole(path: str) -> bool:
+    with open(path, "rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - 64))
+        return file.read().rstrip().endswith(b"}")
+
+
+class NpuProfile:
+    """torch_npu's own profile of a running training: it reads its file, and begins some seconds later."""
+
+    def __init__(self, capture: captures.Capture) -> None:
+        self.capture = capture
+        self.config = os.path.join(os.environ[captures.NPU_PROFILE], "profiler_config.json")
+        self.until = 0.0
+
+    def is_ready(self) -> bool:
+        return True
+
+    def begin(self, step: int) -> None:
+        self.until = time.monotonic() + LONGEST_WAIT
+        asked = self.capture.asked
+        if self.capture.watch.rank == min(asked.ranks or [0]):
+            os.makedirs(os.path.dirname(self.config), exist_ok=True)
+            captures.write(self.config, npu_config(asked, self.capture.folder))
+
+    def between(self, step: int) -> None:
+        pass
+
+    def is_done(self) -> bool:
+        """Its folder is there once its profile is over and analysed."""
+        for folder, _, names in os.walk(self.capture.folder):
+            if folder.endswith("_ascend_pt") and any(name.startswith("profiler_info") for name in names):
+                return True
+        return False
+
+    def finish(self) -> str:
+        return str(self.capture.folder)
+
+    def octets(self) -> int:
+        return int(captures.size_of(self.capture.folder))
+
+    def check(self) -> None:
+        if time.monotonic() > self.until:
+            raise captures.Refused("capture.nothing_left", folder=self.capture.folder)
+
+    def abandon(self) -> None:
+        pass
+
+
+def npu_config(asked: captures.Asked, folder: str) -> Any:
+    """profiler_config.json as torch_npu.profiler.dynamic_profile reads it; the rest keeps its own defaults."""
+    return {
+        "activities": ["CPU", "NPU"], "prof_dir": folder, "analyse": True, "record_shapes": True,
+        "with_stack": asked.stacks, "active": asked.steps, "warmup": 0, "start_step": -1,
+        "is_rank": bool(asked.ranks), "rank_list": asked.ranks,
+    }  # fmt: skip
+
+
+class TorchDump(Dump):  # type: ignore[misc]
+    """`root`: the module that the training calls first in a step, for the levels that want it."""
+
+    name = "msprobe.pytorch"
+
+    def __init__(self, torch: ModuleType, capture: captures.Capture) -> None:
+        super().__init__(capture)
+        self.torch = torch
+        self.root: Any = None
+        if capture.asked.level != "L1":
+            self._seek_root()
+
+    def _seek_root(self) -> None:
+        module = importlib.import_module("torch.nn.modules.module")
+
+        def called(root: Any, args: Any) -> None:
+            if root.training and self.torch.is_grad_enabled() and any(one.requires_grad for one in root.parameters()):
+                self.root = root
+                handle.remove()
+
+        handle = module.register_module_forward_pre_hook(called)
+
+    def is_ready(self) -> bool:
+        return self.capture.asked.level == "L1" or self.root is not None
+
+    def begin(self, step: int) -> None:
+        global _dump
+        super().begin(step)
+        _dump = self
+
+    def _undo(self) -> None:
+        global _dump
+        _dump = None

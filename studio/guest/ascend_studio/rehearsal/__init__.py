@@ -1,0 +1,45 @@
+"""Run on the CPU what was written for CUDA or an NPU, as a rehearsal.
+
+    as cuda    every device is redirected to the CPU
+    as npu     torch.cuda is not there, as in the torch of an NPU host; a stand-in torch_npu is, and what its
+               transfer_to_npu covers is redirected once the script has imported that
+
+What was redirected, what was refused and every operator that ran go into a part of the report, one file per process.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ascend_studio import hooks
+from ascend_studio.rehearsal import before, devices, limits, npu, record
+
+if False:
+    from types import ModuleType
+
+STANCES = ("cuda", "npu")
+AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
+ASKED_AUTOLOAD = "ASCEND_STUDIO_AUTOLOAD"
+
+
+def begin(stance: str) -> None:
+    if stance not in STANCES:
+        raise ValueError("no such stance: " + stance)
+    # The real torch_npu must not load: without CANN it ends the import of torch. Children ask for the same.
+    os.environ.setdefault(ASKED_AUTOLOAD, os.environ.get(AUTOLOAD, "1"))
+    os.environ[AUTOLOAD] = "0"
+    record.begin(stance)
+    npu.stance = stance
+    sys.meta_path.insert(0, before.Finder({"torch_npu": npu.spec_of, "torchvision": before.torchvision}))
+    hooks.after_import("torch", _install)
+
+
+def _install(torch: ModuleType) -> None:
+    record.tell_stance()
+    devices.install(torch, record.stance)
+    if record.stance == "npu":
+        npu.refuse_cuda(torch)
+        if os.environ[ASKED_AUTOLOAD] == "1" and hasattr(torch, "_import_device_backends"):
+            __import__("torch_npu")
+    limits.install(torch)

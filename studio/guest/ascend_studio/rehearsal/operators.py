@@ -1,0 +1,179 @@
+"""Every aten operator that ran: where, on what, and how often. Costs some 10 µs an operator, which a rehearsal can
+afford.
+
+A dispatch mode sees one thread. On the CPU the backward pass runs in the thread that asked for it, so that the main
+thread sees all of it.
+"""
+
+from __future__ import annotations
+
+import bisect
+import os
+import sys
+import threading
+import weakref
+from importlib import import_module
+
+from ascend_studio import hooks
+from ascend_studio.rehearsal import record
+
+if False:
+    from types import ModuleType
+    from typing import Any, Callable, Dict, List, Tuple
+
+MOST = 20000  # different rows; shapes that never repeat are counted together after that
+REMEMBERED = 200000
+_OF_CURVES = os.path.join("ascend_studio", "torch_")
+LAST = 1 << 62  # sequence numbers from here on belong to no forward pass
+
+_counts: Dict[Tuple[Any, ...], int] = {}
+_names: Any = weakref.WeakKeyDictionary()
+_stack: List[str] = [""]
+# Which module was in its forward pass from which sequence number of autograd on.
+_numbers: List[int] = [-1]
+_modules: List[str] = [""]
+_state = {"optimizer": 0}
+
+
+def install(torch: ModuleType, tick: Callable[[], None]) -> None:
+    record.contents.append(_fill)
+    _follow_modules(torch)
+    _follow_optimizers(torch)
+    _mode_type(torch, tick)().__enter__()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_counts.clear)
+
+
+def _fill(part: Dict[str, Any]) -> None:
+    part["operators"] = [[*key, count] for key, count in _counts.items()]
+
+
+def _mode_type(torch: Any, tick: Callable[[], None]) -> Any:
+    base = import_module("torch.utils._python_dispatch").TorchDispatchMode
+    node_of = getattr(torch._C, "_current_autograd_node", lambda: None)
+    tensor = torch.Tensor
+    count = hooks.guarded("operators")(_count)
+
+    class Inventory(base):  # type: ignore[misc,valid-type]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            result = func(*args, **(kwargs or {}))
+            if func.namespace != "profiler" and not _is_ours(sys._getframe(1)):
+                count(tensor, func, args, kwargs, result, node_of())
+                tick()
+            return result
+
+    return Inventory
+
+
+def _is_ours(frame: Any) -> bool:
+    """What the curves compute, a gradient norm and the values of losses, is not the script's."""
+    for _ in range(4):
+        if frame is None:
+            return False
+        path = frame.f_code.co_filename
+        if _OF_CURVES in path and not path.endswith("torch_hooks.py"):  # which calls the script's own functions
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _count(tensor: Any, func: Any, args: Any, kwargs: Any, result: Any, node: Any) -> None:
+    if node is not None:
+        phase, module = "backward", _module_of(node)
+    else:
+        phase, module = ("optimizer" if _state["optimizer"] else "forward"), _stack[-1]
+    ins: List[Tuple[str, str]] = []
+    _tensors(tensor, args, ins)
+    if kwargs:
+        _tensors(tensor, kwargs.values(), ins)
+    outs: List[Tuple[str, str]] = []
+    _tensors(tensor, (result,), outs)
+    key = (str(func), phase, module, _joined(ins, 0), _joined(ins, 1), _joined(outs, 0), _joined(outs, 1))
+    if key not in _counts and len(_counts) >= MOST:
+        key = (str(func), phase, module, "", "", "", "")
+    _counts[key] = _counts.get(key, 0) + 1
+
+
+def _tensors(tensor: Any, values: Any, found: List[Tuple[str, str]]) -> None:
+    for value in values:
+        if isinstance(value, tensor):
+            shape = "x".join([str(size) for size in value.shape])
+            found.append((str(value.dtype)[6:], shape or "scalar"))
+        elif isinstance(value, (list, tuple)):
+            _tensors(tensor, value, found)
+
+
+def _joined(found: List[Tuple[str, str]], which: int) -> str:
+    """'8x3 8x4'; a list of more than four alike, as foreach operators and stack take, is '8x3*64'."""
+    if len(found) > 4 and found.count(found[0]) == len(found):
+        return "%s*%d" % (found[0][which], len(found))
+    return " ".join([one[which] for one in found])
+
+
+def _module_of(node: Any) -> str:
+    """The module whose forward pass made a node of the graph, by the sequence number that both share."""
+    number = node._sequence_nr()
+    if number >= LAST:
+        return ""
+    return _modules[bisect.bisect_right(_numbers, number) - 1]
+
+
+def _follow_modules(torch: Any) -> None:
+    module = torch.nn.modules.module
+    if not hasattr(torch.autograd, "_get_sequence_nr"):
+        return
+    number = torch.autograd._get_sequence_nr
+    main = threading.get_ident()
+
+    def entered(one: Any, _args: Any) -> None:
+        if threading.get_ident() == main:
+            if len(_stack) == 1:
+                _name_all(one)
+            _stack.append(_names.get(one) or type(one).__name__)
+            _turn(number())
+
+    def left(_one: Any, _args: Any, _result: Any) -> None:
+        if threading.get_ident() == main and len(_stack) > 1:
+            _stack.pop()
+            _turn(number())
+
+    module.register_module_forward_pre_hook(hooks.guarded("operators")(entered))
+    try:
+        module.register_module_forward_hook(hooks.guarded("operators")(left), always_call=True)
+    except TypeError:  # torch before 2.1
+        module.register_module_forward_hook(hooks.guarded("operators")(left))
+
+
+def _turn(number: int) -> None:
+    if _numbers[-1] > number:  # another thread's count, or a graph captured anew
+        return
+    if _numbers[-1] == number:
+        _modules[-1] = _stack[-1]
+        return
+    _numbers.append(number)
+    _modules.append(_stack[-1])
+    if len(_numbers) > REMEMBERED:
+        del _numbers[: REMEMBERED // 2], _modules[: REMEMBERED // 2]
+
+
+def _name_all(root: Any) -> None:
+    if root in _names:
+        return
+    top = type(root).__name__
+    for name, one in root.named_modules():
+        _names[one] = top + "." + name if name else top
+
+
+def _follow_optimizers(torch: Any) -> None:
+    optimizer = import_module("torch.optim.optimizer")
+    if not hasattr(optimizer, "register_optimizer_step_pre_hook"):  # torch before 2.0
+        return
+
+    def begun(*_args: Any) -> None:
+        _state["optimizer"] = 1
+
+    def done(*_args: Any) -> None:
+        _state["optimizer"] = 0
+
+    optimizer.register_optimizer_step_pre_hook(begun)
+    optimizer.register_optimizer_step_post_hook(done)

@@ -1,0 +1,168 @@
+"""What one process did in a rehearsal: counted while it runs, written to a part of the report now and then."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import re
+import sys
+import time
+
+import ascend_studio
+
+if False:
+    from types import FrameType, TracebackType
+    from typing import Any, Callable, Dict, List, Optional, Tuple, Type
+
+PARTS = os.path.join("artifacts", "rehearsal")
+MOST_BLOCKED = 200
+EVERY = 5.0  # seconds between two writings, so that a killed process leaves nearly all
+_GPU = re.compile(r"cuda|nccl|nvtx|\bnpu\b|hccl|dummy base class", re.IGNORECASE)
+
+stance = ""
+redirected: Dict[str, int] = {}
+blocked: List[Dict[str, Any]] = []
+# Fills in "operators"; the inventory puts itself here.
+contents: List[Callable[[Dict[str, Any]], None]] = []
+_noted: Dict[str, bool] = {}
+_steps = 0
+_written = 0.0
+_forked = False
+_skip: Tuple[str, ...] = ()
+
+
+def begin(wanted: str) -> None:
+    global stance
+    stance = wanted
+    _find_libraries()
+    atexit.register(write)
+    sys.excepthook = _excepthook(sys.excepthook)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_forget_parent)
+
+
+def _find_libraries() -> None:
+    """Folders whose frames are nobody's script: this guest, the standard library, the installed packages."""
+    global _skip
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    library = os.path.dirname(os.path.abspath(os.__file__))
+    _skip = (here + os.sep, library + os.sep, "<frozen ")
+
+
+def tell_stance() -> None:
+    note_once("rehearsal.as_" + stance)
+
+
+def note_once(key: str, **args: Any) -> None:
+    """Once for the whole training: of several ranks the first one says it, and of a parent and its children one."""
+    mark = "ASCEND_STUDIO_SAID_" + key.replace(".", "_").upper()
+    if key not in _noted and mark not in os.environ and os.environ.get("RANK", "0") == "0":
+        os.environ[mark] = "1"
+        ascend_studio.note(key, **args)
+    _noted[key] = True
+
+
+def redirect(name: str) -> None:
+    redirected[name] = redirected.get(name, 0) + 1
+
+
+def block(name: str, message: str, kind: str, place: Optional[Tuple[str, int]] = None) -> None:
+    """`kind`: "raised"; "disabled" where torch only warns and goes on without it; "ignored" where it does nothing and
+    says nothing; "asked" where the answer is that there is no CUDA; "unknown" where the rehearsal has no stand-in."""
+    path, line = place or user_place()
+    entry = {"name": name, "message": message[:500], "kind": kind, "path": path, "line": line}
+    same = [one for one in blocked if (one["path"], one["line"], one["kind"]) == (path, line, kind)]
+    if same or len(blocked) >= MOST_BLOCKED:
+        return
+    blocked.append(entry)
+    severity = {"raised": "error", "unknown": "warning", "disabled": "warning"}.get(kind, "info")
+    ascend_studio.finding("rehearsal.blocked_" + kind, severity, path, line, name=name, message=message[:300])
+
+
+def user_place() -> Tuple[str, int]:
+    """File and line of the script's own code that led here."""
+    frame: Optional[FrameType] = sys._getframe(1)
+    place, last = ("", 0), ("", 0)
+    while frame is not None and not place[0]:
+        last = (frame.f_code.co_filename, frame.f_lineno)
+        place = last if is_users(last[0]) else place
+        frame = frame.f_back
+    return place if place[0] else last
+
+
+def is_users(path: str) -> bool:
+    return not path.startswith(_skip) and not path.startswith("<") and "-packages" + os.sep not in path
+
+
+def stepped(_step: int) -> None:
+    global _steps
+    _steps += 1
+    if _steps == 1 or time.monotonic() - _written > EVERY:
+        write()
+
+
+def steps() -> int:
+    return _steps
+
+
+def write() -> None:
+    """Whole or not at all; a process that had nothing to do with a device leaves nothing."""
+    global _written
+    _written = time.monotonic()
+    part: Dict[str, Any] = {"rank": ascend_studio._rank(), "stance": stance, "steps": _steps}
+    part["redirected"], part["blocked"] = redirected, blocked
+    for fill in contents:
+        fill(part)
+    run = os.environ.get(ascend_studio.RUN)
+    has_much = redirected or blocked or _steps
+    if run is None or not (has_much or (part.get("operators") and not _forked)):
+        return  # a loader's worker stacks tensors, no more
+    try:
+        folder = os.path.join(run, PARTS)
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, "part.r%d.p%d.json" % (part["rank"], os.getpid()))
+        with open(path + ".tmp", "w", encoding="utf-8", errors="replace") as file:
+            json.dump(part, file)
+        os.replace(path + ".tmp", path)
+    except OSError:
+        pass
+
+
+def _excepthook(hook: Callable[..., Any]) -> Callable[..., Any]:
+    def told(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
+        if _GPU.search(str(error)):
+            block(kind.__name__, str(error), "raised", _place_of(trace))
+        hook(kind, error, trace)
+
+    return told
+
+
+def _place_of(trace: Optional[TracebackType]) -> Tuple[str, int]:
+    """The innermost line of the script's own code in a traceback."""
+    place = ("", 0)
+    while trace is not None:
+        path = trace.tb_frame.f_code.co_filename
+        if is_users(path) or not place[0]:
+            place = (path, trace.tb_lineno)
+        trace = trace.tb_next
+    return place
+
+
+def _forget_parent() -> None:
+    """A forked child counts for itself. multiprocessing ends it without atexit, but with its own finalizers."""
+    global _steps, _forked
+    _forked = True
+    redirected.clear()
+    del blocked[:]
+    _steps = 0
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.register_after_fork(_Child, _Child.finish)
+
+
+class _Child:
+    @staticmethod
+    def finish(_self: Any) -> None:
+        util = sys.modules["multiprocessing.util"]
+        util.Finalize(None, write, exitpriority=0)

@@ -1,0 +1,101 @@
+"""What counts as a device that is not there, and what stands in for it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+
+from ascend_studio.rehearsal import record
+
+if False:
+    from typing import Any, Callable, Dict, Set, Tuple
+
+types: Set[str] = set()
+"""The device types that are redirected to the CPU."""
+transferred = False
+"""Whether a script that runs as npu has imported transfer_to_npu."""
+DEVICES = "ASCEND_STUDIO_REHEARSAL_DEVICES"
+_DEVICE_ARGUMENTS = ("device", "device_type", "map_location", "device_id")
+
+
+def devices() -> int:
+    """How many devices the host pretends to have: at least one for each process of a launcher."""
+    return max(1, *(int(os.environ.get(name) or 1) for name in (DEVICES, "LOCAL_WORLD_SIZE")))
+
+
+def main_type() -> str:
+    """The device that torch.accelerator would speak of."""
+    return "npu" if record.stance == "npu" else "cuda"
+
+
+def is_redirected(value: Any) -> bool:
+    kind = value if isinstance(value, str) else getattr(value, "type", "")
+    return isinstance(kind, str) and kind.partition(":")[0] in types
+
+
+def is_index(value: Any) -> bool:
+    """torch.Tensor.to(0) and device=0 speak of the accelerator."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_from(frame: Any, library: str) -> bool:
+    return str(frame.f_code.co_filename).startswith(library)
+
+
+def counted(name: str, do: Callable[..., Any], library: str) -> Callable[..., Any]:
+    """A stand-in, a function of its own each time: torch's compiler tells functions apart by identity. Calls by torch
+    itself do not count."""
+
+    def stand_in(*args: Any, **kwargs: Any) -> Any:
+        if not is_from(sys._getframe(1), library):
+            record.redirect(name)
+        return do(*args, **kwargs)
+
+    stand_in.__name__ = stand_in.__qualname__ = name.rpartition(".")[2]
+    return stand_in
+
+
+def with_device_argument(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    """`original` with its device= on the CPU, and memory that is not pinned."""
+
+    @functools.wraps(original)
+    def redirected(*args: Any, **kwargs: Any) -> Any:
+        device = kwargs.get("device")
+        if device is not None and (is_index(device) or is_redirected(device)):
+            kwargs["device"] = "cpu"
+            record.redirect(name)
+        if kwargs.get("pin_memory"):
+            kwargs["pin_memory"] = False
+        return original(*args, **kwargs)
+
+    return redirected
+
+
+def with_any_device(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a method such as Tensor.to, whose device may stand at any place or be an index at the first."""
+
+    @functools.wraps(original)
+    def redirected(self: Any, *args: Any, **kwargs: Any) -> Any:
+        args, changed = on_cpu(args)
+        if changed | keywords_on_cpu(kwargs):
+            record.redirect(name)
+        return original(self, *args, **kwargs)
+
+    return redirected
+
+
+def on_cpu(args: Tuple[Any, ...]) -> Tuple[Tuple[Any, ...], bool]:
+    found = [is_redirected(value) or (not place and is_index(value)) for place, value in enumerate(args)]
+    if not any(found):
+        return args, False
+    return tuple("cpu" if found[place] else value for place, value in enumerate(args)), True
+
+
+def keywords_on_cpu(kwargs: Dict[str, Any]) -> bool:
+    changed = False
+    for name in _DEVICE_ARGUMENTS:
+        value = kwargs.get(name)
+        if value is not None and (is_redirected(value) or is_index(value)):
+            kwargs[name], changed = "cpu", True
+    return changed

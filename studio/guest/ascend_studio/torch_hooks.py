@@ -1,0 +1,214 @@
+"""Curves of a PyTorch training that does not know of us: wraps what every training calls, and tells torch_steps.
+
+The functions here are called in every step. They change no argument and no result, draw no random number, and are
+left alone by torch.compile.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from types import CodeType, FunctionType
+
+import ascend_studio
+from ascend_studio import hooks, late_metrics, torch_inputs, torch_numbers, torch_series, torch_steps
+from ascend_studio.torch_steps import Steps
+
+if False:  # typing costs more at the start than all the rest
+    from types import ModuleType
+    from typing import Any, Callable, Iterator
+
+
+def install(torch: ModuleType) -> None:
+    """Raises where this PyTorch has not what is wrapped; `hooks` tells it."""
+    steps = Steps(torch)
+    _watch_optimizers(torch, steps)
+    _watch_modules(torch, steps)
+    _watch_backward(torch, steps)
+    _watch_norms(torch, steps)
+    _watch_loader(torch, steps)
+    _watch_scaler(torch, steps, getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler)
+    hooks.reasons["torch"] = steps.why_nothing
+    hooks.after_import("torch_npu", lambda torch_npu: _watch_scaler(torch, steps, torch_npu.npu.amp.GradScaler))
+    hooks.after_import("torch._dynamo", _hide_from_compiler)
+
+
+def _is_compiling(torch: ModuleType) -> Callable[[], bool]:
+    """The compiler knows this function and takes its answer as a constant."""
+    known: Callable[[], bool] = getattr(torch.compiler, "is_dynamo_compiling", torch.compiler.is_compiling)
+    return known
+
+
+def _watch_optimizers(torch: ModuleType, steps: Steps) -> None:
+    from torch.optim import optimizer as optimizers  # loaded by torch itself
+
+    is_compiling = _is_compiling(torch)
+
+    def begins(optimizer: Any, args: Any, kwargs: Any) -> None:
+        if not is_compiling():
+            closure = args[1] if len(args) > 1 else kwargs.get("closure")
+            steps.step_begins(optimizer, closure is not None)
+
+    def ends(optimizer: Any, args: Any, kwargs: Any) -> None:
+        if not is_compiling():
+            steps.step_ends(optimizer)
+
+    optimizers.register_optimizer_step_pre_hook(begins)
+    optimizers.register_optimizer_step_post_hook(ends)
+    original = optimizers.Optimizer.__init__
+
+    @functools.wraps(original)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        steps.optimizers_made += 1
+        original(self, *args, **kwargs)
+
+    setattr(optimizers.Optimizer, "__init__", __init__)  # noqa: B010
+
+
+def _watch_modules(torch: ModuleType, steps: Steps) -> None:
+    """Evaluation (training off, or no gradients) is passed on at once, as is all that runs inside a root."""
+    original = torch.nn.Module.__call__
+    is_compiling, is_grad_enabled = _is_compiling(torch), torch.is_grad_enabled
+
+    @functools.wraps(original)
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if steps.inside or is_compiling() or not getattr(self, "training", False) or not is_grad_enabled():
+            return original(self, *args, **kwargs)
+        begun = steps.forward_begins(self, args, kwargs)
+        if not begun:
+            return original(self, *args, **kwargs)
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            steps.forward_ends(begun)
+
+    torch.nn.Module.__call__ = __call__
+
+
+def _watch_backward(torch: ModuleType, steps: Steps) -> None:
+    """Tensor.backward calls it too."""
+    original, is_compiling = torch.autograd.backward, _is_compiling(torch)
+
+    @functools.wraps(original)
+    def backward(tensors: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_compiling() or steps.in_backward:
+            return original(tensors, *args, **kwargs)
+        steps.backward_begins(tensors)
+        done = False
+        try:
+            result = original(tensors, *args, **kwargs)
+            done = True
+            return result
+        finally:
+            steps.backward_ends(done)
+
+    torch.autograd.backward = backward
+
+
+def _watch_norms(torch: ModuleType, steps: Steps) -> None:
+    """What the script itself computes to clip by: the value before clipping."""
+    for name, position in (("clip_grad_norm_", 2), ("get_total_norm", 1)):
+        original = getattr(torch.nn.utils, name, None)
+        if original is not None:
+            watched = _watched_norm(_is_compiling(torch), steps, original, position)
+            for place in (torch.nn.utils, torch.nn.utils.clip_grad):
+                setattr(place, name, watched)
+
+
+def _watched_norm(
+    is_compiling: Callable[[], bool], steps: Steps, original: Callable[..., Any], position: int
+) -> Callable[..., Any]:
+    """`position` of the argument that says which norm."""
+
+    @functools.wraps(original)
+    def computed(*args: Any, **kwargs: Any) -> Any:
+        if is_compiling() or steps.inside_norm:
+            return original(*args, **kwargs)
+        steps.inside_norm = True
+        try:
+            norm = original(*args, **kwargs)
+        finally:
+            steps.inside_norm = False
+        kind = args[position] if len(args) > position else kwargs.get("norm_type", 2.0)
+        if kind == 2.0:
+            steps.norm_computed(norm)
+        return norm
+
+    return computed
+
+
+def _watch_loader(torch: ModuleType, steps: Steps) -> None:
+    from torch.utils.data import dataloader  # loaded by torch itself
+
+    iterator = dataloader._BaseDataLoaderIter
+    original, is_grad_enabled = iterator.__next__, torch.is_grad_enabled
+
+    @functools.wraps(original)
+    def __next__(self: Any) -> Any:
+        if not is_grad_enabled():
+            return original(self)
+        begun = time.perf_counter()
+        try:
+            return original(self)
+        finally:
+            steps.data += time.perf_counter() - begun
+
+    setattr(iterator, "__next__", __next__)  # noqa: B010
+
+
+def _watch_scaler(torch: ModuleType, steps: Steps, scaler_type: Any) -> None:
+    """Of a subclass only what it does itself: the rest is watched in its base."""
+    is_compiling = _is_compiling(torch)
+    if "scale" in vars(scaler_type):
+        scaler_type.scale = _watched_scale(is_compiling, steps, scaler_type.scale)
+    if "step" in vars(scaler_type):
+        scaler_type.step = _watched_step(is_compiling, steps, scaler_type.step)
+
+
+def _watched_scale(is_compiling: Callable[[], bool], steps: Steps, original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def scale(self: Any, outputs: Any) -> Any:
+        result = original(self, outputs)
+        if not is_compiling():
+            steps.loss_scaled(self, outputs, result)
+        return result
+
+    return scale
+
+
+def _watched_step(is_compiling: Callable[[], bool], steps: Steps, original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def step(self: Any, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_compiling():
+            return original(self, optimizer, *args, **kwargs)
+        steps.scaler_begins(self, optimizer)
+        result = original(self, optimizer, *args, **kwargs)
+        steps.scaler_ends(optimizer)
+        return result
+
+    return step
+
+
+def _hide_from_compiler(dynamo: ModuleType) -> None:
+    """The compiler runs our functions as they are, as it does with torch's own around them."""
+    ours = (hooks, late_metrics, torch_inputs, torch_numbers, torch_series, torch_steps, sys.modules[__name__])
+    for module in (ascend_studio, *ours):
+        for code in _codes(vars(module), module.__name__):
+            dynamo.eval_frame.skip_code(code)
+
+
+def _codes(namespace: Any, module: str) -> Iterator[CodeType]:
+    """Of all functions that the module defines, those inside them included."""
+    for value in list(namespace.values()):
+        if isinstance(value, type) and value.__module__ == module:
+            yield from _codes(vars(value), module)
+        elif isinstance(value, FunctionType) and value.__module__ == module:
+            yield from _with_nested(getattr(value, "__wrapped__", value).__code__)
+
+
+def _with_nested(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _with_nested(inner)

@@ -1,0 +1,56 @@
+"""What a training calls as its network, and what it gives to it."""
+
+from __future__ import annotations
+
+import weakref
+
+if False:  # typing costs more at the start than all the rest
+    from types import ModuleType
+    from typing import Any, Tuple
+
+DEPTH = 3  # of tuples, lists and dicts around a tensor
+
+
+class Roots:
+    """Which of the modules that a script calls are trained."""
+
+    def __init__(self, torch: ModuleType) -> None:
+        self.distributed = torch.distributed
+        self.known: Any = weakref.WeakKeyDictionary()
+        self.shards = False  # each rank has gradients of its own part: a norm of them says nothing
+
+    def have(self, module: Any) -> bool:
+        known = self.known.get(module)
+        if known is None:
+            known = self.known[module] = any(one.requires_grad for one in module.parameters())
+            if known and self.distributed.is_available() and self.distributed.is_initialized():
+                self.shards = self.shards or not _is_data_parallel(module)
+        return bool(known)
+
+
+def _is_data_parallel(module: Any) -> bool:
+    """Every rank has the same gradients; looks through torch.compile."""
+    inner = getattr(module, "_orig_mod", module)
+    return type(inner).__name__ == "DistributedDataParallel"
+
+
+def size_of(torch: ModuleType, inputs: Any) -> Tuple[int, int]:
+    """Samples and tokens of a batch: the first dimension of the first tensor, and how many integers it holds."""
+    tensor = _first_tensor(torch, inputs, DEPTH)
+    if tensor is None:
+        return 0, 0
+    are_tokens = tensor.dim() > 1 and not (tensor.is_floating_point() or tensor.is_complex())
+    return tensor.shape[0] if tensor.dim() else 1, tensor.numel() if are_tokens else 0
+
+
+def _first_tensor(torch: ModuleType, values: Any, depth: int) -> Any:
+    if isinstance(values, torch.Tensor):
+        return values
+    if isinstance(values, (tuple, list)):
+        items = values
+    elif callable(getattr(values, "values", None)):  # also a BatchEncoding, which is no dict
+        items = values.values()
+    else:
+        return None
+    found = (_first_tensor(torch, one, depth - 1) for one in items) if depth else ()
+    return next((one for one in found if one is not None), None)

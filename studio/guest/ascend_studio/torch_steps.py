@@ -1,0 +1,258 @@
+"""What is known of a PyTorch training's steps: filled by the wrappers of torch_hooks, written as metrics.
+
+A step ends where an optimizer has stepped; in a script without one, where the next backward begins. Steps are counted
+from 1, and go on from where an optimizer says that it stands. Nothing here keeps a tensor of the training.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+
+from ascend_studio import hooks, torch_numbers
+from ascend_studio.late_metrics import LateMetrics
+from ascend_studio.torch_inputs import Roots, size_of
+from ascend_studio.torch_numbers import number_of
+from ascend_studio.torch_series import Series
+
+if False:  # typing costs more at the start than all the rest
+    from types import ModuleType
+    from typing import Any, Callable, Dict, List, Optional, Tuple
+
+MOST_SERIES = 8
+
+guarded: Callable[[Callable[..., Any]], Callable[..., Any]] = hooks.guarded("curves")
+
+
+class Steps:
+    def __init__(self, torch: ModuleType) -> None:
+        self.torch = torch
+        self.roots = Roots(torch)
+        self.metrics = LateMetrics(self._finish)
+        self.series: List[Series] = []
+        self.without_optimizer = Series(0)
+
+        # Since the training began: seconds, and what went through its networks.
+        self.data = self.forward = self.backward = self.optimizer = 0.0
+        self.samples = self.tokens = 0
+        self.backwards = self.optimizers_made = 0
+        self.by_backward = False  # optimizers step inside the backward
+        self.separate = False  # each optimizer has its own losses
+
+        # Since the last step of any optimizer.
+        self.open = False  # a backward was done
+        self.counts_batch = True
+        self.losses: List[Any] = []
+        self.norms: List[Any] = []
+        self.rates: List[Any] = []
+
+        # What runs now.
+        self.inside = False  # a root module or a backward: what is called belongs to it
+        self.in_backward = self.inside_norm = False
+        self.loss: Any = None
+        self.scaled: Any = None
+        self.scaler: Any = None
+        self.stepping: Any = None
+        self.has_closure = self.closure_ran = False
+        self.backward_begun = self.step_begun = self.inner = 0.0
+
+    # forward
+
+    @guarded
+    def forward_begins(self, module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> float:
+        """When it began, for forward_ends; 0 for what is no root: a loss, a frozen network."""
+        if self.torch.jit.is_tracing() or self.torch.compiler.is_compiling() or not self.roots.have(module):
+            return 0.0
+        if self.counts_batch:
+            self.counts_batch = False
+            samples, tokens = size_of(self.torch, (args, kwargs))
+            self.samples += samples
+            self.tokens += tokens
+        self.inside = True
+        return time.perf_counter()
+
+    def forward_ends(self, begun: float) -> None:
+        self.inside = False
+        self.forward += time.perf_counter() - begun
+
+    # backward
+
+    @guarded
+    def backward_begins(self, tensors: Any) -> None:
+        if self.open and self._ends_by_backward():
+            self._end(self.without_optimizer)
+        # Of LBFGS, which asks many times in a step, the first.
+        self.loss = None if self.closure_ran else self._loss_of(tensors)
+        self.scaled = None
+        self.in_backward = self.inside = True
+        self.backward_begun = time.perf_counter()
+
+    @guarded
+    def backward_ends(self, done: bool) -> None:
+        self.in_backward = self.inside = False
+        if done:
+            self.backward += time.perf_counter() - self.backward_begun
+            self.backwards += 1
+            self.open = True
+            self.closure_ran = self.stepping is not None
+            self.counts_batch = not self.separate
+            if self.loss is not None:
+                self.losses.append(self.loss)
+
+    def _ends_by_backward(self) -> bool:
+        return self.by_backward or not self.optimizers_made
+
+    def _loss_of(self, tensors: Any) -> Any:
+        several = [tensors] if isinstance(tensors, self.torch.Tensor) else list(tensors)
+        numbers = [self._unscaled(one) for one in several]
+        return None if not numbers or None in numbers else torch_numbers.total(numbers)
+
+    def _unscaled(self, tensor: Any) -> Any:
+        if self.scaled is None:
+            return number_of(self.torch, tensor)
+        output, loss, scale = self.scaled
+        return loss if output() is tensor else torch_numbers.scaled(number_of(self.torch, tensor), scale)
+
+    # mixed precision
+
+    @guarded
+    def loss_scaled(self, scaler: Any, loss: Any, output: Any) -> None:
+        if loss is not output:  # a scaler that is off gives back what it was given
+            number = number_of(self.torch, loss)
+            self.scaled = (bool if number is None else weakref.ref(output), number, self._scale_of(scaler))
+
+    def _scale_of(self, scaler: Any) -> Any:
+        return number_of(self.torch, getattr(scaler, "_scale", None))
+
+    @guarded
+    def scaler_begins(self, scaler: Any, optimizer: Any) -> None:
+        if scaler.is_enabled():
+            self.scaler = scaler
+            self.rates = _rates(optimizer)
+
+    @guarded
+    def scaler_ends(self, optimizer: Any) -> None:
+        """The optimizer was not called where the scaler found an overflow."""
+        if self.scaler is not None:
+            series = self._series_of(optimizer)
+            if series is not None:
+                self._end(series, skipped=1.0)
+            self.scaler = None
+
+    # gradient norm
+
+    @guarded
+    def norm_computed(self, norm: Any) -> None:
+        number = number_of(self.torch, norm)
+        if number is not None:
+            self.norms.append(number)
+
+    def _sample_norm(self, series: Series, optimizer: Any) -> None:
+        if not self.norms and not self.roots.shards:
+            norm = series.norm(self.torch, optimizer)
+            if norm is not None:
+                self.norms.append(norm)
+
+    # optimizer
+
+    @guarded
+    def step_begins(self, optimizer: Any, has_closure: bool) -> None:
+        self.optimizers_made = self.optimizers_made or 1  # it may have come in a pickle
+        if self.in_backward:
+            self.by_backward = True
+            self.rates = _rates(optimizer)
+            return
+        if self.stepping is not None and self.stepping() not in (None, optimizer):
+            return  # one that steps others: their outermost counts
+        self.stepping = weakref.ref(optimizer)
+        self.has_closure, self.closure_ran = has_closure, False
+        self.rates = _rates(optimizer)
+        series = self._series_of(optimizer)
+        if series is not None and not has_closure:
+            self._sample_norm(series, optimizer)
+        self.inner = self.forward + self.backward
+        self.step_begun = time.perf_counter()
+
+    @guarded
+    def step_ends(self, optimizer: Any) -> None:
+        if self.in_backward or self.stepping is None or self.stepping() is not optimizer:
+            return
+        self.stepping, self.closure_ran = None, False
+        inner = self.forward + self.backward - self.inner
+        self.optimizer += time.perf_counter() - self.step_begun - inner
+        series = self._series_of(optimizer)
+        if series is None:
+            return
+        if self.has_closure:
+            self._sample_norm(series, optimizer)
+        found = getattr(optimizer, "found_inf", None)
+        self._end(series, 0.0 if found is None else number_of(self.torch, found))
+
+    def _series_of(self, optimizer: Any) -> Optional[Series]:
+        for series in self.series:
+            if series.owner() is optimizer:
+                return series
+        # A script may make its optimizer anew for each epoch.
+        found = next((series for series in self.series if series.owner() is None), None)
+        if found is None and len(self.series) < MOST_SERIES:
+            found = Series(len(self.series))
+            self.series.append(found)
+        if found is not None:
+            found.take(optimizer)
+        return found
+
+    # the end of a step
+
+    def _end(self, series: Series, skipped: Any = 0.0) -> None:
+        now = time.perf_counter()
+        series.count += 1
+        values = self._values(series, skipped)
+        if series.is_first:
+            values.update(self._times(series, now))
+        self.losses, self.norms, self.rates, self.scaler = [], [], [], None
+        self.open, self.counts_batch = False, series.is_first or not self.separate
+        self.metrics.write(series.count, values)
+        if series.is_first:
+            hooks.stepped(series.count)
+        series.ended = now
+
+    def _values(self, series: Series, skipped: Any) -> Dict[str, Any]:
+        suffix = series.suffix
+        values: Dict[str, Any] = {}
+        if self.losses:
+            values["loss" + suffix] = torch_numbers.total(self.losses)
+            self.separate = self.separate or not series.is_first
+        values.update(series.rates(self.torch, self.rates))
+        if self.norms:
+            values["grad_norm" + suffix] = torch_numbers.norm(self.norms)
+        if self.scaler is not None:
+            values["loss_scale" + suffix] = self._scale_of(self.scaler)
+            values["skipped" + suffix] = skipped
+        return values
+
+    def _times(self, series: Series, now: float) -> Dict[str, float]:
+        before = series.totals
+        series.totals = (self.data, self.forward, self.backward, self.optimizer, self.samples, self.tokens)
+        if not before:
+            return {}
+        passed = [total - then for total, then in zip(series.totals, before)]
+        seconds = now - series.ended
+        values = {"step_time": seconds}
+        for name, total, part in zip(("data", "forward", "backward", "optimizer"), series.totals, passed):
+            if total:
+                values["time_" + name] = part
+        for name, part in zip(("samples", "tokens"), passed[4:]):
+            if part:
+                values[name + "_per_second"] = part / seconds
+        return values
+
+    def _finish(self) -> None:
+        if self.open and self._ends_by_backward():
+            self._end(self.without_optimizer)
+
+    def why_nothing(self) -> str:
+        return "hooks.why.no_step" if self.backwards else "hooks.why.no_backward"
+
+
+def _rates(optimizer: Any) -> List[Any]:
+    return [group.get("lr") for group in optimizer.param_groups]

@@ -1,0 +1,156 @@
+"""What curves without edits cost a MindSpore training: steps with and without the wraps, in turn, in one process.
+
+Blocks of steps alternate, so that what else the machine does meets both alike; the figure is the median over the pairs
+of blocks, beside it the quartiles. The bar is kept by the CPU time of the training's own thread, in which all wraps
+run: the clock tells it only on a machine that does nothing else. After each block without, the wraps do not believe
+what they knew of the optimizer and read its counter in every step, as they otherwise seldom do. What the gradient
+norms took is counted by itself, since they fall on few steps.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from studio.places import GUEST
+from tests.bench.figure import Figure
+
+ALLOWED_PART, ALLOWED_SECONDS = 0.005, 150e-6
+
+CHILD = """
+import json, statistics, sys, time
+import numpy as np
+import mindspore
+from mindspore import Tensor, nn
+
+mode, target = sys.argv[1], float(sys.argv[2])
+SECONDS = 10
+WRAPPED = {
+    "mindspore.nn.cell": ("Cell.__call__",),
+    "mindspore.nn.optim.optimizer": ("Optimizer.__init__", "Optimizer.__call__"),
+    "mindspore.ops.composite.base": ("_pynative_forward_run",),
+    "mindspore.graph.api": ("_JitExecutor.__call__",),
+    "mindspore.graph._utils.pijit_context": ("PIJitCaptureContext.__enter__", "PIJitCaptureContext.__exit__"),
+}
+
+def places():
+    for module, names in WRAPPED.items():
+        for name in names:
+            *owners, last = name.split(".")
+            owner = sys.modules[module]
+            for one in owners:
+                owner = getattr(owner, one)
+            yield owner, last
+
+def state():
+    return [getattr(owner, name) for owner, name in places()]
+
+def put(values):
+    for (owner, name), value in zip(places(), values):
+        setattr(owner, name, value)
+
+without = state()
+from ascend_studio import mindspore_hooks, mindspore_reading
+spent = []
+spend = mindspore_reading.Allowance.spend
+def counted(allowance, seconds):
+    spent.append(seconds)
+    spend(allowance, seconds)
+mindspore_reading.Allowance.spend = counted
+mindspore_hooks.install(mindspore)
+with_hooks = state()
+assert all(a is not b for a, b in zip(without, with_hooks))
+
+mindspore.set_device("CPU")
+mindspore.set_seed(1)
+width = 64 if target < 0.05 else 512
+net = nn.SequentialCell(nn.Dense(width, width), nn.ReLU(), nn.Dense(width, width), nn.ReLU(), nn.Dense(width, 1))
+optimizer = nn.Momentum(net.trainable_params(), 1e-4, 0.9)
+mse = nn.MSELoss()
+def forward(x, y):
+    return mse(net(x), y)
+grad = mindspore.value_and_grad(forward, None, optimizer.parameters)
+def step(x, y):
+    loss, gradients = grad(x, y)
+    optimizer(gradients)
+    return loss
+if mode != "pynative":
+    step = mindspore.jit(step, capture_mode="bytecode" if mode == "bytecode" else "ast")
+
+def data(rows):
+    x = np.random.default_rng(1).standard_normal((rows, width)).astype(np.float32)
+    return Tensor(x), Tensor(x[:, :1].copy())
+
+def block(steps, x, y):
+    begun, begun_cpu = time.perf_counter(), time.thread_time()
+    for _ in range(steps):
+        step(x, y).asnumpy()
+    return (time.perf_counter() - begun) / steps, (time.thread_time() - begun_cpu) / steps
+
+rows = 64
+for _ in range(4):  # until a step takes about as long as wanted
+    x, y = data(rows)
+    block(2, x, y)
+    seconds = min(block(3, x, y) for _ in range(3))[0]
+    rows = max(1, min(200000, int(rows * min(8, max(0.2, target / seconds)))))
+x, y = data(rows)
+steps = 10 if target < 0.05 else 2
+pairs = []
+put(with_hooks); block(25, x, y)
+spent.clear()
+begun, taken = time.perf_counter(), 0
+while time.perf_counter() - begun < SECONDS:
+    put(with_hooks); on = block(steps, x, y)
+    put(without); off = block(steps, x, y)
+    pairs.append((off, on))
+    taken += steps
+def quartiles(which):
+    return statistics.quantiles([on[which] - off[which] for off, on in pairs], n=4)
+print(json.dumps({
+    "step": statistics.median(off[0] for off, on in pairs), "wall": quartiles(0), "cpu": quartiles(1),
+    "pairs": len(pairs), "sampled": sum(spent) / taken, "samples": len(spent), "steps": taken,
+}))
+"""
+
+
+def figures() -> list[Figure]:
+    found = []
+    for mode in ("pynative", "jit", "bytecode"):
+        for target in (0.005, 0.2):
+            found += _of(mode, target)
+    return found
+
+
+def _of(mode: str, target: float) -> list[Figure]:
+    with tempfile.TemporaryDirectory() as folder:
+        child = Path(folder, "child.py")  # a file: @jit reads the source of what it compiles
+        child.write_text(CHILD)
+        env = os.environ | {"PYTHONPATH": str(GUEST), "ASCEND_STUDIO_RUN": folder}
+        done = subprocess.run(
+            [sys.executable, str(child), mode, str(target)],
+            env=env, cwd=folder, stdout=subprocess.PIPE, text=True, check=True, timeout=300,
+        )  # fmt: skip
+    values = json.loads(done.stdout.splitlines()[-1])
+    what = f"MindSpore {mode}, step of {values['step'] * 1e3:.3g} ms, hooks add"
+    allowed = max(ALLOWED_PART * values["step"], ALLOWED_SECONDS) * 1e6
+    samples = f"{values['samples']} gradient norms in {values['steps']} steps, each step"
+    return [
+        Figure(
+            what=f"{what}, CPU of its thread ({_spread(values, 'cpu')})",
+            value=values["cpu"][1] * 1e6,
+            unit="µs",
+            bar=allowed,
+        ),
+        Figure(what=f"{what}, by the clock ({_spread(values, 'wall')})", value=values["wall"][1] * 1e6, unit="µs"),
+        Figure(what=f"{what}, {samples}", value=values["sampled"] * 1e6, unit="µs", bar=allowed),
+    ]
+
+
+def _spread(values: dict[str, Any], name: str) -> str:
+    low, _, high = (1e6 * value for value in values[name])
+    return f"quartiles {low:.0f} … {high:.0f} of {values['pairs']} pairs"

@@ -1,0 +1,216 @@
+"""The way into unmodified scripts: sitecustomize, waiting for imports, and what is told where nothing was seen."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from studio.places import GUEST
+
+OLDER = [path for path in (Path(f"/root/.pyenv/versions/{v}/bin/python") for v in ("2.7.18", "3.6.15", "3.7.16"))]
+SAY_HIDDEN = "import sys, sitecustomize; print(sitecustomize.__file__, getattr(sys, 'by_the_user', ''))"
+
+
+class Script:
+    """What running a line in a run, with the curves wanted, came to."""
+
+    def __init__(self, line: list[str], run: Path, cwd: Path, hooks: str = "curves", **environment: str) -> None:
+        kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        kept |= {"PYTHONPATH": str(GUEST), "ASCEND_STUDIO_RUN": str(run), "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+        kept |= {"ASCEND_STUDIO_HOOKS": hooks} if hooks else {}
+        done = subprocess.run(
+            line, env=kept | environment, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
+        )
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+        lines = [line for path in sorted(run.glob("events*")) for line in path.read_text("utf-8").splitlines()]
+        self.records: list[dict[str, Any]] = [json.loads(line) for line in lines]
+
+    def why(self) -> list[str]:
+        return [one["args"]["why"] for one in self.records if one.get("rule") == "hooks.nothing_seen"]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    return folder
+
+
+def ran(run: Path, script: str, *words: str, **settings: str) -> Script:
+    path = run.parent / "script.py"
+    path.write_text(script)
+    return Script([sys.executable, *words, str(path)], run, run.parent, **settings)
+
+
+def beside(run: Path, name: str, text: str) -> str:
+    """A PYTHONPATH with the guest first, then a folder of the user's own that has this file."""
+    folder = run.parent / "own"
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(text)
+    return os.pathsep.join((str(GUEST), str(folder)))
+
+
+@pytest.mark.parametrize("hooks", ["", "curves"])
+def test_that_the_users_own_sitecustomize_runs_as_if_alone(run: Path, hooks: str) -> None:
+    paths = beside(run, "sitecustomize.py", "import sys\nsys.by_the_user = __name__\n")
+    script = ran(run, SAY_HIDDEN, PYTHONPATH=paths, hooks=hooks)
+    assert script.out.split() == [str(run.parent / "own" / "sitecustomize.py"), "sitecustomize"], script.err
+
+
+def test_that_an_error_in_the_users_sitecustomize_is_told_by_python_as_ever(run: Path) -> None:
+    script = ran(run, "print('trained')", PYTHONPATH=beside(run, "sitecustomize.py", "raise OSError('broken here')"))
+    assert script.out == "trained\n"
+    assert "broken here" in script.err
+    assert script.why() == ["hooks.why.no_framework"]
+
+
+@pytest.mark.parametrize("flag", ["-S", "-I", "-E"])
+def test_that_a_python_that_ignores_us_runs_without_hooks(run: Path, flag: str) -> None:
+    script = ran(run, "print('trained')", flag)
+    assert (script.code, script.out, script.err, script.records) == (0, "trained\n", "", [])
+
+
+def test_that_without_hooks_wanted_nothing_of_ours_is_imported(run: Path) -> None:
+    script = ran(run, "import sys\nprint([name for name in sys.modules if 'ascend' in name])", hooks="")
+    assert (script.out, script.records) == ("[]\n", [])
+
+
+def test_that_a_broken_guest_does_not_stop_a_training(run: Path) -> None:
+    paths = beside(run, "ascend_studio.py", "raise SyntaxError('cut off')").split(os.pathsep)
+    script = ran(run, "print('trained')", PYTHONPATH=os.pathsep.join([paths[1], paths[0]]))
+    assert (script.code, script.out, script.err) == (0, "trained\n", "")
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("print('no training')", ["hooks.why.no_framework"]),
+        ("import sys; sys.exit()", ["hooks.why.no_framework"]),
+        ("import os; os.chdir('/'); os.closerange(3, 50)", ["hooks.why.no_framework"]),
+        ("import os; os.fork() or exit()", ["hooks.why.no_framework"]),
+        ("import ascend_studio; ascend_studio.metric(1, loss=2.0)", []),
+        ("import sys; sys.exit('usage: …')", []),
+        ("import argparse; argparse.ArgumentParser().parse_args(['--wrong'])", []),
+        ("1 / 0", []),
+        ("import sys; sys.excepthook = print; 1 / 0", []),
+        ("import os; os._exit(0)", []),
+    ],
+)
+def test_that_a_script_that_gives_nothing_says_why_unless_it_failed(run: Path, script: str, why: list[str]) -> None:
+    assert ran(run, script).why() == why
+
+
+def test_that_torch_without_a_backward_says_so(run: Path) -> None:
+    pytest.importorskip("torch")
+    script = ran(run, "import torch; torch.nn.Linear(2, 2)(torch.ones(1, 2))")
+    assert script.why() == ["hooks.why.no_backward"], script.err
+
+
+def test_that_only_the_first_process_says_that_there_was_nothing(run: Path) -> None:
+    script = ran(run, "import subprocess, sys; subprocess.run([sys.executable, '-c', 'pass'], check=True)")
+    assert len(script.why()) == 1
+
+
+@pytest.mark.parametrize(("rank", "told"), [("0", 1), ("1", 0)])
+def test_that_the_first_rank_says_it_for_all(run: Path, rank: str, told: int) -> None:
+    start = "import os, subprocess, sys; os.environ['RANK'] = '{}'; subprocess.run([sys.executable, '-c', 'pass'])"
+    script = ran(run, start.format(rank) + "; os._exit(0)")
+    assert len(script.why()) == told
+
+
+def test_that_a_process_that_calls_exec_is_still_the_first(run: Path) -> None:
+    script = ran(run, "import os, sys; os.execv(sys.executable, [sys.executable, '-c', 'print(1)'])")
+    assert (script.out, len(script.why())) == ("1\n", 1)
+
+
+def test_that_children_with_a_path_of_their_own_are_left_alone(run: Path) -> None:
+    child = "import sys; print([name for name in sys.modules if 'ascend' in name])"
+    start = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}], env={{'PYTHONPATH': ''}})"
+    assert ran(run, start).out == "[]\n"
+
+
+def test_that_an_install_runs_once_the_module_is_whole(run: Path) -> None:
+    paths = beside(run, "framework.py", "import part_of_it\nvalue = 7\n")
+    beside(run, "part_of_it.py", "")
+    script = """
+from ascend_studio import hooks
+hooks.after_import("framework", lambda module: print("installed", module.value))
+hooks.after_import("part_of_it", lambda module: print("installed part"))
+hooks.after_import("absent", print)
+print("before")
+import framework, framework
+hooks.after_import("framework", lambda module: print("at once", module.value))
+try:
+    import absent
+except ImportError as error:
+    print(error)
+"""
+    out = ran(run, script, PYTHONPATH=paths).out.splitlines()
+    assert out == ["before", "installed part", "installed 7", "at once 7", "No module named 'absent'"]
+
+
+def test_that_an_install_that_fails_is_told_and_the_import_is_not_harmed(run: Path) -> None:
+    paths = beside(run, "framework.py", "value = 7")
+    script = """
+from ascend_studio import hooks
+hooks.after_import("framework", lambda module: int("not this one"))
+import framework
+print(framework.value)
+"""
+    done = ran(run, script, PYTHONPATH=paths)
+    assert done.out == "7\n"
+    (told,) = [record for record in done.records if record["rule"] == "hooks.given_up"]
+    assert told["args"] == {
+        "what": "framework",
+        "reason": "ValueError: invalid literal for int() with base 10: 'not this one'",
+    }
+
+
+def test_that_what_failed_is_switched_off_and_told_once(run: Path) -> None:
+    script = """
+from ascend_studio import hooks
+calls = []
+def wrong(value):
+    calls.append(value)
+    raise ValueError(value)
+safe = hooks.guarded("curves")(wrong)
+print(safe(1), safe(2), calls, hooks.is_off("curves"), hooks.is_off("captures"))
+"""
+    done = ran(run, script)
+    assert done.out == "None None [1] True False\n"
+    assert [record["rule"] for record in done.records] == ["hooks.given_up", "hooks.nothing_seen"]
+    assert done.why() == ["hooks.why.given_up"]
+
+
+def test_that_listeners_hear_of_each_step_until_they_fail(run: Path) -> None:
+    script = """
+from ascend_studio import hooks
+hooks.step_listeners.append(lambda step: print(step, 6 // (3 - step)))
+for step in range(1, 6):
+    hooks.stepped(step)
+"""
+    assert ran(run, script).out == "1 3\n2 6\n"
+
+
+@pytest.mark.parametrize("python", OLDER, ids=str)
+def test_that_an_older_python_starts_as_ever(run: Path, python: Path) -> None:
+    if not python.exists():
+        pytest.skip(f"no {python} here")
+    script = Script([str(python), "-c", "print('trained')"], run, run)
+    assert (script.code, script.out, script.err) == (0, "trained\n", "")
+
+
+@pytest.mark.parametrize("path", sorted(GUEST.rglob("*.py")), ids=lambda path: path.stem)
+def test_that_the_guest_is_python_37_and_imports_the_standard_library_only(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"), feature_version=(3, 7))
+    names = [name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names]
+    names += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    at_hand = {"torch.optim", "torch.utils.data"}  # torch has imported them itself
+    assert {name.split(".")[0] for name in names if name not in at_hand} <= sys.stdlib_module_names | {"ascend_studio"}

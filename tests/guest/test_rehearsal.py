@@ -1,0 +1,163 @@
+"""Rehearsals in the guest alone: real PyTorch, real scripts, in processes of their own."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from backends.launch.rehearse import report
+from backends.launch.rehearse.spec import Rehearsal, RehearseSpec
+from backends.launch.rehearse.work import assembled, refusal
+from studio import run as runs
+from studio.events import Ended, Finding
+from studio.places import GUEST
+from tests.guest import rehearsed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backends.launch.rehearse.report import Report
+
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
+
+# Imports torch once and runs each script in a fork, as a script that an NPU's host would run: with the excepthook.
+FORKS = """
+import json, os, runpy, sys
+import torch
+from ascend_studio.rehearsal import record
+for number, script in enumerate(json.load(open(sys.argv[1]))):
+    pid = os.fork()
+    if not pid:
+        code, os.environ["ASCEND_STUDIO_RUN"] = 0, os.path.join(os.getcwd(), str(number))
+        os.mkdir(os.environ["ASCEND_STUDIO_RUN"])
+        path = os.path.join(os.environ["ASCEND_STUDIO_RUN"], "train.py")
+        open(path, "w").write(script)
+        try:
+            runpy.run_path(path, run_name="__main__")
+        except Exception:
+            sys.excepthook(*sys.exc_info())
+            code = 1
+        record.write()
+        sys.stdout.flush()
+        os._exit(code)
+    print("code", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+"""
+
+
+def child(folder: Path, script: str, *words: str, hooks: str = "", **more: str) -> subprocess.CompletedProcess[str]:
+    path = folder / "train.py"
+    path.write_text(script, encoding="utf-8")
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    env = kept | {"PYTHONPATH": str(GUEST), "OMP_NUM_THREADS": "1"} | more
+    if hooks:
+        env |= {"ASCEND_STUDIO_RUN": str(folder), "ASCEND_STUDIO_HOOKS": hooks}
+    line = [sys.executable, "-W", "ignore", str(path), *words]
+    return subprocess.run(
+        line, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
+    )
+
+
+def events(folder: Path) -> list[dict[str, Any]]:
+    files = sorted(folder.glob("events*.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
+
+
+def test_that_a_script_for_cuda_runs_and_its_float32_losses_are_those_of_its_cpu_path(tmp_path: Path) -> None:
+    done = child(tmp_path, rehearsed.CUDA, hooks="curves,rehearse=cuda")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "cpu").mkdir()
+    on_cpu = child(tmp_path / "cpu", rehearsed.CUDA, "cpu")
+    losses = [line for line in done.stdout.splitlines() if line.startswith("float32")]
+    assert len(losses) == 4
+    assert losses == [line for line in on_cpu.stdout.splitlines() if line.startswith("float32")]
+
+    half = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("float16")]
+    assert half == [line.split()[1] for line in done.stdout.splitlines() if line.startswith("bfloat16")]
+    notes = [event["key"] for event in events(tmp_path) if event["type"] == "note"]
+    assert notes == ["rehearsal.as_cuda", "rehearsal.half_as_bfloat16"]
+
+    (part,) = report.read_parts(tmp_path)
+    assert part.blocked == ()
+    counts = part.redirected
+    assert {name: counts[name] for name in ("Module.cuda", "GradScaler", "autocast", "torch.cuda.synchronize")} == {
+        "Module.cuda": 3, "GradScaler": 3, "autocast": 12, "torch.cuda.synchronize": 12,
+    }  # fmt: skip
+    assert {"DataParallel", "DataLoader(pin_memory)", "torch.Generator", "Tensor.type"} <= counts.keys()
+    check_operators(part.operators)
+
+
+def check_operators(rows: tuple[tuple[Any, ...], ...]) -> None:
+    """Forward, backward and optimizer, each with its module, and nothing of what the curves compute themselves."""
+    table = {(row[0], row[1], row[2], row[3].split(" ")[0]): row for row in rows}
+    forward = table["aten.convolution.default", "forward", "DataParallel.module.0", "float32"]
+    backward = table["aten.convolution_backward.default", "backward", "DataParallel.module.0", "float32"]
+    assert (forward[4], forward[6], forward[7]) == ("8x1x8x8 4x1x3x3 4", "8x4x6x6", 4)
+    assert backward[7] == forward[7]
+    assert ("aten.mm.default", "backward", "DataParallel.module.4", "bfloat16") in table
+    assert any(row[1] == "optimizer" for row in rows)
+    assert "aten._foreach_norm.Scalar" not in {row[0] for row in rows}
+
+
+def verdicts(folder: Path, scripts: list[str]) -> list[tuple[Report, Finding | None]]:
+    """As the worker would judge each script, as npu."""
+    (folder / "scripts.json").write_text(json.dumps(scripts), encoding="utf-8")
+    off = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}  # so that `import torch_npu` is an edit that counts
+    done = child(folder, FORKS, "scripts.json", hooks="curves,rehearse=npu", **off)
+    codes = [int(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("code ")]
+    assert len(codes) == len(scripts), done.stderr
+    spec = RehearseSpec(rehearsal=Rehearsal(stance="npu"))
+    asked = runs.create(folder / "runs", "rehearse", {})
+    found = []
+    for number, code in enumerate(codes):
+        run = runs.Run(folder=folder / str(number), asked=asked.asked)
+        one = assembled(spec, run, report.read_parts(run.folder), Ended(code=code), "")
+        assert code == 0 or one.blocked, done.stderr
+        found.append((one, None if one.answer else refusal(one, Ended(code=code))))
+    return found
+
+
+def test_that_as_npu_a_migrated_script_passes_and_each_dropped_edit_is_caught(tmp_path: Path) -> None:
+    dropped = [rehearsed.migrated(without=edit) for edit in rehearsed.EDITS]
+    (whole, why), *others = verdicts(tmp_path, [rehearsed.migrated(), *dropped])
+    assert whole.answer, why
+    assert whole.blocked == ()
+    assert (whole.steps, len(whole.losses)) == (2, 2)
+    assert len(others) == 13
+    missed = [rehearsed.MIGRATED[edit] for edit, (one, _) in zip(rehearsed.EDITS, others, strict=True) if one.answer]
+    assert not missed
+    lines = [finding.line for _, finding in others if finding]
+    places = [edit + 1 for edit in rehearsed.EDITS[1:]]
+    places[places.index(5)] = 9  # torch.device("cuda") is a device anywhere, and refused where it is used
+    assert lines[1:] == places
+
+
+def test_that_as_npu_only_what_transfer_to_npu_covers_is_redirected_and_only_if_it_is_imported(tmp_path: Path) -> None:
+    scripts = [
+        rehearsed.TRANSFERRED,
+        rehearsed.NOT_COVERED,
+        rehearsed.ORIGINAL,
+        rehearsed.ASKS_NPU,
+        rehearsed.ONLY_ASKS,
+    ]
+    (transferred, why), (gap, gap_why), (original, original_why), asks_npu, asks_cuda = verdicts(tmp_path, scripts)
+    assert transferred.answer, why
+    assert (transferred.blocked, transferred.steps) == ((), 2)
+    assert (gap.answer, gap.steps, original.answer, original.steps) == (False, 2, False, 0)
+    assert "NVTX" in str(gap_why)
+    assert "CUDA" in str(original_why) or "cuda" in str(original_why)
+    assert asks_npu[0].answer
+    assert [(one.rule, one.line) for one in asks_cuda if isinstance(one, Finding)] == [("launch.rehearse.no_device", 3)]
+
+
+def test_that_a_script_that_asks_torch_for_its_accelerator_runs_as_npu(tmp_path: Path) -> None:
+    done = child(tmp_path, rehearsed.AGNOSTIC, hooks="rehearse=npu")
+    assert (done.returncode, done.stdout) == (0, "device npu\n"), done.stderr
+    refused = child(tmp_path, "import torch\ntorch.zeros(2).cuda()", hooks="rehearse=npu")
+    assert refused.stderr.splitlines()[-1] == "AssertionError: Torch not compiled with CUDA enabled"

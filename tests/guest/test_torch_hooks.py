@@ -1,0 +1,205 @@
+"""The curves of unmodified PyTorch scripts, against what the scripts print themselves."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from studio.places import GUEST
+from tests.guest import trainings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
+
+TIMES = {"step_time", "time_forward", "time_backward", "time_optimizer", "samples_per_second"}
+
+
+def environment(run: Path | None) -> dict[str, str]:
+    """Of a training in `run`, or outside the studio."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    kept |= {"PYTHONDONTWRITEBYTECODE": "1", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "OMP_NUM_THREADS": "1"}
+    if run is None:
+        return kept
+    return kept | {"PYTHONPATH": str(GUEST), "ASCEND_STUDIO_RUN": str(run), "ASCEND_STUDIO_HOOKS": "curves"}
+
+
+def execute(line: Iterable[str | Path], run: Path | None, cwd: Path) -> str:
+    done = subprocess.run(
+        list(map(str, line)),
+        env=environment(run),
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def printed(text: str) -> dict[str, list[float]]:
+    """What a script printed as "name value name value", by name."""
+    series = defaultdict(list)
+    for line in text.splitlines():
+        words = line.split()
+        if words and words[0] in ("loss", "loss.1", "step"):
+            for name, value in zip(words[::2], words[1::2], strict=True):
+                series[name].append(float(value))
+    return series
+
+
+def captured(events: list[dict[str, Any]], name: str) -> list[float]:
+    values = [event["values"] for event in events if event["type"] == "metric"]
+    return [float(one[name]) for one in values if name in one]
+
+
+class Trained:
+    def __init__(self, script: str, out: str, bare: str, events: list[dict[str, Any]]) -> None:
+        self.script, self.out, self.bare, self.events = script, out, bare, events
+
+    def metrics(self) -> list[dict[str, Any]]:
+        return [event["values"] for event in self.events if event["type"] == "metric"]
+
+
+def run_each(folder: Path, run: Path | None) -> dict[str, int]:
+    """The pid of the process that ran each script."""
+    paths = []
+    folder.mkdir()
+    for name, script in trainings.SCRIPTS.items():
+        paths.append(folder / f"{name}.py")
+        paths[-1].write_text(trainings.BEGIN + script)
+    out = execute([sys.executable, "-c", trainings.EACH_IN_A_FORK, *paths], run, folder)
+    ends = [line.split() for line in out.splitlines()]
+    assert all(code == "0" for _, _, code in ends), out
+    return {Path(path).stem: int(pid) for path, pid, _ in ends}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trained]:
+    folder = tmp_path_factory.mktemp("torch")
+    run = folder / "run"
+    run.mkdir()
+    pids = run_each(folder / "hooked", run)
+    run_each(folder / "bare", None)
+    result = {}
+    for name, pid in pids.items():
+        out, bare = ((folder / kind / f"{name}.py.out").read_text() for kind in ("hooked", "bare"))
+        result[name] = Trained(name, out, bare, records(run / f"events.a1.r0.p{pid}.jsonl"))
+    # The process that only started the others has nothing to tell, nor have the data loader's workers.
+    assert len(list(run.glob("events*"))) == len(pids)
+    return result
+
+
+@pytest.mark.parametrize("name", trainings.SCRIPTS)
+def test_that_losses_and_weights_are_bit_equal_with_and_without_hooks(trained: dict[str, Trained], name: str) -> None:
+    assert "weights" in trained[name].out
+    assert trained[name].out == trained[name].bare
+
+
+@pytest.mark.parametrize("name", trainings.SCRIPTS)
+def test_that_the_curves_are_what_the_script_prints(trained: dict[str, Trained], name: str) -> None:
+    series = printed(trained[name].out)
+    steps = series.pop("step", None)
+    for metric, values in series.items():
+        # repr: also the same where one is NaN.
+        assert repr(captured(trained[name].events, metric)) == repr(values), metric
+    if steps:
+        assert [event["step"] for event in trained[name].events] == steps
+
+
+@pytest.mark.parametrize("name", set(trainings.SCRIPTS) - {"broken_hooks"})
+def test_that_nothing_but_metrics_is_told(trained: dict[str, Trained], name: str) -> None:
+    assert [event for event in trained[name].events if event["type"] != "metric"] == []
+
+
+def test_that_each_step_after_the_first_has_its_times(trained: dict[str, Trained]) -> None:
+    first, *others = trained["plain"].metrics()
+    assert not TIMES & set(first)
+    for values in others:
+        assert TIMES | {"time_data"} <= set(values)
+        parts = [values[f"time_{part}"] for part in ("data", "forward", "backward", "optimizer")]
+        assert min(parts) > 0
+        assert sum(parts) < values["step_time"]
+        assert values["samples_per_second"] * values["step_time"] == pytest.approx(6)
+        assert "tokens_per_second" not in values
+
+
+def test_that_samples_and_tokens_of_all_micro_steps_count(trained: dict[str, Trained]) -> None:
+    for values in trained["accumulation"].metrics()[1:]:
+        assert values["samples_per_second"] * values["step_time"] == pytest.approx(6)
+        assert values["tokens_per_second"] * values["step_time"] == pytest.approx(24)
+
+
+def test_that_a_batch_shown_to_two_networks_counts_once(trained: dict[str, Trained]) -> None:
+    values = [values for values in trained["two_optimizers"].metrics() if "step_time" in values]
+    assert [one["samples_per_second"] * one["step_time"] for one in values[1:]] == [pytest.approx(5)] * 2
+
+
+def test_that_the_norm_is_sampled_where_the_script_has_none(trained: dict[str, Trained]) -> None:
+    assert len(captured(trained["accumulation"].events, "grad_norm")) >= 1
+    assert len(captured(trained["two_optimizers"].events, "grad_norm.1")) >= 1
+
+
+def test_that_the_norm_is_of_unscaled_gradients(trained: dict[str, Trained]) -> None:
+    (sampled, *_) = captured(trained["scaler"].events, "grad_norm")
+    assert sampled == pytest.approx((4 * 1.5**2 + 1) ** 0.5)
+
+
+def test_that_an_error_in_a_hook_is_told_once_and_ends_the_curves(trained: dict[str, Trained]) -> None:
+    (told,) = [event for event in trained["broken_hooks"].events if event["type"] == "finding"]
+    assert told["rule"] == "hooks.given_up"
+    assert "NoneType" in told["args"]["reason"]
+
+
+def test_that_torchrun_under_bash_has_a_curve_for_each_rank(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(trainings.DISTRIBUTED)
+    line = f"{sys.executable} -m torch.distributed.run --standalone --nproc_per_node 2 train.py $1"
+    (tmp_path / "run.sh").write_text(f"cd {tmp_path}\n{line}\n")
+    for name in ("run", "hooked", "bare"):
+        (tmp_path / name).mkdir()
+    execute(["bash", "run.sh", "hooked"], tmp_path / "run", tmp_path)
+    execute(["bash", "run.sh", "bare"], None, tmp_path)
+    for rank in (0, 1):
+        (path,) = (tmp_path / "run").glob(f"events.a1.r{rank}.*")
+        out = (tmp_path / "hooked" / f"rank{rank}.txt").read_text()
+        assert captured(records(path), "loss") == printed(out)["loss"]
+        assert captured(records(path), "grad_norm")[0] == pytest.approx(printed(out)["grad_norm"][0], rel=1e-6)
+        assert out == (tmp_path / "bare" / f"rank{rank}.txt").read_text()
+    assert len(list((tmp_path / "run").glob("events*"))) == 2
+
+
+def test_that_spawned_trainings_have_a_curve_each(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(trainings.DISTRIBUTED)
+    for name in ("run", "hooked", "bare"):
+        (tmp_path / name).mkdir()
+    for name, run in (("hooked", tmp_path / "run"), ("bare", None)):
+        execute([sys.executable, "train.py", name, str(free_port())], run, tmp_path)
+    losses = []
+    for rank in (0, 1):
+        out = (tmp_path / "hooked" / f"rank{rank}.txt").read_text()
+        losses.append(printed(out)["loss"])
+        assert out == (tmp_path / "bare" / f"rank{rank}.txt").read_text()
+    files = list((tmp_path / "run").glob("events*"))
+    assert sorted(captured(records(path), "loss") for path in files) == sorted(losses)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,108 @@
+"""`ascend-studio capture`: a training that a person started, captured from another terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from backends.launch.capture import state
+from backends.launch.capture.forecast import forecast
+from backends.launch.capture.spec import CaptureSpec
+from studio import run as runs
+from studio import schema
+from studio.processes import write_mark
+from studio.project import runs_folder
+from tests.guest.capturing import TORCH, operators, slices
+from tests.runs import prepare, wait_for
+from tests.studio.test_command_line import last_json, studio
+
+if TYPE_CHECKING:
+    from studio.run import Run
+
+
+@pytest.fixture
+def training(tmp_path: Path, homes: Path) -> Run:
+    """A script of a person's own, launched and in its steps."""
+    (tmp_path / "train.py").write_text(TORCH)
+    done = studio("--no-project", "launch", "--detach", "--", sys.executable, "train.py", "16", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (run,) = runs.runs_in(runs_folder(None))
+    wait_for(lambda: state.ready(run.folder) or runs.glance(run).state == "ended", 120, run.name)
+    return run
+
+
+def test_that_a_running_script_is_captured_from_another_terminal(training: Run, tmp_path: Path) -> None:
+    done = studio("--no-project", "capture", training.name, "--kind", "dump", "--steps", "2", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    result = last_json(done)
+    (captured,) = result["captures"]
+    assert (captured["kind"], captured["done"]) == ("dump", 2)
+    (artifact,) = result["artifacts"]
+    dumps = sorted(Path(artifact["path"]).glob("step*/proc*/dump.json"))
+    assert [path.parent.parent.name for path in dumps] == [f"step{captured['start'] + one}" for one in range(2)]
+    assert "Functional.linear.0.forward" in operators(dumps[0])
+    assert "Estimate: about" in done.stderr
+    assert "The first captured step took" in done.stderr
+
+    again = studio("--no-project", "capture", training.name, "--kind", "dump", "--json", cwd=tmp_path)
+    assert "As measured in this run" in again.stderr
+    profile = studio("--no-project", "capture", training.name, "--steps", "3", "--json", cwd=tmp_path)
+    trace = Path(last_json(profile)["artifacts"][0]["path"])
+    assert sum(event["name"].startswith("ProfilerStep#") for event in slices(trace)) == 3
+
+    refused = studio("--no-project", "capture", training.name, "--keep-free", "90000000", "--json", cwd=tmp_path)
+    assert refused.returncode == 1
+    assert "Not captured" in refused.stderr
+    (tmp_path / "enough").touch()
+    wait_for(lambda: runs.glance(training).state == "ended", 60)
+    assert runs.glance(training).code == 0
+    late = studio("--no-project", "capture", training.name, cwd=tmp_path)
+    assert late.returncode == 1
+    assert "is not running" in late.stderr
+
+
+def test_that_a_run_without_hooks_and_wrong_words_are_refused(tmp_path: Path, homes: Path) -> None:
+    run = prepare(runs_folder(None))
+    write_mark(run.folder / "worker.json", os.getpid())
+    done = studio("--no-project", "capture", run.name, cwd=tmp_path)
+    assert (done.returncode, "was started without capture hooks" in done.stderr) == (1, True)
+    for words, said in (
+        ([], "RUN: Which run"), ([run.name, "--ranks", "a"], "--ranks: Numbers with commas"),
+        ([run.name, "--steps", "0"], "--steps: At least 1"),
+    ):  # fmt: skip
+        wrong = studio("--no-project", "capture", *words, cwd=tmp_path)
+        assert wrong.returncode == 2
+        assert said in wrong.stderr
+
+
+def test_that_a_forecast_is_an_estimate_until_the_same_was_measured() -> None:
+    request = state.Request(id="a", kind="profile", steps=4)
+    ready = (state.Ready(tensors=10, parameters=1000), state.Ready(rank=1, tensors=10, parameters=1000))
+    assert forecast(request, (), ()).octets is None
+    guess = forecast(request, ready, ())
+    assert (guess.octets, guess.is_measured) == (10 * 27_000 * 4 * 2, False)
+    assert guess.need > (guess.octets or 0)
+    once = state.Rank(state="done", kind="profile", done=2, steps=2, octets=1000, seconds=0.3, usual=0.1)
+    told = forecast(request, ready, (once,))
+    assert (told.octets, told.is_measured, round(told.slower[0], 3)) == (4000, True, 3.0)
+    dump = state.Request(id="b", kind="dump", steps=1)
+    assert not forecast(dump, ready, (once,)).is_measured
+
+
+def test_that_a_request_says_what_was_chosen(tmp_path: Path) -> None:
+    spec = CaptureSpec()
+    for name, value in {"run": tmp_path, "kind": "dump", "at": 12, "ranks": "0,3", "level": "mix"}.items():
+        spec = schema.with_value(spec, name, value)
+    assert not schema.problems(spec)
+    state.plan_into(tmp_path, state.request_of(spec.capture, 7))
+    written = json.loads((tmp_path / "capture.json").read_text())
+    assert written.pop("id").endswith(state.asked(tmp_path).id[-4:])  # type: ignore[union-attr]
+    assert written == {
+        "kind": "dump", "start": 12, "steps": 2, "ranks": [0, 3], "task": "statistics", "level": "mix",
+        "stacks": False, "need": 7, "margin": 500_000_000,
+    }  # fmt: skip

@@ -1,0 +1,204 @@
+"""Rehearsals from the command line and in the worker."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from backends.launch.rehearse import limits, report
+from backends.launch.rehearse.limits import END, Limits
+from backends.launch.rehearse.plan import plan
+from backends.launch.rehearse.report import Blocked
+from backends.launch.rehearse.spec import Rehearsal, RehearseSpec
+from backends.launch.rehearse.work import assembled, refusal
+from studio import run as runs
+from studio import schema
+from studio.events import Ended, Journal
+from studio.supervisor import TooMuch
+from tests.runs import events_of
+from tests.studio.test_command_line import last_json, studio
+
+if TYPE_CHECKING:
+    from studio.run import Run
+
+needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
+
+TWO_RANKS = """
+import torch, torch.distributed as dist, os
+rank = int(os.environ["LOCAL_RANK"])
+torch.cuda.set_device(rank)
+dist.init_process_group("nccl", device_id=torch.device("cuda", rank))
+assert torch.cuda.device_count() == 2
+torch.manual_seed(rank)
+net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 2).cuda(rank), device_ids=[rank])
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+while True:
+    loss = net(torch.randn(8, 4, device=rank)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    dist.barrier(device_ids=[rank])
+    if rank == 0:
+        print("loss", loss.item().hex(), flush=True)
+"""
+WITHOUT_STEPS = "import torch\nwhile True: torch.ones(2, device='cuda').sum()"
+
+
+def asked(**values: Any) -> RehearseSpec:
+    spec = RehearseSpec()
+    for name, value in values.items():
+        spec = schema.with_value(spec, name, value)
+    return spec
+
+
+def prepare(folder: Path) -> Run:
+    return runs.create(folder, "rehearse", {})
+
+
+def part(run: Run, rank: int = 0, **values: Any) -> None:
+    folder = run.folder / report.PARTS
+    folder.mkdir(parents=True, exist_ok=True)
+    plain = {"rank": rank, "stance": "npu", "steps": 3, "redirected": {}, "blocked": [], "operators": []}
+    (folder / f"part.r{rank}.p1.json").write_text(json.dumps(plain | values))
+
+
+def test_that_the_stance_is_said_with_as() -> None:
+    spec = asked(stance="npu", steps=7, line=("python", "train.py"))
+    assert schema.arguments(spec) == ("--as", "npu", "--steps", "7", "--", "python", "train.py")
+    assert schema.from_json(RehearseSpec, schema.to_json(spec)) == (spec, ())
+
+
+def test_that_a_rehearsal_needs_a_program() -> None:
+    assert [(one.field, one.rule) for one in schema.problems(RehearseSpec())] == [("line", "launch.rule.no_line")]
+
+
+def test_that_the_program_runs_as_it_would_but_with_the_hooks_of_a_rehearsal(tmp_path: Path) -> None:
+    spec = asked(line=("A=1", "bash", "run.sh"), workdir=tmp_path, stance="npu", steps=None, cards=4)
+    command = plan(spec, prepare(tmp_path), {})
+    assert (command.argv, command.cwd) == (("bash", "run.sh"), tmp_path)
+    wanted = {"ASCEND_STUDIO_HOOKS": "curves,rehearse=npu", "ASCEND_STUDIO_REHEARSAL_DEVICES": "4", "A": "1"}
+    assert wanted.items() <= command.env.items()
+    assert "ASCEND_STUDIO_REHEARSAL_STEPS" not in command.env
+
+
+def test_that_ranks_are_added_up(tmp_path: Path) -> None:
+    run = prepare(tmp_path)
+    row = ["aten.mm.default", "forward", "Net", "float32 float32", "2x3 3x4", "float32", "2x4", 5]
+    blocked = {"name": "autocast", "message": "no", "kind": "disabled", "path": "/a.py", "line": 3}
+    for rank in (0, 1):
+        part(run, rank, redirected={"Tensor.to": 2}, blocked=[blocked], operators=[row])
+    (run.folder / report.PARTS / "part.r2.p9.json").write_text("{")
+    parts = report.read_parts(run.folder)
+    assert report.redirected_in(parts) == {"Tensor.to": 4}
+    assert len(report.blocked_in(parts)) == 1
+    found = assembled(asked(stance="npu"), run, parts, Ended(code=0), "")
+    report.keep(run, found, report.rows_of(parts))
+    assert report.read_report(run.folder) == found
+    assert report.answer(run)["blocked"] == (blocked,)
+    with (run.folder / report.OPERATORS).open(newline="") as file:
+        assert list(csv.reader(file)) == [list(report.HEAD), [*row[:7], "10"]]
+    assert not (run.folder / report.PARTS).exists()
+
+
+@pytest.mark.parametrize(
+    ("stance", "kind", "code", "redirected", "expected"),
+    [
+        ("npu", "raised", 1, {"Module.to": 1}, False),
+        ("npu", "raised", 0, {"Module.to": 1}, True),  # the script caught it
+        ("npu", "disabled", 0, {"Module.to": 1}, False),
+        ("npu", "ignored", 0, {"Module.to": 1}, True),
+        ("npu", "asked", 0, {"torch.npu.is_available": 1, "DataLoader(pin_memory)": 2}, False),
+        ("npu", "unknown", 1, {"Module.to": 1}, True),  # that is the rehearsal's own gap
+        ("cuda", "raised", 1, {}, True),
+    ],
+)
+def test_that_the_answer_is_no_where_an_npu_host_would_not_train(
+    tmp_path: Path, stance: str, kind: Any, code: int, redirected: dict[str, int], expected: bool
+) -> None:
+    run = prepare(tmp_path)
+    blocked = {"name": "torch.cuda", "message": "no CUDA", "kind": kind, "path": "/a.py", "line": 3}
+    part(run, redirected=redirected, blocked=[blocked])
+    found = assembled(asked(stance=stance), run, report.read_parts(run.folder), Ended(code=code), "")
+    assert found.answer is expected
+    if not found.answer:
+        assert (refusal(found, Ended(code=code)).path, refusal(found, Ended(code=code)).line) == ("/a.py", 3)
+
+
+def test_that_a_script_that_never_asks_for_a_device_is_refused_without_a_place(tmp_path: Path) -> None:
+    run = prepare(tmp_path)
+    part(run)
+    found = assembled(asked(stance="npu"), run, report.read_parts(run.folder), Ended(code=0), "")
+    assert refusal(found, Ended(code=0)).rule == "launch.rehearse.no_device"
+    assert replace(found, blocked=(Blocked(name="a", message="b", kind="asked", path="p", line=1),)).answer is False
+
+
+def test_that_a_limit_asks_first_and_ends_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = prepare(tmp_path)
+    watch = Limits(Rehearsal(minutes=1), run, Journal(run.folder, 1))
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    watch.tick()
+    assert not watch.reached
+    now += 61
+    watch.tick()
+    watch.tick()
+    assert (run.folder / END).read_text() == watch.reached == "time"
+    assert [event.key for event in events_of(run)] == ["launch.rehearse.time_over"]  # type: ignore[union-attr]
+    now += limits.GRACE + 1
+    with pytest.raises(TooMuch):
+        watch.tick()
+
+
+@needs_torch
+def test_that_two_ranks_of_torchrun_end_together_and_the_command_line_tells_what_came_of_it(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TWO_RANKS)
+    line = ("--", sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "train.py")
+    done = studio("--no-project", "rehearse", "--steps", "3", "--json", *line, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = last_json(done)
+    assert (found["steps"], found["ended"], found["processes"], found["answer"]) == (3, "steps", 2, True)
+    printed = [
+        line.split()[1] for line in (Path(found["run"]) / "output.log").read_text().splitlines() if "loss" in line
+    ]
+    assert [loss.hex() for loss in found["losses"]][: len(printed)] == printed
+    assert found["redirected"]["init_process_group"] == 2
+    assert found["redirected"]["DistributedDataParallel(device_ids)"] == 2
+    assert (found["blocked"], found["device"]) == ([], "cpu")
+    with (Path(found["run"]) / report.OPERATORS).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len({row["operator"] for row in rows}) == found["operators"]
+    assert {"forward", "backward"} <= {row["phase"] for row in rows}
+    assert {"kind": "operators", "path": report.OPERATORS} in found["artifacts"]
+    assert "rehearsal on the CPU" in done.stderr
+
+
+@needs_torch
+def test_that_time_ends_a_script_that_has_no_steps_and_that_is_no_failure(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(WITHOUT_STEPS)
+    words = ("rehearse", "--minutes", "0.1", "--json", "--", sys.executable, "train.py")
+    done = studio("--no-project", *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = last_json(done)
+    assert (found["code"], found["ended"], found["steps"], found["losses"]) == (0, "time", 0, [])
+    assert found["redirected"]["torch.ones"] > 0
+
+
+@needs_torch
+def test_that_an_unmigrated_script_is_refused_as_npu_with_the_place_in_its_code(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import torch\n\ntorch.nn.Linear(2, 2).cuda()\n")
+    done = studio("--no-project", "rehearse", "--as", "npu", "--json", "--", sys.executable, "train.py", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    found = last_json(done)
+    assert found["answer"] is False
+    assert [(one["message"], one["kind"], one["path"], one["line"]) for one in found["blocked"]] == [
+        ("Torch not compiled with CUDA enabled", "raised", str(tmp_path / "train.py"), 3)
+    ]
+    assert "a host with an NPU would not run this" in done.stderr

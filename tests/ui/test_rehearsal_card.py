@@ -1,0 +1,139 @@
+"""A rehearsal that is asked for in the window: its card says what came of it, and that it was one."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from PySide6.QtWidgets import QPushButton
+
+from backends.launch.rehearse.report import FILE, OPERATORS, Blocked, Report
+from studio import files, schema
+from studio import run as runs
+from studio.events import Ended, Journal
+from tests.ui import looks
+from ui.launch.rehearse_button import RehearsalSheet
+from ui.pages.curves import CurvesPage
+from ui.say import change_language
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from studio.run import Run
+    from ui.session import Session
+    from ui.shell import Shell
+
+SCRIPT = """
+import torch
+
+torch.manual_seed(0)
+model = torch.nn.Linear(4, 1).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(50):
+    loss = model(torch.ones(2, 4, device="cuda")).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print("LOSS", repr(loss.item()))
+"""
+MESSAGE = "Torch not compiled with CUDA enabled"
+REPORT = Report(
+    stance="npu", steps=0, losses=(0.5, "NaN"), redirected={f"Tensor.f{place}": 1500 for place in range(20)},
+    blocked=(Blocked(name="torch.cuda", message=MESSAGE, kind="raised", path="/x/train.py", line=5),), operators=17,
+    processes=2, ended="script", answer=False,
+)  # fmt: skip
+
+
+@pytest.fixture
+def page(qtbot: QtBot, session: Session) -> CurvesPage:
+    made = CurvesPage(session)
+    qtbot.addWidget(made)
+    made.resize(1400, 900)
+    made.show()
+    return made
+
+
+def rehearsed(session: Session, report: Report | None, code: int = 0) -> Run:
+    """A run as a rehearsal leaves it."""
+    from backends.launch.rehearse.spec import RehearseSpec
+
+    session.folder.mkdir(parents=True, exist_ok=True)
+    spec = schema.with_value(RehearseSpec(), "line", ("python", "train.py"))
+    run = runs.create(session.folder, "rehearse", schema.to_json(spec))
+    (run.folder / "artifacts").mkdir(exist_ok=True)
+    if report is not None:
+        files.write_json(run.folder / FILE, msgspec.to_builtins(report))
+    Journal(run.folder, 1).write(Ended(code=code))
+    session.look()
+    return run
+
+
+def test_that_a_script_for_cuda_is_rehearsed_from_the_launch_page_and_its_card_holds_what_ran(
+    shell: Shell, session: Session, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(SCRIPT)
+    shell.show_page("launch")
+    launch = shell.page_widget("launch")
+    launch.show_own()
+    own = launch.own()
+    own.choose_script(tmp_path / "train.py")
+    own.form.set_value("python", Path(sys.executable))
+    own.rehearse.button.click()
+    sheet = shell.findChild(RehearsalSheet)
+    assert isinstance(sheet, RehearsalSheet)
+    sheet.boxes["steps"].input.setText("0")
+    sheet.boxes["steps"].input.edited.emit()
+    assert not sheet.start_button.isEnabled()
+    sheet.boxes["steps"].input.setText("4")
+    sheet.boxes["steps"].input.edited.emit()
+    sheet.start_button.click()
+    run = session.run
+    assert run is not None
+    assert run.asked.command == "rehearse"
+    assert shell.page == "curves"
+    page = shell.page_widget("curves")
+    assert page.sentence.text().startswith("A rehearsal on the CPU")
+    qtbot.waitUntil(lambda: runs.glance(run).state == "ended", timeout=120_000)
+    qtbot.waitUntil(page.rehearsal.isVisible, timeout=20_000)
+    found = page.rehearsal.found
+    assert found is not None
+    assert found.answer, run.log.read_text()
+    assert found.stance == "cuda"
+    printed = [float(text.split()[1]) for text in run.log.read_text().splitlines() if text.startswith("LOSS")]
+    assert list(found.losses)[: len(printed)] == printed
+    assert len(found.losses) == 4
+    assert found.redirected
+    assert page.rehearsal.redirections.isVisible()
+    assert "Rehearsal" in page.chip.text()
+    assert page.grid.isVisible()
+    with (run.folder / OPERATORS).open(newline="") as file:
+        assert len({row["operator"] for row in csv.DictReader(file)}) == found.operators
+    assert page.rehearsal.open_button.isEnabled()
+
+
+def test_that_a_refusal_says_so_and_where(page: CurvesPage, session: Session, qtbot: QtBot) -> None:
+    rehearsed(session, REPORT, code=3)
+    qtbot.waitUntil(page.rehearsal.isVisible)
+    assert page.rehearsal.ended.text() == "A host with an NPU would not train this as it is."
+    assert page.rehearsal.blocked.text() == "train.py:5 raises: Torch not compiled with CUDA enabled"
+    assert page.rehearsal.rest.text() == "8 more are in artifacts/rehearsal.json."
+    assert "the answer is no" in page.sentence.text()
+    assert not page.rehearsal.open_button.isEnabled()
+    change_language("zh")
+    assert page.rehearsal.ended.text() == "不做修改，无法在 NPU 主机上训练。"
+    looks.settle()
+    assert looks.faults(page.rehearsal) == []
+
+
+def test_that_a_rehearsal_without_a_report_shows_no_card(page: CurvesPage, session: Session, qtbot: QtBot) -> None:
+    run = rehearsed(session, None, code=1)
+    qtbot.waitUntil(lambda: page.watcher is not None and page.watcher.is_loaded and bool(page.sentence.text()))
+    assert "A rehearsal on the CPU that failed" in page.sentence.text()
+    assert page.rehearsal.isHidden()
+    (run.folder / FILE).write_text('{"stance": 4}')
+    assert page.rehearsal.isHidden()
+    assert page.findChild(QPushButton, "curves.rehearsal.open") is not None

@@ -1,0 +1,160 @@
+"""What a rehearsal on the CPU showed: losses, what was redirected, what was blocked, and the operators that ran."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from backends.launch.rehearse.report import OPERATORS, read_report
+from studio.texts import t
+from studio.units import count, number
+from ui.asking import ask
+from ui.curves.facts_table import FactsTable
+from ui.widgets import Card, Chip, Sentence, button, label, retone
+
+if TYPE_CHECKING:
+    from backends.launch.rehearse.report import Blocked, Report
+    from studio.run import Run
+
+COMMAND = "rehearse"
+WIDTH = 560
+MOST_LOSSES, MOST_ROWS = 8, 12
+STANCES = {"cuda": "curves.rehearsal.as_cuda", "npu": "curves.rehearsal.as_npu"}
+ENDS = {
+    "steps": "curves.rehearsal.ended_steps", "time": "curves.rehearsal.ended_time",
+    "memory": "curves.rehearsal.ended_memory", "script": "curves.rehearsal.ended_script",
+}  # fmt: skip
+SENTENCES = {
+    "running": "curves.rehearsal.sentence_running", "unattended": "curves.rehearsal.sentence_running",
+    "done": "curves.rehearsal.sentence_done", "failed": "curves.rehearsal.sentence_failed",
+}  # fmt: skip
+KINDS = {
+    "raised": "curves.rehearsal.kind_raised", "disabled": "curves.rehearsal.kind_disabled",
+    "ignored": "curves.rehearsal.kind_ignored", "asked": "curves.rehearsal.kind_asked",
+    "unknown": "curves.rehearsal.kind_unknown",
+}  # fmt: skip
+
+
+class RehearsalCard(Card):
+    """Shown for a rehearsal that has ended, above its curves; hidden where its report is missing."""
+
+    report_read = Signal()
+
+    def __init__(self) -> None:
+        super().__init__("curves.rehearsal.card")
+        self.setObjectName("curves_rehearsal")
+        self.stance = Chip()
+        self.header.insertWidget(1, self.stance)
+        self.header.addWidget(label("curves.rehearsal.hint", "hint"))
+        self.ended, self.rest = Sentence(), Sentence()
+        self.facts, self.redirections, self.blocked = FactsTable(), FactsTable(), Sentence()
+        retone(self.blocked, "role", "")
+        self._titles: dict[QWidget, QLabel] = {
+            self.blocked: label("curves.rehearsal.blocked", "strong"),
+            self.redirections: label("curves.rehearsal.redirected", "strong"),
+        }
+        self.body.addWidget(self.ended)
+        self.body.addWidget(self.facts)
+        for shown, title in self._titles.items():
+            self.body.addWidget(title)
+            self.body.addWidget(shown)
+        self.body.addWidget(self.rest)
+        for table in (self.facts, self.redirections):
+            table.setMaximumWidth(WIDTH)
+        self._add_button()
+        self._run: Run | None = None
+        self.found: Report | None = None
+        self.hide()
+
+    def _add_button(self) -> None:
+        self.open_button = button("curves.rehearsal.open", "curves.rehearsal.open")
+        self.open_button.clicked.connect(self._open)
+        row = QHBoxLayout()
+        row.setSpacing(10)
+        row.addWidget(self.open_button)
+        row.addWidget(label("curves.rehearsal.open_hint", "hint"))
+        row.addStretch(1)
+        self.body.addLayout(row)
+
+    def show_run(self, run: Run | None, *, is_over: bool) -> None:
+        """Called again and again while a run is looked at: its report is read once, when it has ended."""
+        wanted = run if run is not None and is_over and run.asked.command == COMMAND else None
+        if wanted is None or self._run is None or wanted.folder != self._run.folder:
+            self.found = None
+            self.hide()
+            if wanted is not None:
+                ask(self, partial(read_report, wanted.folder), partial(self._read, wanted))
+        self._run = wanted
+
+    def _read(self, run: Run, found: Report | None) -> None:
+        if self._run is not None and run.folder == self._run.folder:
+            self.found = found
+            self.retranslate()
+            self.report_read.emit()
+
+    def retranslate(self) -> None:
+        self.setVisible(self.found is not None)
+        if self.found is not None and self._run is not None:
+            self._show(self.found)
+            self.open_button.setEnabled((self._run.folder / OPERATORS).is_file())
+
+    def sentence(self, run: Run, outcome: str) -> str:
+        """What the page says of a rehearsal at its top: always that it is one. '' for other runs."""
+        if run.asked.command != COMMAND:
+            return ""
+        if outcome == "done" and self.found is not None and not self.found.answer:
+            return t("curves.rehearsal.sentence_no")
+        return t(SENTENCES.get(outcome, "curves.rehearsal.sentence_over"))
+
+    def _show(self, found: Report) -> None:
+        self.stance.show_state(t(STANCES[found.stance]), "accent" if found.answer else "bad")
+        retone(self.ended, "role", "dim" if found.answer else "bad")
+        ended = t(ENDS.get(found.ended, ENDS["script"]), steps=found.steps)
+        self.ended.setText(ended if found.answer else t("curves.rehearsal.no"))
+        self.facts.show_rows((), facts(found))
+        pairs = list(found.redirected.items())
+        rows = [(name, count_text(times)) for name, times in pairs[:MOST_ROWS]]
+        self.redirections.show_rows(("", t("curves.rehearsal.times")), rows)
+        self.blocked.setText("\n".join(blocked_text(one) for one in found.blocked[:MOST_ROWS]))
+        for shown, title in self._titles.items():
+            is_filled = bool(pairs if shown is self.redirections else found.blocked)
+            shown.setVisible(is_filled)
+            title.setVisible(is_filled)
+        more = max(0, len(pairs) - MOST_ROWS) + max(0, len(found.blocked) - MOST_ROWS)
+        self.rest.setText(t("curves.rehearsal.more", count=more))
+        self.rest.setVisible(more > 0)
+
+    def _open(self) -> None:
+        if self._run is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._run.folder / OPERATORS)))
+
+
+def facts(found: Report) -> list[tuple[str, str]]:
+    rows = [
+        (t("curves.rehearsal.losses"), losses_text(found.losses) if found.losses else t("curves.rehearsal.no_losses")),
+        (t("curves.rehearsal.operators"), count_text(found.operators)),
+        (t("curves.rehearsal.redirections"), count_text(sum(found.redirected.values()))),
+    ]
+    if found.processes > 1:
+        rows.append((t("curves.rehearsal.processes"), str(found.processes)))
+    return rows
+
+
+def losses_text(losses: tuple[float | str, ...]) -> str:
+    texts = [number(one) if isinstance(one, float) else one for one in losses[:MOST_LOSSES]]
+    return ", ".join(texts) + (" …" if len(losses) > MOST_LOSSES else "")
+
+
+def count_text(value: int) -> str:
+    return str(value) if value < 100 else count(value)
+
+
+def blocked_text(one: Blocked) -> str:
+    """Where, what came of it, and what a host with an NPU says there."""
+    place = f"{PurePath(one.path).name}:{one.line}" if one.path else one.name
+    return t(KINDS[one.kind], place=place, message=one.message or one.name)

@@ -1,0 +1,91 @@
+"""Rehearse on the CPU, beside Start: as which host and how many steps is asked first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QHBoxLayout
+
+from backends.launch.rehearse.spec import RehearseSpec
+from studio import schema
+from ui import actions
+from ui.field_box import FieldBox
+from ui.popover import Popover
+from ui.say import say
+from ui.widgets import Sentence, button, label, primary_button
+
+if TYPE_CHECKING:
+    from backends.launch.own.spec import OwnSpec
+    from ui.launch.own_script import OwnScript
+
+COMMAND = "rehearse"
+WIDTH = 400
+FIELDS = ("stance", "steps", "minutes")
+
+
+class RehearseButton:
+    """What was asked for last stays, as long as the window is open."""
+
+    def __init__(self, page: OwnScript) -> None:
+        self._page = page
+        self.asked = RehearseSpec()
+        self.button = button("own_script.rehearse", "own_script.rehearse")
+        say(self.button, "setToolTip", "own_script.rehearse_hint")
+        self.button.clicked.connect(self.ask)
+        actions.register(page, "own_script.rehearse", "own_script.rehearse", self.ask)
+
+    def ask(self) -> None:
+        if self.button.isEnabled():
+            RehearsalSheet(self, self._page).show_below(self.button)
+
+    def start(self) -> None:
+        self._page.begin(COMMAND, self._spec_of)
+
+    def _spec_of(self, own: OwnSpec) -> RehearseSpec:
+        return RehearseSpec(program=own.program, rehearsal=self.asked.rehearsal, environment=own.environment)
+
+
+class RehearsalSheet(Popover):
+    def __init__(self, asking: RehearseButton, page: OwnScript) -> None:
+        super().__init__(page, "rehearsal_sheet", WIDTH)
+        self._asking = asking
+        self.column.addWidget(label("own_script.rehearse_title", "title"))
+        self.column.addWidget(Sentence("own_script.rehearse_about"))
+        self.boxes = {name: FieldBox(schema.field_of(RehearseSpec, name), "launch") for name in FIELDS}
+        row = QHBoxLayout()
+        row.setSpacing(16)
+        self.column.addWidget(self.boxes["stance"])
+        for name, box in self.boxes.items():
+            box.input.show_value(schema.value_of(asking.asked, name))
+            box.show_choice(schema.value_of(asking.asked, name))
+            box.input.edited.connect(self._edited)
+            if name != "stance":
+                box.input.show_implied("")
+                row.addWidget(box)
+        self.column.addLayout(row)
+        self.start_button = primary_button("own_script.rehearse_start", "own_script.rehearse_start")
+        self.start_button.clicked.connect(self._start)
+        last = QHBoxLayout()
+        last.addStretch(1)
+        last.addWidget(self.start_button)
+        self.column.addLayout(last)
+
+    def _edited(self) -> None:
+        spec, wrong = self._asking.asked, {}
+        for name, box in self.boxes.items():
+            try:
+                spec = schema.with_value(spec, name, box.input.value())
+            except schema.Unreadable as error:
+                wrong[name] = error.problem
+        found = wrong | {one.field: one for one in schema.problems(spec) if one.field in FIELDS}
+        for name, box in self.boxes.items():
+            box.show_problem(found.get(name))
+            box.show_choice(schema.value_of(spec, name))
+        self.start_button.setDisabled(bool(found))
+        self.setFixedHeight(self._height())
+        if not found:
+            self._asking.asked = spec
+
+    def _start(self) -> None:
+        self.close()
+        self._asking.start()
