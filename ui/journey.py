@@ -44,12 +44,12 @@ def _step(id: str, done: bool, is_next: bool) -> Step:
 
 
 def _is_done(feature: Feature, session: Session) -> bool:
-    """A feature with work is done when a run of its first action ended well; one that only shows, when a run was
-    looked at."""
+    """A feature with work is done when a run of its first command ended well, of whatever it was given; one that only
+    shows, when a run was looked at."""
     if not feature.actions:
         return session.run is not None
-    command = feature.actions[0].name
-    return any(run.asked.command == command and outcome_of(glance) == "done" for run, glance in session.listed)
+    commands = [one.name for one in feature.actions if one.command == feature.actions[0].command]
+    return any(run.asked.command in commands and outcome_of(glance) == "done" for run, glance in session.listed)
 
 
 def _last_maker() -> str:

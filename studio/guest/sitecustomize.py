@@ -3,6 +3,7 @@ shell scripts, torchrun, msrun and spawned children. Outside a run that asked fo
 the sitecustomize that it hides. Standard library only; every Python reads it, from 3.7 on it does something.
 """
 
+import io
 import os
 import sys
 
@@ -26,7 +27,7 @@ def _write_lines():  # type: () -> None
     """With PYTHONUNBUFFERED each argument of a print is a write, and the lines of ranks that share a log are mixed."""
     if os.environ.get("PYTHONUNBUFFERED"):
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
+            if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(line_buffering=True, write_through=False)
 
 

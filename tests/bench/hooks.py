@@ -1,6 +1,6 @@
 """What the curves of an unmodified PyTorch script cost it, and what every start of a Python costs.
 
-Hooked and bare steps of one training alternate at random in one process: two processes differ by more than the hooks.
+Hooked and bare steps of one training alternate in one process, in blocks: two processes differ by more than the hooks.
 Medians; those of steps with a sampled gradient norm count with their share.
 """
 
@@ -58,8 +58,9 @@ def steps(width, batch):
             optimizer.step()
             yield
 
-def timed(training, on):
-    switch(on)
+PER_BLOCK = 6
+
+def timed(training):
     begun, cpu = time.perf_counter(), time.process_time()
     next(training)
     return time.perf_counter() - begun, time.process_time() - cpu
@@ -70,25 +71,31 @@ def norms():
         return ["grad_norm" in line for line in file]
 
 width, batch = (32, 4) if seconds < 0.05 else (256, 32)
+switch(False)
 while True:
     training = steps(width, batch)
-    reached = statistics.median(timed(training, False)[1] for _ in range(12))
+    reached = statistics.median(timed(training)[1] for _ in range(12))
     if reached >= 0.9 * seconds:
         break
     batch = max(batch + 1, int(batch * min(8, max(1.1, seconds / reached))))
-timed(training, True)
-plan = [True, False] * count
+switch(True)
+timed(training)
+plan = [True, False] * (count // PER_BLOCK)
 random.shuffle(plan)
-times = [(on, timed(training, on)) for on in plan]
-hooked = list(zip((one for on, one in times if on), norms()[1:]))
+times = []
+for on in plan:
+    switch(on)
+    times += [(on, timed(training), place) for place in range(PER_BLOCK)]
+# The first of a block finds the interpreter's caches of the other kind.
+hooked = zip((one for one in times if one[0]), norms()[1:])
+hooked = [(one[1], norm) for one, norm in hooked if one[2]]
+bare = [one[1] for one in times if not one[0] and one[2]]
 share = sum(norm for _, norm in hooked) / len(hooked)
 for kind in (0, 1):
-    bare, plain, sampled = (statistics.median(values) for values in (
-        [one[kind] for on, one in times if not on],
-        [one[kind] for one, norm in hooked if not norm],
-        [one[kind] for one, norm in hooked if norm],
+    of_bare, plain, sampled = (statistics.median(one[kind] for one in ones) for ones in (
+        bare, [one for one, norm in hooked if not norm], [one for one, norm in hooked if norm] or bare,
     ))
-    print(bare, plain - bare + share * (sampled - plain))
+    print(of_bare, plain - of_bare + share * (sampled - plain))
 """
 
 

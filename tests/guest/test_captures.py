@@ -147,6 +147,16 @@ def test_that_what_cannot_be_done_is_said(tmp_path: Path) -> None:
     assert training.finish() == 0
 
 
+def test_that_a_debugger_of_the_scripts_own_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "own.json").write_text('{"task": "statistics", "dump_path": "own", "level": "L1", "step": [9999]}')
+    own = "from msprobe.pytorch import PrecisionDebugger\nPrecisionDebugger(config_path='./own.json')\n"
+    training = Training(tmp_path, own + TORCH, "16")
+    found = training.capture(kind="dump")
+    assert (found.state, found.rule) == ("failed", "capture.own_debugger"), training.log()
+    assert training.capture(kind="profile").state == "done"
+    assert training.finish() == 0
+
+
 def test_that_a_mindspore_training_is_profiled_and_dumped_while_its_losses_stay_the_same(tmp_path: Path) -> None:
     training = Training(tmp_path / "run", MINDSPORE, "pynative")
     training.wait_for_steps(5)
@@ -177,8 +187,8 @@ def test_that_a_dump_in_graph_mode_is_refused(tmp_path: Path) -> None:
     assert training.finish() == 0
 
 
-# What torch_npu 2.13.0 reads: `json_data.get(…)` in torch_npu/profiler/_dynamic_profiler/_dynamic_profiler_config_context.py
-# of its wheel; that package cannot be imported without CANN.
+# What torch_npu 2.13.0 reads of its file: `json_data.get(…)` in _dynamic_profiler_config_context.py of its wheel, which
+# cannot be imported without CANN.
 READ_BY_TORCH_NPU = {
     "activities", "prof_dir", "analyse", "async_mode", "record_shapes", "profile_memory", "with_flops", "with_stack",
     "with_modules", "active", "warmup", "start_step", "is_rank", "rank_list", "metadata", "experimental_config",

@@ -148,6 +148,14 @@ def test_that_the_norm_inside_a_graph_is_that_of_the_same_steps_outside(pynative
     assert not any(plain.metric(index, "grad_norm"))
 
 
+def test_that_gradient_norms_are_those_before_clipping(pynative: Any, graph: Any) -> None:
+    for on in (pynative[1], graph[1]):
+        sampled = on.metric(0, "grad_norm")
+        assert None not in sampled[:2]
+        for found, own in zip(sampled, on.said[0]["norms"], strict=False):
+            assert found is None or found == pytest.approx(own, rel=1e-5)
+
+
 def test_that_step_times_and_samples_per_second_agree(pynative: Any) -> None:
     _, on = pynative
     times, rates = on.metric(0, "step_time"), on.metric(0, "samples_per_second")

@@ -174,28 +174,38 @@ echo started
 """
 RANKED = """
 import os, sys, time, ascend_studio
-time.sleep(1.5)
+while not os.path.exists("go"):
+    time.sleep(0.05)
 ascend_studio.metric(1, loss=float(os.environ["RANK"]))
 print(sys.executable, os.environ["FROM_WRAPPER"])
 """
 
 
+def let_go(run: Run, folder: Path) -> None:
+    """Once the run has said that the program has ended and that what it left goes on."""
+    found = wait_for(lambda: told(run, Note).get("launch.own.goes_on"), 60, worker_log(run))
+    assert found["count"] >= 1
+    (folder / "go").touch()
+
+
 def test_that_trainings_that_a_shell_script_leaves_in_the_background_are_waited_for(folder: Path) -> None:
     write(folder, run_dot_sh=WRAPPER, train_dot_py=RANKED)
     run = start(folder, "run.sh")
+    let_go(run, folder)
     assert ended(run).code == 0
     assert losses(run) == [(1, 0.0), (1, 1.0)]
     assert (folder / "rank1.log").read_text().split() == [str(PYTHON), "yes"]
-    assert told(run, Note)["launch.own.goes_on"]["count"] >= 1
 
 
 def test_that_a_training_that_fails_in_the_background_fails_the_run_and_tells_why(folder: Path) -> None:
     """As msrun without --join leaves its workers, whose output is in logs of their own."""
-    line = "import time; time.sleep(1.5); raise ValueError('wrong shape')"
-    write(folder, run_dot_sh="python train.py > worker_0.log 2>&1 &\n", train_dot_py=line)
+    waiting = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.05)\n"
+    write(folder, train_dot_py=waiting + "raise ValueError('wrong shape')")
+    write(folder, run_dot_sh="python train.py > worker_0.log 2>&1 &\n")
     write(folder, worker_7_dot_log="RuntimeError: of last week")
     os.utime(folder / "worker_7.log", (1, 1))
     run = start(folder, "bash", "run.sh")
+    let_go(run, folder)
     assert ended(run).code == 1
     assert told(run)["launch.own.left_failed"] == {"code": 1}
     assert told(run)["explain.python_exception.cause"]["what"] == "ValueError: wrong shape"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import importlib.util
 import json
+import os
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -19,8 +21,8 @@ from backends.launch.rehearse.plan import plan
 from backends.launch.rehearse.report import Blocked
 from backends.launch.rehearse.spec import Rehearsal, RehearseSpec
 from backends.launch.rehearse.work import assembled, refusal
+from studio import processes, schema
 from studio import run as runs
-from studio import schema
 from studio.events import Ended, Journal
 from studio.supervisor import TooMuch
 from tests.runs import events_of
@@ -155,6 +157,22 @@ def test_that_a_limit_asks_first_and_ends_later(tmp_path: Path, monkeypatch: pyt
     now += limits.GRACE + 1
     with pytest.raises(TooMuch):
         watch.tick()
+
+
+def test_that_far_too_much_memory_is_ended_at_once(tmp_path: Path) -> None:
+    run = prepare(tmp_path)
+    watch = Limits(Rehearsal(memory=1), run, Journal(run.folder, 1))
+    watch.tick()
+    env = os.environ | {processes.RUN_VARIABLE: os.path.realpath(run.folder)}
+    child = subprocess.Popen([sys.executable, "-c", "held = bytes(10**7); print(); input()"], env=env,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+    with child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        with pytest.raises(TooMuch):
+            watch.tick()
+    assert watch.reached == "memory"
+    assert [event.key for event in events_of(run)] == ["launch.rehearse.memory_over"]  # type: ignore[union-attr]
 
 
 @needs_torch

@@ -84,6 +84,7 @@ def _script(*line: str, unfold: str = "", **values: object) -> Callable[[Shell, 
         for card in OWN_FOLDED:
             own.form.card(card).fold(True)
         own.form.set_spec(spec)
+        wait(lambda: bool(own.interpreters.rows), 30)
         if line[1:2] == ("xor.py",):
             wait(lambda: bool(own.options.boxes), 30)
         own._scroll.verticalScrollBar().setValue(0)
@@ -167,7 +168,10 @@ STATES = (
     State(name="launch-script-launcher", show=_script("torchrun", "--nproc-per-node", "2", "xor.py")),
     State(name="launch-script-wrong", show=_script("python", "lost.py", cores=0)),
     State(name="launch-script-consent", show=_asks_for_trust),
-    State(name="launch-script-pattern", show=_script("bash", "-c", "echo", log_pattern="own", unfold="pattern")),
+    State(
+        name="launch-script-pattern",
+        show=_script("python", "xor.py", log_pattern="own", pattern="step {step} loss {loss}", unfold="pattern"),
+    ),
     State(name="help-own-scripts", show=_help_at("program")),
     State(name="launch-seek", show=_launch(seek="HCCL")),
     State(name="launch-resume", show=_launch(resume="marked", steps=400, unfold="resume"), needs_whole=True),

@@ -149,7 +149,7 @@ def test_that_a_script_that_is_chosen_trains_and_its_losses_are_on_the_curve(
     assert "train.py" in page.chip.text()
     assert page.add_line.isHidden()
     session.look()
-    assert [step.state for step in journey.steps(session) if step.id == "launch"] == ["done"]
+    assert [step.key for step in journey.steps(session) if step.id == "launch"] == ["journey.launch_again"]
 
 
 def test_that_the_choice_is_named_in_both_languages(own: OwnScript, shell: Shell) -> None:

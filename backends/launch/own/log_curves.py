@@ -44,33 +44,31 @@ class Steps:
     def __init__(self) -> None:
         self._count = -1
         self._before = 0
-        self._first_epoch: int | None = None
-        self._first_step: int | None = None
-        self._last_step = self._last_steps = 0
+        self._first: tuple[int, int] | None = None
+        self._last = (0, 0)
+        self._goes_on = False
 
     def of(self, places: dict[str, int]) -> int:
-        step = places.get("step")
+        step, epoch = places.get("step"), places.get("epoch", 0)
         if step is None:
             self._count += 1
             return self._count
-        return step + self._before_epoch(step, places)
+        if self._first is None:
+            self._first = (epoch, step)
+        elif epoch > self._last[0] or (epoch == self._last[0] and step < self._last[1] and step <= self._first[1]):
+            self._next_epoch(step, places.get("steps", 0))
+        self._last = (epoch, step)
+        if "epoch" in places and "steps" in places and not self._goes_on:
+            return max(0, epoch - min(self._first[0], 1)) * places["steps"] + step
+        return self._before + step
 
-    def _before_epoch(self, step: int, places: dict[str, int]) -> int:
-        steps, epoch = places.get("steps", 0), places.get("epoch")
-        if steps and epoch is not None:
-            self._first_epoch = min(epoch, 1) if self._first_epoch is None else self._first_epoch
-            return max(0, epoch - self._first_epoch) * steps
-        if steps:
-            self._notice_restart(step, steps)
-        return self._before
-
-    def _notice_restart(self, step: int, steps: int) -> None:
-        """Where nothing numbers the epochs, a new one begins where the steps are back at the first that was seen."""
-        if self._first_step is None:
-            self._first_step = step
-        elif step <= self._first_step and self._last_step > step:
-            self._before += self._last_steps
-        self._last_step, self._last_steps = step, steps
+    def _next_epoch(self, step: int, steps: int) -> None:
+        """Its steps begin again, unless they are counted over all epochs. An untold length is the last step seen."""
+        assert self._first is not None
+        if step > self._last[1]:
+            self._goes_on = True
+        else:
+            self._before += steps or self._last[1] + (self._first[1] == 0)
 
 
 class _Lines:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from studio.events import Journal
     from studio.run import Run
 
-END = "rehearsal.end"  # the guest looks for it
+END = "rehearsal_end"  # the guest looks for it
 GRACE = 30.0
 """Seconds to end in, before all is ended."""
 FAR_OVER = 1.25

@@ -88,7 +88,8 @@ def summary(found: Report) -> Note:
         "steps": found.steps, "redirected": sum(found.redirected.values()), "blocked": len(found.blocked),
         "operators": found.operators,
     }  # fmt: skip
-    return Note(key=f"launch.rehearse.done_{found.stance}", args=args)
+    key = "launch.rehearse.done_npu" if found.stance == "npu" else "launch.rehearse.done_cuda"
+    return Note(key=key, args=args)
 
 
 def refusal(found: Report, ended: Ended) -> Finding:

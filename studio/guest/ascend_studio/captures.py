@@ -218,7 +218,8 @@ class Capture:
         self.tell(state="failed", rule=rule, args=args)
         ascend_studio.finding(rule, "warning", kind=self.asked.kind, **args)
         if self.tool is not None and self.has_begun:
-            self.tool.abandon()
+            with contextlib.suppress(Exception):
+                self.tool.abandon()
 
     def arm(self) -> None:
         if free(self.watch.run) < self.asked.need + self.asked.margin:

@@ -28,6 +28,7 @@ class Dump:
         self.root: Any = None
         self.running = False
         self.error: Any = None
+        self.debugger: Any = None
         self.module = self._import()
 
     def _import(self) -> Any:
@@ -62,6 +63,8 @@ class Dump:
     def _debugger(self) -> Any:
         global _debugger
         if _debugger is None:
+            if getattr(self.module.PrecisionDebugger, "_instance", None) is not None:
+                raise captures.Refused("capture.own_debugger")
             _debugger = self.module.PrecisionDebugger(config_path=self.config)
             return _debugger
         try:
@@ -120,6 +123,8 @@ class Dump:
     def abandon(self) -> None:
         """As much of the end as still works."""
         self._halt()
+        if self.debugger is None:
+            return
         for do in (self._undo, self.debugger.stop, self.debugger.step, self._switch_off):
             with contextlib.suppress(Exception):
                 do()

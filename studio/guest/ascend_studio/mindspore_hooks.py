@@ -26,6 +26,8 @@ if False:  # typing costs more at the start than all the rest
     from types import ModuleType
     from typing import Any, Callable, List, Optional, Tuple
 
+    from ascend_studio.mindspore_steps import Watched
+
 GRAPH_NORM = "ASCEND_STUDIO_GRAPH_NORM"
 
 
@@ -68,7 +70,8 @@ class Calls(threading.local):
     schedule: Any = None  # the learning rate's cell, while its optimizer runs
     rate: Any = None
     scaled: Any = None  # the loss, before the script scaled it
-    norm: Optional[float] = None  # of the gradients, before the script clipped them
+    clipped = False  # the gradients were, by the script, since the last step
+    norm: Optional[float] = None  # of them before that
     made: Tuple[Made, ...] = ()
 
 
@@ -92,7 +95,7 @@ class Hooks:
         for one in classes:
             self._wrap_optimizer(one)
 
-    def _wrap_optimizer(self, optimizers: type) -> None:
+    def _wrap_optimizer(self, optimizers: Any) -> None:
         make, call, calls = optimizers.__init__, optimizers.__call__, self.calls
         watch = hooks.guarded(CURVES)(self.steps.watch)
         stepped, rate_of = hooks.guarded(CURVES)(self._stepped), hooks.guarded(CURVES)(reading.rate_of)
@@ -121,9 +124,8 @@ class Hooks:
         calls, watched = self.calls, self.steps.watch(optimizer)
         watched.by_hand = True
         watched.advance()
-        norm, calls.norm = calls.norm, None
-        if norm is None:
-            norm = self._norm(watched, gradients)
+        norm = calls.norm if calls.clipped else self._norm(watched, gradients)
+        calls.clipped = False
         rate = self.steps.rate_of(watched) if calls.rate is None else calls.rate
         made = Made(watched, norm, rate)
         if not calls.depth:
@@ -135,15 +137,15 @@ class Hooks:
         else:
             calls.made = (*calls.made, made)
 
-    def _norm(self, watched: Any, gradients: Any) -> Optional[float]:
+    def _norm(self, watched: Watched, gradients: Any) -> Optional[float]:
         """Of what the optimizer was given. Copying gradients to the host takes time: sampled."""
         if not watched.norms.is_enough():
             return None
         begun = time.perf_counter()
         norm = reading.norm(gradients)
         watched.norms.spend(time.perf_counter() - begun)
-        scale = getattr(watched.optimizer(), "loss_scale", 1.0)
-        return norm / scale if norm is not None and isinstance(scale, float) else norm
+        scale: Any = getattr(watched.optimizer(), "loss_scale", 1.0)
+        return None if norm is None else norm / float(scale)
 
     def _rates_at(self, schedule: Any, steps: List[int]) -> Any:
         """By its operators, one by one: calling the cell would compile it in graph mode."""
@@ -193,6 +195,8 @@ class Hooks:
                 result = call(cell, *args, **kwargs)
                 if cell is calls.schedule:
                     calls.rate = result
+                elif type(cell) is clips:
+                    clipped(args)
                 return result
             if hooks.is_off(CURVES):
                 return call(cell, *args, **kwargs)
@@ -214,9 +218,9 @@ class Hooks:
 
     def _clipped(self, arguments: Any) -> None:
         """The norm is that of the gradients before the script clips them, where it does so by MindSpore's function."""
-        watched = self.steps.lead
+        watched = self.steps.last or next(iter(self.steps.watched.values()), None)
         if watched is not None and arguments:
-            self.calls.norm = self._norm(watched, arguments[0])
+            self.calls.clipped, self.calls.norm = True, self._norm(watched, arguments[0])
 
     def _cell_ended(self, cell: Any, arguments: Any, result: Any, compiled: bool) -> None:
         source, made = ("cell", id(cell)), self.calls.made

@@ -47,7 +47,7 @@ class Training:
     def _callback(self) -> Any:
         begun, ended = hooks.guarded(CURVES)(_steps_done), hooks.guarded(CURVES)(self._model_stepped)
 
-        class AscendStudio(self.wraps.module("train.callback._callback").Callback):  # type: ignore[misc,name-defined]
+        class AscendStudio(self.wraps.module("train.callback._callback").Callback):  # type: ignore[misc]
             done = 0
 
             def on_train_begin(self, run_context: Any) -> None:

@@ -62,7 +62,7 @@ def rate_of(optimizer: Any) -> Any:
     groups = getattr(optimizer, "param_groups", None)
     if groups:
         return groups[0].get("lr")
-    rate = getattr(optimizer, "learning_rate", None)
+    rate: Any = getattr(optimizer, "learning_rate", None)
     return rate[0] if getattr(optimizer, "is_group_lr", False) else rate
 
 
@@ -72,7 +72,7 @@ def is_schedule(rate: Any) -> bool:
 
 def listed_rates(rate: Any) -> Any:
     """Those of an optimizer that was given a list."""
-    values = getattr(rate, "learning_rate", None)
+    values: Any = getattr(rate, "learning_rate", None)
     return values.asnumpy().reshape(-1) if type(rate).__name__ == "_IteratorLearningRate" else None
 
 

@@ -35,7 +35,7 @@ class Scaling:
         self.wraps.scaling_cells = (cell,)
         self._watch_made(cell, "scale_sense")
 
-    def _watch_made(self, kind: type, name: str) -> None:
+    def _watch_made(self, kind: Any, name: str) -> None:
         make, watch = kind.__init__, hooks.guarded(CURVES)(self.steps.watch_scaler)
 
         @functools.wraps(make)

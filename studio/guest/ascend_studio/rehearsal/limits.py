@@ -14,7 +14,7 @@ if False:
     from typing import Any
 
 STEPS = "ASCEND_STUDIO_REHEARSAL_STEPS"
-END = "rehearsal.end"  # the worker writes the reason into this file of the run's folder
+END = "rehearsal_end"  # the worker writes the reason into this file of the run's folder
 LATE = 10.0  # seconds that a step may take to its end, once the end is asked for
 EVERY = 0.5
 

@@ -18,6 +18,13 @@ if False:
 PARTS = os.path.join("artifacts", "rehearsal")
 MOST_BLOCKED = 200
 EVERY = 5.0  # seconds between two writings, so that a killed process leaves nearly all
+_KINDS = {
+    "raised": ("rehearsal.blocked_raised", "error"),
+    "disabled": ("rehearsal.blocked_disabled", "warning"),
+    "unknown": ("rehearsal.blocked_unknown", "warning"),
+    "ignored": ("rehearsal.blocked_ignored", "info"),
+    "asked": ("rehearsal.blocked_asked", "info"),
+}
 _GPU = re.compile(r"cuda|nccl|nvtx|\bnpu\b|hccl|dummy base class", re.IGNORECASE)
 
 stance = ""
@@ -51,7 +58,7 @@ def _find_libraries() -> None:
 
 
 def tell_stance() -> None:
-    note_once("rehearsal.as_" + stance)
+    note_once({"cuda": "rehearsal.as_cuda", "npu": "rehearsal.as_npu"}[stance])
 
 
 def note_once(key: str, **args: Any) -> None:
@@ -76,8 +83,8 @@ def block(name: str, message: str, kind: str, place: Optional[Tuple[str, int]] =
     if same or len(blocked) >= MOST_BLOCKED:
         return
     blocked.append(entry)
-    severity = {"raised": "error", "unknown": "warning", "disabled": "warning"}.get(kind, "info")
-    ascend_studio.finding("rehearsal.blocked_" + kind, severity, path, line, name=name, message=message[:300])
+    rule, severity = _KINDS[kind]
+    ascend_studio.finding(rule, severity, path, line, name=name, message=message[:300])
 
 
 def user_place() -> Tuple[str, int]:
