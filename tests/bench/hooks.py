@@ -133,5 +133,5 @@ def _of_start() -> Figure:
 def figures() -> list[Figure]:
     found = [_of_start()]
     if importlib.util.find_spec("torch") is not None:
-        found += [*_of_step(5, 1500), *_of_step(200, 60)]
+        found += [*_of_step(5, 1500), *_of_step(200, 120)]
     return found

@@ -95,7 +95,7 @@ class Training:
         return [line.split()[1] for line in lines if line.split()[1:] and line.split()[1][:3] in ("0x0", "0x1")]
 
     def wait_for_steps(self, count: int) -> None:
-        wait_for(lambda: len(self.losses) >= count or self.child.poll() is not None, 120, self.log())
+        wait_for(lambda: len(self.losses) >= count or self.child.poll() is not None, 300, self.folder.name)
 
     def ask(self, **values: Any) -> str:
         request = state.Request(**{"id": f"c{len(list(self.folder.glob('artifacts/captures/c*')))}", **values})
@@ -110,7 +110,7 @@ class Training:
             found = self.rank(id, rank)
             return found is not None and found.is_over
 
-        wait_for(lambda: over() or self.child.poll() is not None, 120, self.log())
+        wait_for(lambda: over() or self.child.poll() is not None, 300, self.folder.name)
         found = self.rank(id, rank)
         assert found is not None, self.log()
         return found
@@ -120,7 +120,7 @@ class Training:
 
     def finish(self) -> int:
         (self.folder / "enough").touch()
-        return self.child.wait(60)
+        return self.child.wait(120)
 
     def log(self) -> str:
         return (self.folder / "output.log").read_text(errors="replace")[-2000:]

@@ -66,14 +66,14 @@ def test_that_a_torch_training_is_profiled_and_dumped_while_its_losses_stay_the_
 def test_that_a_training_killed_in_a_capture_goes_on_without_it(tmp_path: Path) -> None:
     training = Training(tmp_path, TORCH, "16")
     id = training.ask(kind="dump", steps=1000)
-    wait_for(lambda: (found := training.rank(id)) and found.done > 2, 60, training.log())
+    wait_for(lambda: (found := training.rank(id)) and found.done > 2, 240, id)
     training.child.kill()
     training.child.wait()
     request = state.asked(tmp_path)
     assert request is not None
     assert not state.is_over(tmp_path, request)
     again = Training(tmp_path, TORCH, "16", ASCEND_STUDIO_ATTEMPT="2")
-    wait_for(lambda: state.is_over(tmp_path, request), 60, again.log())
+    wait_for(lambda: state.is_over(tmp_path, request), 120, request.id)
     assert again.capture(id="next", kind="profile").state == "done"
     assert again.finish() == 0
 
@@ -108,7 +108,7 @@ def test_that_all_ranks_capture_the_same_steps(tmp_path: Path) -> None:
         port = str(free.getsockname()[1])
     whole = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     two = [Training(tmp_path, TORCH, "16", hooks="curves,captures", RANK=str(rank), **whole) for rank in range(2)]
-    wait_for(lambda: len(state.ready(tmp_path)) == 2, 60, two[0].log())
+    wait_for(lambda: len(state.ready(tmp_path)) == 2, 240)
     id = two[0].ask(kind="profile", steps=2)
     found = [two[0].captured(id, rank) for rank in range(2)]
     assert [one.state for one in found] == ["done", "done"]
@@ -125,7 +125,7 @@ def test_that_a_capture_planned_before_the_start_begins_at_its_step(tmp_path: Pa
     training = Training(tmp_path, TORCH, "16", hooks="curves,captures")
     assert training.captured("plan").start == 7
     training.ask(id="never", kind="profile", start=10**6)
-    wait_for(lambda: training.rank("never"), 30, training.log())
+    wait_for(lambda: training.rank("never"), 120)
     assert training.finish() == 0
     assert training.captured("never").rule == "capture.not_reached"
 
@@ -136,7 +136,7 @@ def test_that_what_cannot_be_done_is_said(tmp_path: Path) -> None:
     assert (found.state, found.rule) == ("failed", "capture.no_msprobe")
     assert training.capture(kind="profile").state == "done"
     waiting = training.ask(id="waiting", kind="profile", start=10**6)
-    wait_for(lambda: training.rank(waiting), 30, training.log())
+    wait_for(lambda: training.rank(waiting), 120)
     request = state.asked(tmp_path)
     assert request is not None
     state.withdraw(tmp_path, request)

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from backends.common import npu_smi
+from backends.launch.own import cards
 from backends.launch.own.spec import OwnSpec
 from studio import processes, schema, texts, worker
 from studio import run as runs
-from studio.events import Ended, Finding, Metric, Note
+from studio.command import Command
+from studio.events import Ended, Finding, Journal, Metric, Note
 from studio.places import ROOT
 from studio.tail import RunTail
 from tests.runs import ended, events_of, wait_for, worker_log
@@ -358,6 +360,22 @@ def test_that_a_card_that_somebody_holds_is_refused_with_who_holds_it(folder: Pa
     assert not asked.log.exists()
     assert str(holder.pid) in told(unsaid)["launch.own.cards_held"]["held"]
     assert "launch.own.cards_held" not in told(others) | told(shared)
+
+
+def test_that_an_answer_of_npu_smi_that_nobody_understands_is_said_to_be_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(npu_smi, "run_npu_smi", lambda: "| NPU  all new |\n| 0  who knows |\n")
+    cards.refuse_taken(Command(argv=("python",), cwd=tmp_path), Journal(tmp_path, 1))
+    (file,) = tmp_path.glob("events*")
+    assert "launch.own.cards_unknown" in file.read_text()
+
+
+def test_that_what_is_told_of_a_holder_has_none_of_its_options() -> None:
+    one = npu_smi.Holder(
+        device=0, card=0, chip=0, pid=7, name="python", memory=1, user="li", command="python -u train.py --key abc",
+    )  # fmt: skip
+    assert cards.said(one) == "li pid 7 python train.py"
 
 
 def test_that_a_python_that_vanished_and_a_program_that_is_none_are_sentences(folder: Path, tmp_path: Path) -> None:

@@ -102,7 +102,8 @@ class PatternPreview(QWidget):
         rows = () if seen is None or isinstance(seen, StudioError) else seen[1]
         self.table.setVisible(bool(rows))
         retone(self.sentence, "role", "warning" if isinstance(seen, StudioError) else "dim")
-        self.sentence.setText(str(seen) if isinstance(seen, StudioError) else self._words(seen[0] if seen else "", rows))
+        title = seen[0] if seen and not isinstance(seen, StudioError) else ""
+        self.sentence.setText(str(seen) if isinstance(seen, StudioError) else self._words(title, rows))
         if rows:
             self.table.show_rows(*_table([row for _, row in rows[-SHOWN:]]))
 

@@ -27,6 +27,8 @@ def refuse_taken(command: Command, journal: Journal, environ: Mapping[str, str] 
     text = npu_smi.run_npu_smi()
     if text is None:
         return
+    if not npu_smi.read(text).is_known:
+        journal.write(Finding(rule="launch.own.cards_unknown", severity="warning"))
     asked = ascend_env.cards(command.env.get(VISIBLE, environ.get(VISIBLE, ""))) or ()
     found = npu_smi.holders(text, asked)
     if found and asked:
@@ -37,5 +39,12 @@ def refuse_taken(command: Command, journal: Journal, environ: Mapping[str, str] 
 
 
 def said(holder: Holder) -> str:
-    """User, pid and command, as far as they are known."""
-    return " ".join(filter(None, (holder.user, f"pid {holder.pid}", holder.command or holder.name)))[:200]
+    """User, pid and program, as far as they are known."""
+    return " ".join(filter(None, (holder.user, f"pid {holder.pid}", _program(holder.command) or holder.name)))[:200]
+
+
+def _program(command: str) -> str:
+    """Without options and arguments, which may hold somebody's secrets."""
+    words = [word for word in command.split() if not word.startswith("-")]
+    script = next((place for place, word in enumerate(words) if word.endswith((".py", ".sh"))), 0)
+    return " ".join(dict.fromkeys((*words[:1], *words[script : script + 1])))

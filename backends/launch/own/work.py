@@ -35,6 +35,7 @@ def script(spec: OwnSpec, run: Run) -> Ended:
     linger = math.inf if spec.ending.wait_all else spec.ending.grace
     watch = Watch(spec, run)
     ended = supervise(command, run, spec.ending.grace, tick=watch.tick, linger=linger)
+    watch.finish()
     if ended.code == 0 and spec.recording.curves:
         watch.tell_missing()
     if ended.code and not ended.reason:
@@ -84,6 +85,11 @@ class Watch:
             self._memory.tick()
         self._log.tick()
         self._tell_left()
+
+    def finish(self) -> None:
+        """What the log holds beyond its last whole line."""
+        with suppress(OSError):
+            self._log.finish()
 
     def _tell_left(self) -> None:
         """Once, that the program has ended and that what it started goes on; not of what is just ending too."""
