@@ -25,9 +25,11 @@ FEATURE = Feature(
             answer="backends.launch.rehearse.report:answer",
         ),
         Action(
-            name="capture", spec=CaptureSpec, work="backends.launch.capture.work:capture",
+            name="capture",
+            spec=CaptureSpec,
+            work="backends.launch.capture.work:capture",
             answer="backends.launch.capture.work:answer",
-        ),  # fmt: skip
+        ),
         Action(name="shapes", spec=LaunchSpec, work="backends.launch.shapes.work:shapes"),
         Action(name="check-first", spec=CheckSpec, work="backends.launch.check.work:check"),
         Action(name="nodes", spec=NodesSpec, work="backends.launch.nodes:nodes"),

@@ -113,6 +113,7 @@ def test_that_a_script_for_cuda_is_rehearsed_from_the_launch_page_and_its_card_h
     with (run.folder / OPERATORS).open(newline="") as file:
         assert len({row["operator"] for row in csv.DictReader(file)}) == found.operators
     assert page.rehearsal.open_button.isEnabled()
+    qtbot.waitUntil(lambda: looks.faults(page.rehearsal) == [], timeout=20_000)
 
 
 def test_that_a_refusal_says_so_and_where(page: CurvesPage, session: Session, qtbot: QtBot) -> None:

@@ -27,7 +27,7 @@ def install(torch: ModuleType) -> None:
     _watch_modules(torch, steps)
     _watch_backward(torch, steps)
     _watch_norms(torch, steps)
-    _watch_loader(torch, steps)
+    hooks.after_import("torch.utils.data.dataloader", lambda loading: _watch_loader(torch, steps, loading))
     _watch_scaler(torch, steps, getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler)
     hooks.reasons["torch"] = steps.why_nothing
     hooks.after_import("torch_npu", lambda torch_npu: _watch_scaler(torch, steps, torch_npu.npu.amp.GradScaler))
@@ -41,8 +41,7 @@ def _is_compiling(torch: ModuleType) -> Callable[[], bool]:
 
 
 def _watch_optimizers(torch: ModuleType, steps: Steps) -> None:
-    from torch.optim import optimizer as optimizers  # loaded by torch itself
-
+    optimizers = torch.optim.optimizer
     is_compiling = _is_compiling(torch)
 
     def begins(optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -138,9 +137,7 @@ def _watched_norm(
     return computed
 
 
-def _watch_loader(torch: ModuleType, steps: Steps) -> None:
-    from torch.utils.data import dataloader  # loaded by torch itself
-
+def _watch_loader(torch: ModuleType, steps: Steps, dataloader: Any) -> None:
     iterator = dataloader._BaseDataLoaderIter
     original, is_grad_enabled = iterator.__next__, torch.is_grad_enabled
 

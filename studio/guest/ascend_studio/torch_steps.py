@@ -157,7 +157,7 @@ class Steps:
 
     @guarded
     def step_begins(self, optimizer: Any, has_closure: bool) -> None:
-        self.optimizers_made = self.optimizers_made or 1  # it may have come in a pickle
+        self.optimizers_made = self.optimizers_made or 1  # it may have come from a file or another process
         if self.in_backward:
             self.by_backward = True
             self.rates = _rates(optimizer)
