@@ -41,7 +41,7 @@ def _is_compiling(torch: ModuleType) -> Callable[[], bool]:
 
 
 def _watch_optimizers(torch: ModuleType, steps: Steps) -> None:
-    optimizers = torch.optim.optimizer
+    optimizers: Any = sys.modules["torch.optim.optimizer"]  # torch.optim takes the name away
     is_compiling = _is_compiling(torch)
 
     def begins(optimizer: Any, args: Any, kwargs: Any) -> None:
