@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 STEPS = "6"
 TIMES = ("step_time", "throughput")
+AGAIN = 2
 OPTIONS = {
     "recipe": ("linear", "digits", "text", "dense"),
     "loop": ("functional", "cell", "model"),
@@ -120,18 +121,27 @@ def differences(folder: Path, spec: LaunchSpec) -> Iterator[str]:
 
 def prove(first: int = 0, count: int | None = None) -> dict[str, Any]:
     chosen = combinations()[first:][:count]
-    failed = 0
+    failed = unsteady = 0
     for number, one in enumerate(chosen, first):
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name, "pair")
-            found = list(differences(folder, spec_of(one)))
-            if found:
-                printed = (folder / "script" / "printed.txt").read_text()[-600:]
-                print(f"{printed}\n---\n{(folder / 'run' / 'output.log').read_text()[-400:]}", file=sys.stderr)
-        failed += bool(found)
-        print(number, json.dumps(one), "same" if not found else found[:3], file=sys.stderr, flush=True)
+        found = _differing(spec_of(one))
+        # MindSpore's CPU kernels share a sum out by how busy the threads are: seen once in 32 pairs on a loaded
+        # machine, one bit of the last loss, and not again in twelve.
+        again = [_differing(spec_of(one)) for _ in range(AGAIN)] if found else []
+        failed += bool(found) and all(again)
+        unsteady += bool(found) and not all(again)
+        print(number, json.dumps(one), found[:3] or "same", *again, file=sys.stderr, flush=True)
     assert not failed, f"{failed} of {len(chosen)} scripts have other losses than their run"
-    return {"scripts": len(chosen), "options": len(OPTIONS), "steps": int(STEPS), "different": failed}
+    return {"scripts": len(chosen), "options": len(OPTIONS), "steps": int(STEPS), "different": 0, "unsteady": unsteady}
+
+
+def _differing(spec: LaunchSpec) -> list[str]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name, "pair")
+        found = list(differences(folder, spec))
+        if found:
+            printed = (folder / "script" / "printed.txt").read_text()[-600:]
+            print(f"{printed}\n---\n{(folder / 'run' / 'output.log').read_text()[-400:]}", file=sys.stderr)
+    return found
 
 
 if __name__ == "__main__":
