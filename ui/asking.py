@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QThreadPool, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QThreadPool, Signal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +17,35 @@ def ask(owner: QObject, question: Callable[[], Any], answer: Callable[[Any], obj
     """Calls `question` in another thread, then `answer` with what it returned, in the thread of Qt. Nobody is told
     when `owner` is gone by then. A question that raises is a bug of ours: it is raised there, where bugs are shown."""
     asked = _Asked(owner, answer)
-    QThreadPool.globalInstance().start(lambda: _find_out(question, asked))
+    under_way = _under_way()
+    under_way.begin(asked)
+    QThreadPool.globalInstance().start(lambda: _find_out(question, asked, under_way))
+
+
+class _UnderWay(QObject):
+    """What a thread of Qt's pool may not do: free the wrapper of something that Qt is destroying just then. So no
+    garbage is collected while a question is under way, and what belongs to it is let go in the thread of Qt."""
+
+    ended = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__(QCoreApplication.instance())
+        self._asked: list[_Asked] = []
+        self.ended.connect(self._end)
+
+    def begin(self, asked: _Asked) -> None:
+        self._asked.append(asked)
+        gc.disable()
+
+    def _end(self, asked: _Asked) -> None:
+        self._asked.remove(asked)
+        if not self._asked:
+            gc.enable()
+
+
+@functools.cache
+def _under_way() -> _UnderWay:
+    return _UnderWay()
 
 
 class _Asked(QObject):
@@ -33,7 +63,7 @@ class _Asked(QObject):
         self._answer(value)
 
 
-def _find_out(question: Callable[[], Any], asked: _Asked) -> None:
+def _find_out(question: Callable[[], Any], asked: _Asked, under_way: _UnderWay) -> None:
     value, error = None, None
     try:
         value = question()
@@ -41,3 +71,5 @@ def _find_out(question: Callable[[], Any], asked: _Asked) -> None:
         error = raised
     with suppress(RuntimeError):  # the owner is gone, and what belonged to it
         asked.found.emit(value, error)
+    with suppress(RuntimeError):  # the window is closed
+        under_way.ended.emit(asked)

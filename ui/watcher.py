@@ -68,11 +68,13 @@ class RunWatcher(QObject):
         begin = time.monotonic_ns()
         self._see_state(begin)
         # Decoding makes and drops a dict per record, none in a cycle: collecting garbage meanwhile only costs.
+        collects = gc.isenabled()
         gc.disable()
         try:
             found = self._slice(begin + BUDGET_NS)
         finally:
-            gc.enable()
+            if collects:
+                gc.enable()
         pending = self._tail.pending() if self._tail else 0
         catching_up = self._reading is not None or pending > PIECE
         if found:

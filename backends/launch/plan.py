@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from backends.launch.spec import Data, Keep, LaunchSpec
     from studio.run import Run
 
+HOOKS = "ASCEND_STUDIO_HOOKS"
+
 
 def runs_code_of(spec: LaunchSpec, folder: Path) -> bool:
     """Whether a start would run something of a folder."""
@@ -42,7 +44,7 @@ def plan(spec: LaunchSpec, run: Run) -> Command:
         argv = (str(python), "-m", "ascend_engine", *options(spec))
     else:
         argv = launchers.command(spec, python, options(spec))
-    env = ascend_env.environment(spec)
+    env = {HOOKS: "captures"} | ascend_env.environment(spec)
     paths = (str(ENGINE), env.get("PYTHONPATH", ""))
     return Command(argv=argv, cwd=run.folder, env=env | {"PYTHONPATH": os.pathsep.join(filter(None, paths))})
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """`bar`: the value must not be over it; None where the figure is only to be known."""
+    """`bar`: the value must not be over it; None where the figure is only to be known. `noise`: by how much the value
+    may be wrong, in its unit; where that is more than the bar there is no verdict."""
 
     what: str
     value: float
@@ -23,10 +24,13 @@ class Figure:
     bar: float | None = None
     peer: float | None = None
     peer_name: str = ""
+    noise: float | None = None
 
     @property
-    def kept(self) -> bool:
-        return self.bar is None or self.value <= self.bar
+    def verdict(self) -> str:
+        if self.bar is not None and self.noise is not None and self.noise > self.bar:
+            return f"NO VERDICT: noise of {self.noise:.3g} {self.unit}"
+        return "OVER" if self.bar is not None and self.value > self.bar else ""
 
 
 def table(figures: Sequence[Figure]) -> str:
@@ -34,7 +38,7 @@ def table(figures: Sequence[Figure]) -> str:
     for figure in figures:
         bar = f"<= {figure.bar:g} {figure.unit}" if figure.bar is not None else ""
         peer = f"{figure.peer:.4g} {figure.unit} {figure.peer_name}" if figure.peer is not None else ""
-        rows.append((figure.what, f"{figure.value:.4g} {figure.unit}", bar, peer, "" if figure.kept else "OVER"))
+        rows.append((figure.what, f"{figure.value:.4g} {figure.unit}", bar, peer, figure.verdict))
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

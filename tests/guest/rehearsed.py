@@ -126,5 +126,17 @@ NOT_COVERED = TRANSFERRED + '\ntorch.cuda.nvtx.range_push("step")'
 ONLY_ASKS = AGNOSTIC.replace(
     'torch.accelerator.current_accelerator() if torch.accelerator.is_available() else torch.device("cpu")',
     'torch.device("cuda" if torch.cuda.is_available() else "cpu")',
-)
+).replace("torch.accelerator.synchronize()\n", "")
+# Without torch_npu, torch knows no such device on an NPU's host either.
+NOT_IMPORTED = """
+import torch
+for needs_npu in (lambda: torch.zeros(2).npu(), lambda: torch.accelerator.synchronize()):
+    try:
+        needs_npu()
+    except (AttributeError, RuntimeError) as error:
+        print(error)
+    else:
+        raise SystemExit(0)
+torch.zeros(2, device="npu")
+"""
 ASKS_NPU = ONLY_ASKS.replace("cuda", "npu").replace("import torch", "import torch, torch_npu", 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ import pytest
 
 from backends.launch.capture import state
 from studio import files
+from studio.places import GUEST
 from studio.run import last_events
 from tests.guest.capturing import MINDSPORE, SECRET, TORCH, Training, operators, slices
 from tests.runs import wait_for
@@ -73,7 +75,7 @@ def test_that_a_training_killed_in_a_capture_goes_on_without_it(tmp_path: Path) 
     assert request is not None
     assert not state.is_over(tmp_path, request)
     again = Training(tmp_path, TORCH, "16", ASCEND_STUDIO_ATTEMPT="2")
-    wait_for(lambda: state.is_over(tmp_path, request), 120, request.id)
+    wait_for(lambda: state.is_over(tmp_path, request), 300, request.id)
     assert again.capture(id="next", kind="profile").state == "done"
     assert again.finish() == 0
 
@@ -202,7 +204,11 @@ def npu_step():
         asked = json.load(open(path))
         folder = os.path.join(asked["prof_dir"], "host_1_2_ascend_pt")
         os.makedirs(folder, exist_ok=True)
-        open(os.path.join(folder, "profiler_info.json"), "w").write(json.dumps(asked))
+        left = os.path.join(folder, "profiler_info.json")
+        if not os.path.exists(left):
+            with open(left + ".tmp", "w") as file:
+                json.dump(asked, file)
+            os.replace(left + ".tmp", left)
 """
 
 
@@ -216,3 +222,42 @@ def test_that_a_profile_on_npus_is_asked_of_torch_npu_itself(tmp_path: Path) -> 
     assert asked.keys() <= READ_BY_TORCH_NPU
     assert (asked["active"], asked["start_step"], asked["activities"]) == (3, -1, ["CPU", "NPU"])
     assert training.finish() == 0
+
+
+def test_that_torch_npu_is_not_asked_where_shared_memory_would_keep_it_from_being_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It raises then, and the training would not start."""
+    monkeypatch.syspath_prepend(str(GUEST))
+    from ascend_studio import captures
+
+    memory, folder = tmp_path / "memory", str(tmp_path / "npu")
+    monkeypatch.setattr(captures, "npu_memory", lambda: str(memory))
+    monkeypatch.setenv(captures.NPU_PROFILE, "")
+    monkeypatch.delenv(captures.NPU_PROFILE)
+    memory.touch()
+    captures.prepare_npu_profile(folder)
+    assert os.environ[captures.NPU_PROFILE] == folder, "of ranks that start together"
+    os.utime(memory, (0, 0))
+    captures.prepare_npu_profile(folder)
+    assert captures.NPU_PROFILE not in os.environ
+    monkeypatch.setenv(captures.NPU_PROFILE, "/their/own")
+    captures.prepare_npu_profile(folder)
+    assert os.environ[captures.NPU_PROFILE] == "/their/own"
+
+
+def test_that_a_capture_holds_no_optimizer_of_a_script_that_makes_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(GUEST))
+    from ascend_studio import captures
+
+    class Optimizer:
+        pass
+
+    watch, one, two = captures.Watch("/nowhere"), Optimizer(), Optimizer()
+    watch.saw(one)
+    watch.saw(two)
+    assert watch.optimizer is one
+    del one
+    assert watch.optimizer is None
+    watch.saw(two)
+    assert watch.optimizer is two

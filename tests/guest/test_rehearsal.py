@@ -15,7 +15,7 @@ from backends.launch.rehearse import report
 from backends.launch.rehearse.spec import Rehearsal, RehearseSpec
 from backends.launch.rehearse.work import assembled, refusal
 from studio import run as runs
-from studio.events import Ended, Finding
+from studio.events import Ended
 from studio.places import GUEST
 from tests.guest import rehearsed
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backends.launch.rehearse.report import Report
+    from studio.events import Finding
+
+    Verdict = tuple[Report, Finding | None]
 
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
@@ -105,7 +108,7 @@ def check_operators(rows: tuple[tuple[Any, ...], ...]) -> None:
     assert "aten._foreach_norm.Scalar" not in {row[0] for row in rows}
 
 
-def verdicts(folder: Path, scripts: list[str]) -> list[tuple[Report, Finding | None]]:
+def verdicts(folder: Path, scripts: list[str]) -> list[Verdict]:
     """As the worker would judge each script, as npu."""
     (folder / "scripts.json").write_text(json.dumps(scripts), encoding="utf-8")
     off = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}  # so that `import torch_npu` is an edit that counts
@@ -123,9 +126,28 @@ def verdicts(folder: Path, scripts: list[str]) -> list[tuple[Report, Finding | N
     return found
 
 
-def test_that_as_npu_a_migrated_script_passes_and_each_dropped_edit_is_caught(tmp_path: Path) -> None:
-    dropped = [rehearsed.migrated(without=edit) for edit in rehearsed.EDITS]
-    (whole, why), *others = verdicts(tmp_path, [rehearsed.migrated(), *dropped])
+DROPPED = [rehearsed.migrated(without=edit) for edit in rehearsed.EDITS]
+AS_NPU = {
+    "whole": rehearsed.migrated(),
+    "transferred": rehearsed.TRANSFERRED,
+    "gap": rehearsed.NOT_COVERED,
+    "original": rehearsed.ORIGINAL,
+    "asks_npu": rehearsed.ASKS_NPU,
+    "asks_cuda": rehearsed.ONLY_ASKS,
+    "not_imported": rehearsed.NOT_IMPORTED,
+}
+
+
+@pytest.fixture(scope="module")
+def as_npu(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Verdict], list[Verdict]]:
+    """Of each script by its name, and of those with one edit less."""
+    found = verdicts(tmp_path_factory.mktemp("npu"), [*AS_NPU.values(), *DROPPED])
+    return dict(zip(AS_NPU, found, strict=False)), found[len(AS_NPU) :]
+
+
+def test_that_as_npu_a_migrated_script_passes_and_each_dropped_edit_is_caught(as_npu: Any) -> None:
+    named, others = as_npu
+    whole, why = named["whole"]
     assert whole.answer, why
     assert whole.blocked == ()
     assert (whole.steps, len(whole.losses)) == (2, 2)
@@ -138,26 +160,35 @@ def test_that_as_npu_a_migrated_script_passes_and_each_dropped_edit_is_caught(tm
     assert lines[1:] == places
 
 
-def test_that_as_npu_only_what_transfer_to_npu_covers_is_redirected_and_only_if_it_is_imported(tmp_path: Path) -> None:
-    scripts = [
-        rehearsed.TRANSFERRED,
-        rehearsed.NOT_COVERED,
-        rehearsed.ORIGINAL,
-        rehearsed.ASKS_NPU,
-        rehearsed.ONLY_ASKS,
-    ]
-    (transferred, why), (gap, gap_why), (original, original_why), asks_npu, asks_cuda = verdicts(tmp_path, scripts)
+def test_that_as_npu_only_what_transfer_to_npu_covers_is_redirected_and_only_if_it_is_imported(as_npu: Any) -> None:
+    named, _ = as_npu
+    (transferred, why), (gap, gap_why), (original, original_why) = map(named.get, ("transferred", "gap", "original"))
     assert transferred.answer, why
     assert (transferred.blocked, transferred.steps) == ((), 2)
     assert (gap.answer, gap.steps, original.answer, original.steps) == (False, 2, False, 0)
     assert "NVTX" in str(gap_why)
     assert "CUDA" in str(original_why) or "cuda" in str(original_why)
-    assert asks_npu[0].answer
-    assert [(one.rule, one.line) for one in asks_cuda if isinstance(one, Finding)] == [("launch.rehearse.no_device", 3)]
+    assert named["asks_npu"][0].answer
+    _, finding = named["asks_cuda"]
+    assert (finding.rule, finding.line) == ("launch.rehearse.no_device", 3)
+
+
+def test_that_as_npu_there_is_no_npu_before_torch_npu_is_imported(as_npu: Any) -> None:
+    report, finding = as_npu[0]["not_imported"]
+    assert (report.answer, finding.line) == (False, 10)
+    assert "npu" in str(finding.args["message"])
 
 
 def test_that_a_script_that_asks_torch_for_its_accelerator_runs_as_npu(tmp_path: Path) -> None:
-    done = child(tmp_path, rehearsed.AGNOSTIC, hooks="rehearse=npu")
-    assert (done.returncode, done.stdout) == (0, "device npu\n"), done.stderr
-    refused = child(tmp_path, "import torch\ntorch.zeros(2).cuda()", hooks="rehearse=npu")
-    assert refused.stderr.splitlines()[-1] == "AssertionError: Torch not compiled with CUDA enabled"
+    done = child(tmp_path, rehearsed.AGNOSTIC + "torch.zeros(2).cuda()", hooks="rehearse=npu")
+    assert done.stdout == "device npu\n", done.stderr
+    assert done.stderr.splitlines()[-1] == "AssertionError: Torch not compiled with CUDA enabled"
+
+
+def test_that_a_torch_that_cannot_be_rehearsed_ends_instead_of_training(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("__version__ = '1.11.0'\n")
+    paths = os.pathsep.join((str(GUEST), str(tmp_path)))
+    done = child(tmp_path, "import torch\nprint('trains')", hooks="rehearse=cuda", PYTHONPATH=paths)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("PyTorch 1.11.0 cannot be rehearsed on the CPU")
+    assert "hooks.given_up" in [event.get("rule") for event in events(tmp_path)]

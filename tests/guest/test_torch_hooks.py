@@ -166,34 +166,41 @@ def test_that_an_error_in_a_hook_is_told_once_and_ends_the_curves(trained: dict[
     assert "NoneType" in told["args"]["reason"]
 
 
-def test_that_torchrun_under_bash_has_a_curve_for_each_rank(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def bare_ranks(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What each rank writes without hooks, however it is started."""
+    folder = tmp_path_factory.mktemp("bare")
+    (folder / "train.py").write_text(trainings.DISTRIBUTED)
+    execute([sys.executable, "-c", trainings.RANKS_IN_FORKS, "train.py", ".", str(free_port())], None, folder)
+    return [(folder / f"rank{rank}.txt").read_text() for rank in (0, 1)]
+
+
+def test_that_torchrun_under_bash_has_a_curve_for_each_rank(tmp_path: Path, bare_ranks: list[str]) -> None:
     (tmp_path / "train.py").write_text(trainings.DISTRIBUTED)
     line = f"{sys.executable} -m torch.distributed.run --standalone --nproc_per_node 2 train.py $1"
     (tmp_path / "run.sh").write_text(f"cd {tmp_path}\n{line}\n")
-    for name in ("run", "hooked", "bare"):
+    for name in ("run", "hooked"):
         (tmp_path / name).mkdir()
     execute(["bash", "run.sh", "hooked"], tmp_path / "run", tmp_path)
-    execute(["bash", "run.sh", "bare"], None, tmp_path)
     for rank in (0, 1):
         (path,) = (tmp_path / "run").glob(f"events.a1.r{rank}.*")
         out = (tmp_path / "hooked" / f"rank{rank}.txt").read_text()
         assert captured(records(path), "loss") == printed(out)["loss"]
         assert captured(records(path), "grad_norm")[0] == pytest.approx(printed(out)["grad_norm"][0], rel=1e-6)
-        assert out == (tmp_path / "bare" / f"rank{rank}.txt").read_text()
+        assert out == bare_ranks[rank]
     assert len(list((tmp_path / "run").glob("events*"))) == 2
 
 
-def test_that_spawned_trainings_have_a_curve_each(tmp_path: Path) -> None:
+def test_that_spawned_trainings_have_a_curve_each(tmp_path: Path, bare_ranks: list[str]) -> None:
     (tmp_path / "train.py").write_text(trainings.DISTRIBUTED)
-    for name in ("run", "hooked", "bare"):
+    for name in ("run", "hooked"):
         (tmp_path / name).mkdir()
-    for name, run in (("hooked", tmp_path / "run"), ("bare", None)):
-        execute([sys.executable, "train.py", name, str(free_port())], run, tmp_path)
+    execute([sys.executable, "train.py", "hooked", str(free_port())], tmp_path / "run", tmp_path)
     losses = []
     for rank in (0, 1):
         out = (tmp_path / "hooked" / f"rank{rank}.txt").read_text()
         losses.append(printed(out)["loss"])
-        assert out == (tmp_path / "bare" / f"rank{rank}.txt").read_text()
+        assert out == bare_ranks[rank]
     files = list((tmp_path / "run").glob("events*"))
     assert sorted(captured(records(path), "loss") for path in files) == sorted(losses)
 

@@ -181,7 +181,38 @@ print("loss", repr(loss.item()))
 weights(net)
 """
 
+# A state that is no count, a graph that torch.fx traces, and a norm that is asked for twice.
+ODD = """
+import torch.fx
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(4, 1)
+    def forward(self, x, more):
+        return self.line(x) + more
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+    def forward(self, x):
+        return self.inner(x, x.sum())
+net = Outer()
+print("nodes", [node.name for node in torch.fx.symbolic_trace(net).graph.nodes])
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+optimizer.state[net.inner.line.weight] = {"step": "many"}
+for step in range(3):
+    loss = net(torch.randn(2, 4)).square().mean()
+    loss.backward()
+    for _ in range(2):
+        norm = nn.utils.clip_grad_norm_(net.parameters(), float("inf"))
+    print("step", step + 1, "loss", repr(loss.item()), "grad_norm", repr(norm.item()))
+    optimizer.step()
+    optimizer.zero_grad()
+weights(net)
+"""
+
 SCRIPTS = {
+    "odd": ODD,
     "plain": PLAIN,
     "accumulation": ACCUMULATION,
     "scaler": SCALER,
@@ -249,4 +280,16 @@ for path in sys.argv[1:]:
             os._exit(1)
         os._exit(0)
     print(path, pid, os.waitpid(pid, 0)[1], flush=True)
+"""
+
+# The two ranks of a distributed script, in forks of one process: script, its argument, port.
+RANKS_IN_FORKS = """
+import os, sys, torch, torch.distributed
+sys.argv = sys.argv[1:]
+os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=sys.argv[2], WORLD_SIZE="2")
+pid = os.fork()
+os.environ["RANK"] = str(int(pid == 0))
+exec(compile(open(sys.argv[0]).read(), sys.argv[0], "exec"), {"__name__": "__main__"})
+if pid:
+    sys.exit(os.waitpid(pid, 0)[1])
 """

@@ -15,10 +15,11 @@ from backends.launch.capture.forecast import forecast
 from backends.launch.capture.spec import CaptureSpec
 from studio import run as runs
 from studio import schema
+from studio.events import Metric
 from studio.processes import write_mark
 from studio.project import runs_folder
 from tests.guest.capturing import TORCH, operators, slices
-from tests.runs import prepare, wait_for
+from tests.runs import events_of, prepare, wait_for
 from tests.studio.test_command_line import last_json, studio
 
 if TYPE_CHECKING:
@@ -64,6 +65,24 @@ def test_that_a_running_script_is_captured_from_another_terminal(training: Run, 
     late = studio("--no-project", "capture", training.name, cwd=tmp_path)
     assert late.returncode == 1
     assert "is not running" in late.stderr
+
+
+def test_that_a_training_of_a_recipe_is_captured_while_it_runs(tmp_path: Path, homes: Path) -> None:
+    """It tells its own losses: nothing else reads any."""
+    recipe = ("launch", "--recipe", "linear", "--mode", "pynative", "--steps", "1000000")
+    done = studio("--no-project", *recipe, "--detach", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (run,) = runs.runs_in(runs_folder(None))
+    wait_for(lambda: state.ready(run.folder) or runs.glance(run).state == "ended", 120, run.name)
+    done = studio("--no-project", "capture", run.name, "--kind", "profile", "--steps", "2", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    result = last_json(done)
+    assert (result["captures"][0]["kind"], result["captures"][0]["done"]) == ("profile", 2)
+    assert slices(Path(result["artifacts"][0]["path"]))
+    assert studio("--no-project", "stop", run.name, cwd=tmp_path).returncode == 143
+    wait_for(lambda: runs.glance(run).state == "ended", 120)
+    steps = [event.step for event in events_of(run) if isinstance(event, Metric) and "loss" in event.values]
+    assert len(steps) == len(set(steps))
 
 
 def test_that_a_run_without_hooks_and_wrong_words_are_refused(tmp_path: Path, homes: Path) -> None:

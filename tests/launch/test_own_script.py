@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from backends.common import npu_smi
+from backends.launch.capture import state
 from backends.launch.own import cards
 from backends.launch.own.spec import OwnSpec
 from studio import processes, schema, texts, worker
@@ -218,7 +219,7 @@ def test_that_what_is_left_gets_the_grace_where_it_is_not_waited_for(folder: Pat
     """And one that ignores being asked is gone after it."""
     left = "trap '' TERM; sleep 0.7; touch written; while :; do sleep 0.1; done"
     line = ("bash", "-c", f"setsid bash -c '{left.replace(chr(39), chr(34))}' & echo $! > left")
-    run = start(folder, *line, wait_all=False, grace=2.0)
+    run = start(folder, *line, wait_all=False, grace=5.0)
     assert ended(run).code == 0
     assert (folder / "written").exists()
     assert processes.process(int((folder / "left").read_text())) is None
@@ -247,6 +248,22 @@ def test_that_hooks_that_reach_nobody_are_told_with_what_keeps_them_out(folder: 
         assert ended(run).code == 0
         assert told(run)["hooks.nothing_seen"]["why"] == "launch.own.not_loaded"
     assert texts.has("launch.own.not_loaded")
+
+
+def test_that_a_helper_of_a_shell_script_does_not_say_for_all_that_nothing_was_seen(folder: Path) -> None:
+    metric = "import ascend_studio; ascend_studio.metric(1, loss=2.0)"
+    write(folder, run_dot_sh="python -c pass\npython train.py\n", train_dot_py=metric)
+    run = start(folder, "bash", "run.sh")
+    assert ended(run).code == 0
+    assert "hooks.nothing_seen" not in told(run)
+    write(folder, train_dot_py="import sys; sys.exit()")
+    run = start(folder, "bash", "run.sh")
+    assert ended(run).code == 0
+    assert told(run)["hooks.nothing_seen"]["why"] == "hooks.why.no_framework"
+    write(folder, train_dot_py="import sys; sys.exit('usage: …')")
+    run = start(folder, "bash", "run.sh")
+    assert ended(run).code == 1
+    assert "hooks.nothing_seen" not in told(run)
 
 
 def test_that_torchrun_in_a_shell_script_gives_the_curves_of_each_rank(folder: Path) -> None:
@@ -391,3 +408,16 @@ def test_that_a_python_that_vanished_and_a_program_that_is_none_are_sentences(fo
         assert ended(run).code == 1
         assert key.strip() in told(run)
         assert texts.has(key.strip())
+
+
+def test_that_a_planned_capture_happens_by_itself(folder: Path) -> None:
+    line = "for step in range(5):"
+    write(folder, train_dot_py=TORCH.replace(line, "for step in range(12):"))
+    run = start(folder, "RANK=0", "python", "train.py", capture="dump", capture_at=4, capture_steps=2)
+    assert ended(run, 180).code == 0, run.log.read_text()
+    request = state.asked(run.folder)
+    assert request is not None
+    (rank,) = state.ranks(run.folder, request.id).values()
+    assert (rank.state, rank.kind, rank.start, rank.done) == ("done", "dump", 4, 2), rank
+    assert len(list((run.folder / rank.path).glob("step*/proc*/dump.json"))) == 2
+    assert len(losses(run)) == 12

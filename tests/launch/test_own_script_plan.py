@@ -10,7 +10,7 @@ import pytest
 
 from backends.common import log_patterns
 from backends.launch.own import program
-from backends.launch.own.plan import check, code_of, interpreter, plan, runs_code_of
+from backends.launch.own.plan import check, code_of, interpreter, plan
 from backends.launch.own.spec import OwnSpec, secrets_of
 from studio import run as runs
 from studio import schema, texts
@@ -137,7 +137,7 @@ def test_that_what_lies_in_a_project_is_named_before_it_is_run(project: Path, tm
     assert code_of(asked("python", "-m", "pkg", python=Path("/usr/bin/python3")), project) == (project,)
     assert code_of(asked("./built", "x", python=Path("/usr/bin/python3")), project) == (project / "built",)
     outside = asked("python", "/usr/lib/x.py", python=Path("/usr/bin/python3"))
-    assert not runs_code_of(outside, project)
+    assert code_of(outside, project) == ()
 
 
 def test_that_hooks_and_cards_are_told_through_the_environment(project: Path, tmp_path: Path) -> None:
@@ -166,6 +166,7 @@ def test_that_hooks_and_cards_are_told_through_the_environment(project: Path, tm
         (("ls",), {"visible": "3,1"}, "visible", "launch.rule.visible_order"),
         (("ASCEND_RT_VISIBLE_DEVICES=0", "ls"), {"visible": "1"}, "visible", "launch.rule.env_twice"),
         (("ls",), {"env": (("HF_TOKEN", "x"),)}, "env", "launch.rule.secret"),
+        (("HF_TOKEN=hf_short", "ls"), {}, "line", "launch.rule.secret"),
         (("ls", "--hf-token=hf_AbcdefghIJKLmnop123456"), {}, "line", "launch.rule.secret"),
     ],
 )

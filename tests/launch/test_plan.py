@@ -83,7 +83,7 @@ def test_that_text_is_learned_from_the_help_pages_by_default() -> None:
 
 def test_that_the_training_sees_the_engine_and_what_the_user_added() -> None:
     command = plan(asked(env=(("PYTHONPATH", "/mine"), ("GLOG_v", "2"))), RUN)
-    assert command.env == {"PYTHONPATH": f"{ENGINE}:/mine", "GLOG_v": "2"}
+    assert command.env == {"ASCEND_STUDIO_HOOKS": "captures", "PYTHONPATH": f"{ENGINE}:/mine", "GLOG_v": "2"}
     assert command.cwd == RUN.folder
 
 

@@ -20,10 +20,10 @@ from backends.launch.rehearse.limits import END, Limits
 from backends.launch.rehearse.plan import plan
 from backends.launch.rehearse.report import Blocked
 from backends.launch.rehearse.spec import Rehearsal, RehearseSpec
-from backends.launch.rehearse.work import assembled, refusal
-from studio import processes, schema
+from backends.launch.rehearse.work import assembled, refusal, tell
+from studio import processes, schema, texts
 from studio import run as runs
-from studio.events import Ended, Journal
+from studio.events import Ended, Finding, Journal
 from studio.supervisor import TooMuch
 from tests.runs import events_of
 from tests.studio.test_command_line import last_json, studio
@@ -83,7 +83,7 @@ def test_that_a_rehearsal_needs_a_program() -> None:
 
 
 def test_that_the_program_runs_as_it_would_but_with_the_hooks_of_a_rehearsal(tmp_path: Path) -> None:
-    spec = asked(line=("A=1", "bash", "run.sh"), workdir=tmp_path, stance="npu", steps=None, cards=4)
+    spec = asked(line=("A=1", "bash", "run.sh"), workdir=tmp_path, stance="npu", steps=None, host_cards=4)
     command = plan(spec, prepare(tmp_path), {})
     assert (command.argv, command.cwd) == (("bash", "run.sh"), tmp_path)
     wanted = {"ASCEND_STUDIO_HOOKS": "curves,rehearse=npu", "ASCEND_STUDIO_REHEARSAL_DEVICES": "4", "A": "1"}
@@ -140,6 +140,15 @@ def test_that_a_script_that_never_asks_for_a_device_is_refused_without_a_place(t
     found = assembled(asked(stance="npu"), run, report.read_parts(run.folder), Ended(code=0), "")
     assert refusal(found, Ended(code=0)).rule == "launch.rehearse.no_device"
     assert replace(found, blocked=(Blocked(name="a", message="b", kind="asked", path="p", line=1),)).answer is False
+
+
+def test_that_a_report_that_cannot_be_kept_is_a_failure_with_a_reason(tmp_path: Path) -> None:
+    run = prepare(tmp_path)
+    part(run)
+    (run.folder / report.FILE / "in the way").mkdir(parents=True)
+    assert tell(asked(), run, Journal(run.folder, 1), Ended(code=0), "").code == 1
+    (found,) = [event for event in events_of(run) if isinstance(event, Finding)]
+    assert texts.has(found.rule)
 
 
 def test_that_a_limit_asks_first_and_ends_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -352,3 +352,15 @@ def test_that_a_parser_of_python_itself_is_read_as_its_help_shows_it() -> None:
     assert len(flags) >= 6
     assert flags <= real
     assert not [name for name in real - flags if not name.startswith("--no-")]
+
+
+def test_that_names_that_multiply_each_other_are_left_unknown(tmp_path: Path) -> None:
+    """Evaluated, these would be 9 to the power of 18 numbers, or a text of 2 to the power of 30 letters."""
+    numbers = [f"a{i + 1} = ({f'a{i}, ' * 9})" for i in range(18)]
+    words = [f"w{i + 1} = w{i} + w{i}" for i in range(18)]
+    head = ["import argparse", "a0 = 1", f"w0 = '{'x' * 4096}'", *numbers, *words, "p = argparse.ArgumentParser()"]
+    script = tmp_path / "train.py"
+    script.write_text("\n".join([*head, "p.add_argument('--x', default=a18)", "p.add_argument('--w', default=w18)"]))
+    assert [(one.flag, one.default, one.default_source) for one in read(script)] == [
+        ("--x", None, "a18"), ("--w", None, "w18"),
+    ]  # fmt: skip

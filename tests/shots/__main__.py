@@ -6,17 +6,23 @@ import os
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QPainter
 
 from tests.shots.stage import Stage, build
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QPixmap
+    from PySide6.QtWidgets import QWidget
+
     from tests.shots.states import State
     from ui.shell import Shell
 
 SIZES = ((1280, 800), (1920, 1080))
-PAUSE = 0.4
+PAUSE, PATIENCE = 0.4, 5.0
 
 
 def main() -> int:
@@ -53,6 +59,8 @@ def _shoot(stage: Stage, out: Path, parts: list[str]) -> list[str]:
 
 
 def _each_look(shell: Shell, stage: Stage, state: State, out: Path) -> list[str]:
+    from PySide6.QtWidgets import QApplication
+
     from tests.bench.stage import wait
     from tests.ui.looks import faults
 
@@ -66,10 +74,24 @@ def _each_look(shell: Shell, stage: Stage, state: State, out: Path) -> list[str]
                 state.show(shell, stage)
                 end = time.monotonic() + PAUSE
                 wait(lambda end=end: time.monotonic() > end, PAUSE + 5)
+                with suppress(TimeoutError):  # a loaded machine may still be laying out
+                    wait(lambda: not faults(shell), PATIENCE)
                 name = f"{state.name}-{theme}-{language}-{width}x{height}"
-                shell.grab().save(str(out / f"{name}.png"))
-                found += [f"{name}: {fault}" for fault in faults(shell)]
+                sheet = QApplication.activePopupWidget()
+                _picture(shell, sheet).save(str(out / f"{name}.png"))
+                found += [f"{name}: {fault}" for one in filter(None, (shell, sheet)) for fault in faults(one)]
+                if sheet is not None:
+                    sheet.close()
     return found
+
+
+def _picture(shell: Shell, sheet: QWidget | None) -> QPixmap:
+    """The window, and the sheet that lies on it."""
+    picture = shell.grab()
+    if sheet is not None:
+        with QPainter(picture) as painter:
+            painter.drawPixmap(sheet.pos() - shell.pos(), sheet.grab())
+    return picture
 
 
 if __name__ == "__main__":

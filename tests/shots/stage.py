@@ -108,6 +108,7 @@ def build(stage: Stage) -> None:
         _own(stage, "rehearsal", "rehearse", "xor.py", stance="cuda")
         _own(stage, "rehearsal-refused", "rehearse", "cuda_only.py", stance="npu")
         _train(stage, "digits", recipe="digits", mode="jit")
+        _cut(stage, "capturing", share=0.6, source="own-script")
     _cut(stage, "compiling", phase="compile")
     _cut(stage, "partial", share=0.4)
 
@@ -129,11 +130,12 @@ def _own(stage: Stage, name: str, command: str, *words: str, **values: Any) -> N
     _train(stage, name, command, line=line, workdir=stage.project, python=Path(sys.executable), **values)
 
 
-def _cut(stage: Stage, name: str, share: float = 1.0, phase: str = "") -> None:
-    """A copy of the last run as it was earlier: its events up to a phase, or a share of them, and a living worker."""
-    source = stage.run("digits" if stage.whole else "linear").folder
-    copy = source.with_name(f"{source.name}-{name}")
-    shutil.copytree(source, copy)
+def _cut(stage: Stage, name: str, share: float = 1.0, phase: str = "", source: str = "") -> None:
+    """A copy of a run, else the last one, as it was earlier: its events up to a phase, or a share of them, and a
+    living worker."""
+    folder = stage.run(source or ("digits" if stage.whole else "linear")).folder
+    copy = folder.with_name(f"{folder.name}-{name}")
+    shutil.copytree(folder, copy)
     for path in copy.glob("events*.jsonl"):
         path.write_bytes(b"".join(_earlier(path.read_bytes().splitlines(keepends=True), share, phase)))
     log = copy / "output.log"

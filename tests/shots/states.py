@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shutil
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from PySide6.QtWidgets import QApplication
+
+from backends.launch.capture import state
+from backends.launch.capture.spec import Capture
+from backends.launch.capture.state import Rank
 from backends.launch.own.spec import OwnSpec
+from backends.launch.rehearse.spec import RehearseSpec
 from backends.launch.spec import LaunchSpec
-from studio import schema
+from studio import files, schema
+from studio import run as runs
 from studio.errors import StudioError
 from tests.bench.stage import wait
+from ui.field_box import FieldBox
 from ui.launch.own_script import FOLDED as OWN_FOLDED
 from ui.pages.launch import FOLDED, RECIPE
 
@@ -110,6 +119,46 @@ def _curves(name: str, *, log: bool = False) -> Callable[[Shell, Stage], None]:
     return show
 
 
+def _rehearse(stance: str) -> Callable[[Shell, Stage], None]:
+    """The sheet of the button."""
+
+    def show(shell: Shell, stage: Stage) -> None:
+        if (before := QApplication.activePopupWidget()) is not None:
+            before.close()
+        _script("python", "xor.py")(shell, stage)
+        button = shell.page_widget("launch").own().rehearse
+        button.asked = schema.with_value(RehearseSpec(), "stance", stance)
+        button.ask()
+
+    return show
+
+
+def _capture(*found: Rank, **values: object) -> Callable[[Shell, Stage], None]:
+    """The form, with `values`; or how far the ranks are, the first time and now."""
+
+    def show(shell: Shell, stage: Stage) -> None:
+        run = stage.run("capturing")
+        (run.folder / state.ASKED).unlink(missing_ok=True)
+        shutil.rmtree(run.folder / state.FOLDER, ignore_errors=True)
+        _curves("capturing")(shell, stage)
+        card = shell.page_widget("curves").capture
+        card.show_run(run, runs.glance(run))
+        card.open()
+        for name, value in values.items():
+            box = card.findChild(FieldBox, f"capture.{name}.box")
+            box.input.show_value(value)
+            box.input.edited.emit()
+        request = state.request_of(Capture(steps=3))
+        for one in found:
+            state.plan_into(run.folder, request)
+            told = run.folder / state.FOLDER / request.id / "rank0.json"
+            told.parent.mkdir(parents=True, exist_ok=True)
+            files.write_json(told, replace(one, pid=state.ready(run.folder)[0].pid))
+            card.show_run(run, runs.glance(run))
+
+    return show
+
+
 def _no_runs(shell: Shell, stage: Stage) -> None:
     _project(shell, stage.empty)
     shell.show_page("curves")
@@ -138,6 +187,10 @@ def _help_at(card: str) -> Callable[[Shell, Stage], None]:
     return show
 
 
+ARMED = Rank(state="armed", kind="profile", start=150, steps=3)
+BEGUN = replace(ARMED, state="begun", done=1, seconds=0.31, usual=0.19, octets=1_400_000)
+DONE = replace(BEGUN, state="done", done=3, octets=4_200_000)
+FAILED = replace(ARMED, state="failed", rule="capture.disk_low", args={"free": "312 MB"})
 SPLIT: dict[str, object] = {"recipe": "dense", "mode": "graph", "parallel": "semi_auto", "workers": 4}
 
 STATES = (
@@ -172,6 +225,9 @@ STATES = (
         name="launch-script-pattern",
         show=_script("python", "xor.py", log_pattern="own", pattern="step {step} loss {loss}", unfold="pattern"),
     ),
+    State(name="launch-rehearse", show=_rehearse("cuda")),
+    State(name="launch-rehearse-npu", show=_rehearse("npu")),
+    State(name="launch-script-captures", show=_script("python", "xor.py", capture="profile", unfold="capture_at")),
     State(name="help-own-scripts", show=_help_at("program")),
     State(name="launch-seek", show=_launch(seek="HCCL")),
     State(name="launch-resume", show=_launch(resume="marked", steps=400, unfold="resume"), needs_whole=True),
@@ -194,5 +250,11 @@ STATES = (
     State(name="curves-own-nothing", show=_curves("own-nothing"), needs_whole=True),
     State(name="curves-rehearsal", show=_curves("rehearsal"), needs_whole=True),
     State(name="curves-rehearsal-refused", show=_curves("rehearsal-refused"), needs_whole=True),
+    State(name="curves-capture", show=_capture(kind="profile"), needs_whole=True),
+    State(name="curves-capture-dump", show=_capture(kind="dump"), needs_whole=True),
+    State(name="curves-capture-armed", show=_capture(ARMED), needs_whole=True),
+    State(name="curves-capture-works", show=_capture(ARMED, BEGUN), needs_whole=True),
+    State(name="curves-capture-done", show=_capture(ARMED, DONE), needs_whole=True),
+    State(name="curves-capture-failed", show=_capture(ARMED, FAILED), needs_whole=True),
     State(name="curves-text", show=_curves("text"), needs_whole=True),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,7 +113,7 @@ def test_that_a_script_for_cuda_is_rehearsed_from_the_launch_page_and_its_card_h
     assert page.grid.isVisible()
     with (run.folder / OPERATORS).open(newline="") as file:
         assert len({row["operator"] for row in csv.DictReader(file)}) == found.operators
-    assert page.rehearsal.open_button.isEnabled()
+    assert page.rehearsal.open_button.isVisible()
     qtbot.waitUntil(lambda: looks.faults(page.rehearsal) == [], timeout=20_000)
 
 
@@ -123,11 +124,19 @@ def test_that_a_refusal_says_so_and_where(page: CurvesPage, session: Session, qt
     assert page.rehearsal.blocked.text() == "train.py:5 raises: Torch not compiled with CUDA enabled"
     assert page.rehearsal.rest.text() == "8 more are in artifacts/rehearsal.json."
     assert "the answer is no" in page.sentence.text()
-    assert not page.rehearsal.open_button.isEnabled()
+    assert not page.rehearsal.open_button.isVisible()
     change_language("zh")
-    assert page.rehearsal.ended.text() == "不做修改，无法在 NPU 主机上训练。"
+    assert page.rehearsal.ended.text() == "不做修改就无法在 NPU 主机上训练。"
     looks.settle()
     assert looks.faults(page.rehearsal) == []
+
+
+def test_that_a_script_that_left_the_npu_alone_is_told_so(page: CurvesPage, session: Session, qtbot: QtBot) -> None:
+    report = replace(REPORT, steps=3, redirected={}, blocked=())
+    rehearsed(session, report, code=3)
+    qtbot.waitUntil(page.rehearsal.isVisible)
+    assert "put nothing on the NPU" in page.rehearsal.ended.text()
+    assert not page.rehearsal.blocked.isVisible()
 
 
 def test_that_a_rehearsal_without_a_report_shows_no_card(page: CurvesPage, session: Session, qtbot: QtBot) -> None:

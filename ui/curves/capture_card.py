@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 COMMAND = "capture"
 FIELDS = ("kind", "steps", "at", "ranks", "stacks", "task", "level")
-COLUMNS = 3
+COLUMNS, MOST = 3, 4
 
 
 class CaptureCard(Card):
@@ -61,8 +62,6 @@ class CaptureCard(Card):
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(10)
         self._boxes = {name: self._make_box(name) for name in FIELDS}
-        for column in range(COLUMNS):
-            self._grid.setColumnStretch(column, 1)
         self.said, self.progress = Sentence(), QProgressBar()
         self.said.setObjectName("curves_capture_said")
         self.progress.setTextVisible(False)
@@ -110,7 +109,7 @@ class CaptureCard(Card):
             self._mine, self._is_open = request.id, False
             self._show_progress(request, state.ranks(run.folder, request.id))
         elif request is not None and request.id == self._mine and not self._is_open:
-            self._show_end(request, state.ranks(run.folder, request.id))
+            self._show_end(state.ranks(run.folder, request.id), may_go_on=bool(ready))
         elif self._is_open and ready:
             self._show_form(several=len(ready) > 1)
         else:
@@ -135,8 +134,11 @@ class CaptureCard(Card):
         names = [name for name in names if schema.is_shown(self._spec, schema.field_of(CaptureSpec, name))]
         for name, box in self._boxes.items():
             box.setVisible(name in names)
+        columns = MOST if len(names) == MOST else COLUMNS
         for place, name in enumerate(names):
-            self._grid.addWidget(self._boxes[name], place // COLUMNS, place % COLUMNS)
+            self._grid.addWidget(self._boxes[name], place // columns, place % columns)
+        for column in range(MOST):
+            self._grid.setColumnStretch(column, 1 if column < columns else 0)
         assert self._run is not None
         problems = {one.field: one for one in (*schema.problems(self._chosen()), *self._unread.values())}
         for name, box in self._boxes.items():
@@ -168,10 +170,10 @@ class CaptureCard(Card):
         waits = lead is None or lead.state == "armed"
         self._show_only(self.progress, *([self.cancel] if waits else []))
 
-    def _show_end(self, request: Request, found: dict[int, Rank]) -> None:
+    def _show_end(self, found: dict[int, Rank], *, may_go_on: bool) -> None:
         self.said.setText("\n".join(ends(found)) or t("capture.withdrawn"))
         done = any(one.state == "done" for one in found.values())
-        self._show_only(*([self.folder] if done else []), self.again, self.close_button)
+        self._show_only(*([self.folder] if done else []), *([self.again] if may_go_on else []), self.close_button)
 
     def _edited(self) -> None:
         for name, box in self._boxes.items():
@@ -192,15 +194,17 @@ class CaptureCard(Card):
         if run is not None:
             self._is_asking = True
             self.start.setEnabled(False)
-            ask(self, lambda: _asked(run, chosen), self._answered)
+            ask(self, partial(_asked, run, chosen), partial(self._answered, run))
 
-    def _answered(self, answer: Request | StudioError) -> None:
-        self._is_asking = False
+    def _answered(self, run: Run, answer: Request | StudioError) -> None:
+        """Another run may be looked at by then."""
         if isinstance(answer, StudioError):
             self._session.trouble.emit(answer)
-        else:
-            self._mine, self._is_open = answer.id, False
-        self._refresh()
+        if self._run is run:
+            self._is_asking = False
+            if not isinstance(answer, StudioError):
+                self._mine, self._is_open = answer.id, False
+            self._refresh()
 
     def _withdraw(self) -> None:
         request = state.asked(self._run.folder) if self._run else None
@@ -232,8 +236,8 @@ def _asked(run: Run, chosen: Any) -> Request | StudioError:
 def first_step(one: Rank) -> str:
     if not one.seconds:
         return ""
-    usual = duration(one.usual) if one.usual else "–"
-    return t("capture.first_step", seconds=duration(one.seconds), usual=usual, octets=size(one.octets))
+    times = {"seconds": duration(one.seconds), "usual": duration(one.usual) if one.usual else "–"}
+    return t("capture.first_step", octets=size(one.octets), **times) if one.octets else t("capture.times", **times)
 
 
 def ends(found: dict[int, Rank]) -> list[str]:
@@ -241,11 +245,11 @@ def ends(found: dict[int, Rank]) -> list[str]:
     by: dict[str, list[int]] = {}
     for rank, one in found.items():
         by.setdefault(_end(one), []).append(rank)
-    return [_whose(by[said_so], len(found)) + said_so for said_so in by if said_so]
+    return [_whose(ranks, len(found), said_so) for said_so, ranks in by.items() if said_so]
 
 
-def _whose(some: list[int], count: int) -> str:
-    return "" if len(some) == count else f"rank {', '.join(map(str, some))}: "
+def _whose(some: list[int], count: int, said_so: str) -> str:
+    return said_so if len(some) == count else t("capture.of_ranks", ranks=", ".join(map(str, some)), said=said_so)
 
 
 def _end(one: Rank) -> str:
@@ -258,7 +262,7 @@ def _end(one: Rank) -> str:
     first, last = one.start, one.start + one.done - 1
     key = "capture.finished" if last > first else "capture.finished_one"
     times = t("capture.times", seconds=duration(one.seconds), usual=duration(one.usual)) if one.usual else ""
-    return " ".join(filter(None, (t(key, first=first, last=last, octets=size(one.octets)), times)))
+    return t("curves.joined", first=t(key, first=first, last=last, octets=size(one.octets)), then=times).strip()
 
 
 class CaptureAnswer(AnswerCard):

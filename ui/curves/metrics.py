@@ -43,10 +43,13 @@ def look_of(name: str) -> Look:
 
 
 def title_of(name: str) -> str:
-    """A metric of the user's own script keeps the name it was given there; that of a further optimizer says which."""
+    """A metric of the user's own script keeps the name it was given there; that of a further optimizer says which, and
+    so does that of a further group of its parameters."""
     base, _, number = name.rpartition(".")
     if number.isdigit() and texts.has(f"metric.{base}"):
         return t("metric.of_optimizer", name=title_of(base), n=int(number) + 1)
+    if number.startswith("group") and number[5:].isdigit():
+        return t("metric.of_group", name=title_of(base), n=int(number[5:]) + 1)
     name = TITLES.get(name, name)
     return t(f"metric.{name}") if texts.has(f"metric.{name}") else name
 

@@ -41,7 +41,11 @@ def script_name(run: Run) -> str:
     """What an own line runs: 'train.py', 'run.sh', a module; '' for a run without a line."""
     cards = [card for card in run.asked.values.values() if isinstance(card, dict)]
     line = next((card["line"] for card in cards if isinstance(card.get("line"), list)), [])
-    found = program.read(tuple(map(str, line)))
+    return name_of_line(tuple(map(str, line)))
+
+
+def name_of_line(line: tuple[str, ...]) -> str:
+    found = program.read(line)
     return PurePath(found.script or next(iter(found.words), "")).name
 
 

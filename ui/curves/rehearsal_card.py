@@ -10,7 +10,7 @@ from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from backends.launch.rehearse.report import OPERATORS, read_report
+from backends.launch.rehearse.report import OPERATORS, read_report, uses_device
 from studio.texts import t
 from studio.units import count, number
 from ui.asking import ask
@@ -74,12 +74,14 @@ class RehearsalCard(Card):
     def _add_button(self) -> None:
         self.open_button = button("curves.rehearsal.open", "curves.rehearsal.open")
         self.open_button.clicked.connect(self._open)
-        row = QHBoxLayout()
+        self._operators = QWidget()
+        row = QHBoxLayout(self._operators)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(10)
         row.addWidget(self.open_button)
         row.addWidget(label("curves.rehearsal.open_hint", "hint"))
         row.addStretch(1)
-        self.body.addLayout(row)
+        self.body.addWidget(self._operators)
 
     def show_run(self, run: Run | None, *, is_over: bool) -> None:
         """Called again and again while a run is looked at: its report is read once, when it has ended."""
@@ -101,7 +103,8 @@ class RehearsalCard(Card):
         self.setVisible(self.found is not None)
         if self.found is not None and self._run is not None:
             self._show(self.found)
-            self.open_button.setEnabled((self._run.folder / OPERATORS).is_file())
+            is_there = (self._run.folder / OPERATORS).is_file()
+            self._operators.setVisible(is_there and self.found.operators > 0)
 
     def sentence(self, run: Run, outcome: str) -> str:
         """What the page says of a rehearsal at its top: always that it is one. '' for other runs."""
@@ -114,8 +117,7 @@ class RehearsalCard(Card):
     def _show(self, found: Report) -> None:
         self.stance.show_state(t(STANCES[found.stance]), "accent" if found.answer else "bad")
         retone(self.ended, "role", "dim" if found.answer else "bad")
-        ended = t(ENDS.get(found.ended, ENDS["script"]), steps=found.steps)
-        self.ended.setText(ended if found.answer else t("curves.rehearsal.no"))
+        self.ended.setText(end_text(found))
         self.facts.show_rows((), facts(found))
         pairs = list(found.redirected.items())
         rows = [(name, count_text(times)) for name, times in pairs[:MOST_ROWS]]
@@ -132,6 +134,14 @@ class RehearsalCard(Card):
     def _open(self) -> None:
         if self._run is not None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._run.folder / OPERATORS)))
+
+
+def end_text(found: Report) -> str:
+    """How it ended; where the answer is no, whether the NPU was refused or only left alone."""
+    if found.answer:
+        return t(ENDS.get(found.ended, ENDS["script"]), steps=found.steps)
+    is_left_alone = found.steps > 0 and not uses_device(found.redirected)
+    return t("curves.rehearsal.left_alone" if is_left_alone else "curves.rehearsal.no")
 
 
 def facts(found: Report) -> list[tuple[str, str]]:

@@ -65,6 +65,7 @@ class InterpretersCard(Card):
         folder = project.folder if project else None
         if self._looked_for != (folder,):
             self._looked_for = (folder,)
+            self._waiting = []
             ask(self, partial(_look, folder), partial(self._found, folder))
         self._enable()
 

@@ -16,7 +16,7 @@ from studio.units import number
 from ui.asking import ask
 from ui.curves.facts_table import FactsTable
 from ui.curves.metrics import title_of as metric_title
-from ui.curves.names import title_of, when
+from ui.curves.names import script_name, title_of, when
 from ui.say import say
 from ui.widgets import Sentence, label, mono_font, retone, text_button
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 OFF, AUTO, OWN = "off", "auto", "own"
 OCTETS = 1 << 18
 SHOWN = 4
-COLUMNS = 5
+COLUMNS, COLUMN = 5, 180
 PASTE_HEIGHT = 84
 TRAININGS = ("script", "launch", "rehearse")
 
@@ -69,10 +69,12 @@ class PatternPreview(QWidget):
         for widget in (self.paste, self.sentence, self.table):
             column.addWidget(widget)
 
-    def show_choice(self, recording: Recording, listed: Sequence[tuple[Run, Glance]]) -> None:
-        """The newest training's log is looked at, unless lines were pasted."""
+    def show_choice(self, recording: Recording, listed: Sequence[tuple[Run, Glance]], script: str) -> None:
+        """The log of the newest training is looked at, of the same script where it has run; or pasted lines."""
         self._recording = recording
-        self._run = next((run for run, _ in listed if run.asked.command in TRAININGS), None)
+        trainings = [run for run, _ in listed if run.asked.command in TRAININGS]
+        same = next((run for run in trainings if script_name(run) == script), None)
+        self._run = same or next(iter(trainings), None)
         self.setVisible(recording.log_pattern != OFF)
         self._look()
 
@@ -105,7 +107,9 @@ class PatternPreview(QWidget):
         title = seen[0] if seen and not isinstance(seen, StudioError) else ""
         self.sentence.setText(str(seen) if isinstance(seen, StudioError) else self._words(title, rows))
         if rows:
-            self.table.show_rows(*_table([row for _, row in rows[-SHOWN:]]))
+            heads, cells = _table([row for _, row in rows[-SHOWN:]])
+            self.table.setMaximumWidth(COLUMN * len(heads))
+            self.table.show_rows(heads, cells)
 
     def _words(self, title: str, rows: tuple[tuple[int, Row], ...]) -> str:
         if self.paste.toPlainText():

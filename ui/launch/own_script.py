@@ -16,6 +16,7 @@ from studio import schema, trust
 from studio.errors import from_os
 from studio.texts import t
 from ui.copy_card import CopyCard
+from ui.curves.names import name_of_line
 from ui.file_dialogs import ask_file
 from ui.form import Form
 from ui.launch.consent import Consent
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 COMMAND = "script"
 COMMANDS = (COMMAND, "rehearse")
 TRAININGS = (*COMMANDS, "launch")
-FOLDED = ("recording", "limits", "ending", "environment")
+FOLDED = ("recording", "planned", "limits", "ending", "environment")
 SIDE = 400
 LINE, PATTERN = "python train.py --lr 0.1", "step {step}: loss {loss}"
 STARTS = {
@@ -264,7 +265,7 @@ class OwnScript(QWidget):
         spec, wrong = self.form.spec(), self.form.problems()
         self.options.show_spec(spec, _key(self._project))
         self.interpreters.show_chosen(spec.program.python)
-        self.pattern.show_choice(spec.recording, self._session.listed)
+        self.pattern.show_choice(spec.recording, self._session.listed, name_of_line(spec.program.line))
         is_empty = self.form.is_blank() and len(wrong) == 1
         for action in (self.start_button, self.rehearse.button):
             action.setDisabled(bool(wrong))
@@ -302,6 +303,7 @@ def implied(_spec: OwnSpec) -> dict[str, str]:
         "line": LINE,
         "workdir": t("own_script.implied_workdir"),
         "python": t("own_script.implied_python"),
+        "capture_at": t("own_script.implied_capture_at"),
         "visible": t("launch.implied_visible"),
         "cores": t("own_script.implied_cores"),
         "memory": t("own_script.implied_memory"),

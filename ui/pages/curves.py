@@ -476,6 +476,8 @@ class CurvesPage(QWidget):
             return answer.verdict
         if self.run is not None and (said := self.rehearsal.sentence(self.run, outcome)):
             return said
+        if outcome == "done" and not self.add_line.isHidden():
+            return t("curves.add_line.sentence")
         step = max(0, story.steps_done)
         return t(key, recipe=recipe_name(self.run), step=step, total=story.total) if self.run and has(key) else ""
 

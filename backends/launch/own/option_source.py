@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 LONGEST = 1 << 21
 """Bytes of a source that is read."""
 _DEEPEST = 40
+_MOST_PARTS = 4096
+_LONGEST_TEXT = 1 << 16
 
 
 class Unknown(Exception):
@@ -105,31 +107,33 @@ def source_of(node: ast.expr) -> str:
         return "…"
 
 
-def literal(node: ast.expr, source: Source, depth: int = 0) -> Any:
+def literal(node: ast.expr, source: Source, depth: int = 0, parts: Iterator[int] | None = None) -> Any:
     """The value of an expression that needs no running: constants, arithmetic, names of the module, tuples of these.
-    Raises Unknown."""
-    if depth > _DEEPEST:
+    Raises Unknown, also where a few names that name each other would make millions of parts."""
+    parts = iter(range(_MOST_PARTS)) if parts is None else parts
+    if depth > _DEEPEST or next(parts, None) is None:
         raise Unknown
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.Name) and node.id in source.constants:
-        return literal(source.constants[node.id], source, depth + 1)
+        return literal(source.constants[node.id], source, depth + 1, parts)
     if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-        return tuple(literal(one, source, depth + 1) for one in node.elts)
+        return tuple(literal(one, source, depth + 1, parts) for one in node.elts)
     if isinstance(node, ast.Dict):
-        return {literal(key, source, depth + 1): None for key in node.keys if key is not None}
+        return {literal(key, source, depth + 1, parts): None for key in node.keys if key is not None}
     if isinstance(node, ast.Call):
-        return _call(node, source, depth)
-    return _computed(node, source, depth)
+        return _call(node, source, depth, parts)
+    return _computed(node, source, depth, parts)
 
 
-def _computed(node: ast.expr, source: Source, depth: int) -> Any:
+def _computed(node: ast.expr, source: Source, depth: int, parts: Iterator[int]) -> Any:
     try:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
-            value = literal(node.operand, source, depth + 1)
+            value = literal(node.operand, source, depth + 1, parts)
             return -value if isinstance(node.op, ast.USub) else +value
         if isinstance(node, ast.BinOp):
-            return _arithmetic(node, literal(node.left, source, depth + 1), literal(node.right, source, depth + 1))
+            left, right = (literal(one, source, depth + 1, parts) for one in (node.left, node.right))
+            return _arithmetic(node, left, right)
     except (TypeError, ValueError, ArithmeticError) as error:
         raise Unknown from error
     raise Unknown
@@ -137,6 +141,8 @@ def _computed(node: ast.expr, source: Source, depth: int) -> Any:
 
 def _arithmetic(node: ast.BinOp, left: Any, right: Any) -> Any:
     if isinstance(left, str) and isinstance(right, str) and isinstance(node.op, ast.Add):
+        if len(left) + len(right) > _LONGEST_TEXT:
+            raise Unknown
         return left + right
     if not (isinstance(left, (int, float)) and isinstance(right, (int, float))) or max(abs(left), abs(right)) > 1e15:
         raise Unknown
@@ -155,14 +161,14 @@ def _arithmetic(node: ast.BinOp, left: Any, right: Any) -> Any:
     raise Unknown
 
 
-def _call(node: ast.Call, source: Source, depth: int) -> Any:
+def _call(node: ast.Call, source: Source, depth: int, parts: Iterator[int]) -> Any:
     """What a default or the choices are usually wrapped in: list(…), sorted(…), MODELS.keys(), Path("…"), range(…)."""
     name = called(node.func)
     if isinstance(node.func, ast.Attribute) and name == "keys" and not node.args:
-        return tuple(literal(node.func.value, source, depth + 1))
+        return tuple(literal(node.func.value, source, depth + 1, parts))
     if node.keywords or not node.args:
         raise Unknown
-    values = [literal(one, source, depth + 1) for one in node.args]
+    values = [literal(one, source, depth + 1, parts) for one in node.args]
     try:
         if name in ("list", "tuple", "set", "sorted") and len(values) == 1 and not isinstance(values[0], str):
             return tuple(sorted(values[0]) if name == "sorted" else values[0])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from backends.launch import ascend_env
 from backends.launch.own import program
 from backends.launch.own.spec import rows
-from backends.launch.plan import is_inside
+from backends.launch.plan import HOOKS, is_inside
 from studio import interpreters
 from studio.command import Command
 from studio.errors import StudioError
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from backends.launch.own.spec import OwnSpec
     from studio.run import Run
 
-HOOKS = "ASCEND_STUDIO_HOOKS"
 _VENVS = (".venv", "venv", "env")
 
 
@@ -129,11 +128,6 @@ def check(command: Command, spec: OwnSpec, environ: Mapping[str, str] = os.envir
     if shutil.which(str(command.cwd / first) if "/" in first else first, path=path) is None:
         folders = str((command.cwd / first).parent) if "/" in first else path
         raise StudioError("launch.own.no_program", program=first, folders=folders)
-
-
-def runs_code_of(spec: OwnSpec, folder: Path) -> bool:
-    """Whether a start would run something of a folder."""
-    return bool(code_of(spec, folder))
 
 
 def code_of(spec: OwnSpec, folder: Path) -> tuple[Path, ...]:

@@ -37,6 +37,15 @@ class Recording:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Planned:
+    """A capture that the training begins by itself. `capture_at`: its first step, or the first that can be."""
+
+    capture: Literal["none", "profile", "dump"] = option("none")
+    capture_at: int | None = option(None, low=0, high=10**12, shown_when=("capture", ("profile", "dump")))
+    capture_steps: int = option(2, low=1, high=1000, shown_when=("capture", ("profile", "dump")))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Limits:
     visible: str = option("")
     share_cards: bool = option(False)
@@ -116,7 +125,10 @@ def _no_secrets(spec: OwnSpec) -> Iterable[Problem]:
     for name, _ in spec.environment.env:
         if is_secret(name):
             yield Problem(field="env", rule="launch.rule.secret", args={"name": name})
-    for name in secrets_of(spec.program.line):
+    for name, _ in program.read(spec.program.line).settings:
+        if is_secret(name):
+            yield Problem(field="line", rule="launch.rule.secret", args={"name": name})
+    for name in secrets_of(program.read(spec.program.line).words):
         yield Problem(field="line", rule="launch.rule.secret", args={"name": name})
 
 
@@ -136,6 +148,7 @@ def secrets_of(line: tuple[str, ...]) -> tuple[str, ...]:
 class OwnSpec:
     program: What = field(default_factory=What)
     recording: Recording = field(default_factory=Recording)
+    planned: Planned = field(default_factory=Planned)
     limits: Limits = field(default_factory=Limits)
     ending: Ending = field(default_factory=Ending)
     environment: Environment = field(default_factory=Environment)

@@ -8,18 +8,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backends.launch.capture import state
+from backends.launch.capture.spec import Capture
 from backends.launch.own import rank_logs
 from backends.launch.own.cards import refuse_taken
 from backends.launch.own.limits import Memory, keep_to_cores
 from backends.launch.own.plan import check, folder_of, plan, python_of
 from backends.launch.work import tell_cause
 from studio import code_state, processes
-from studio.events import Finding, Journal, Note, attempt_and_rank, name_of
+from studio.events import Finding, Journal, Note, attempt_and_rank
 from studio.run import exit_code
 from studio.supervisor import supervise
 
 if TYPE_CHECKING:
-    from backends.launch.own.spec import OwnSpec
+    from backends.launch.own.spec import OwnSpec, Planned
     from studio.events import Ended
     from studio.run import Run
 
@@ -31,6 +33,7 @@ def script(spec: OwnSpec, run: Run) -> Ended:
         if not spec.limits.share_cards:
             refuse_taken(command, Journal(run.folder, 1))
         keep_code(spec, run)
+        plan_capture(spec.planned, run)
         keep_to_cores(spec.limits.cores)
     linger = math.inf if spec.ending.wait_all else spec.ending.grace
     watch = Watch(spec, run)
@@ -43,6 +46,13 @@ def script(spec: OwnSpec, run: Run) -> Ended:
         rank_logs.bring(run, command.cwd)
     tell_cause(run, ended)
     return ended
+
+
+def plan_capture(planned: Planned, run: Run) -> None:
+    """The training finds it at its first step. Raises OSError."""
+    if planned.capture != "none":
+        chosen = Capture(kind=planned.capture, at=planned.capture_at, steps=planned.capture_steps)
+        state.plan_into(run.folder, state.request_of(chosen))
 
 
 def attempt_of(run: Run) -> int:
@@ -100,13 +110,31 @@ class Watch:
                 self._journal.write(Note(key="launch.own.goes_on", args={"count": count}))
 
     def tell_missing(self) -> None:
-        """That no process of a training was reached, where its log has no curves either."""
-        if self._log.pattern is None and not self._is_reached():
-            finding = Finding(rule="hooks.nothing_seen", severity="warning", args={"why": "launch.own.not_loaded"})
-            with suppress(OSError):
+        """Why there is no curve, where neither a process of the training nor its log has one."""
+        with suppress(OSError):
+            if self._log.pattern is None and not has_metrics(self._folder, self._attempt):
+                why = why_nothing(self._folder, self._attempt)
+                finding = Finding(rule="hooks.nothing_seen", severity="warning", args={"why": why})
                 self._journal.write(finding)
 
-    def _is_reached(self) -> bool:
-        """A process that has the hooks writes at least why there is nothing to write."""
-        ours = name_of(self._attempt, 0, os.getpid())
-        return any(attempt_and_rank(name) for name in os.listdir(self._folder) if name != ours)
+
+def has_metrics(folder: Path, attempt: int) -> bool:
+    """Raises OSError."""
+    named = [(name, attempt_and_rank(name)) for name in os.listdir(folder)]
+    return any(_has_metric(folder / name) for name, found in named if found and found[0] == attempt)
+
+
+def _has_metric(path: Path) -> bool:
+    with path.open("rb") as lines:
+        return any(line.startswith(b'{"type":"metric"') for line in lines)
+
+
+# What a process without a metric leaves, see studio/guest/ascend_studio/nothing_seen.py: the most telling first.
+WHY = ("given_up", "no_step", "no_mindspore_step", "no_backward", "no_framework")
+
+
+def why_nothing(folder: Path, attempt: int) -> str:
+    """A key of the catalogue. Raises OSError."""
+    left = folder / f"nothing_seen.a{attempt}"
+    found = left.read_text("utf-8", "replace").split() if left.exists() else []
+    return next((key for key in (f"hooks.why.{why}" for why in WHY) if key in found), "launch.own.not_loaded")

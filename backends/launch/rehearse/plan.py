@@ -6,8 +6,8 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from backends.launch.own.plan import HOOKS
 from backends.launch.own.plan import plan as plan_own
+from backends.launch.plan import HOOKS
 from backends.launch.rehearse.spec import own_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ DEVICES = "ASCEND_STUDIO_REHEARSAL_DEVICES"
 def plan(spec: RehearseSpec, run: Run, environ: Mapping[str, str] = os.environ) -> Command:
     asked = spec.rehearsal
     command = plan_own(own_of(spec), run, environ)
-    env = {**command.env, HOOKS: f"curves,rehearse={asked.stance}", DEVICES: str(asked.cards)}
+    env = {**command.env, HOOKS: f"curves,rehearse={asked.stance}", DEVICES: str(asked.host_cards)}
     if asked.steps is not None:
         env[STEPS] = str(asked.steps)
     return replace(command, env=env)

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Rehearsal:
-    """`cards`: that the host pretends to have."""
+    """`host_cards`: those that the host pretends to have."""
 
     stance: Literal["cuda", "npu"] = option("cuda", spelled="as")
     steps: int | None = option(3, low=1, high=1_000_000)
     minutes: float | None = option(10.0, unit="minutes", above=0, high=10_000)
     memory: int | None = option(None, unit="mb", low=1, high=100_000_000)
-    cards: int = option(1, low=1, high=64)
+    host_cards: int = option(1, low=1, high=64, spelled="cards")
 
 
 def own_of(spec: RehearseSpec) -> OwnSpec:

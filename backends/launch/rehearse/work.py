@@ -15,11 +15,13 @@ from backends.launch.rehearse.report import FILE, OPERATORS, Part, Report
 from backends.launch.rehearse.spec import own_of
 from backends.launch.work import tell_cause
 from studio import processes
+from studio.errors import from_os
 from studio.events import Artifact, Ended, Finding, Journal, Note
 from studio.supervisor import supervise
 
 if TYPE_CHECKING:
     from backends.launch.rehearse.spec import RehearseSpec
+    from studio.errors import StudioError
     from studio.run import Run
 
 GRACE = 10.0
@@ -43,9 +45,11 @@ def rehearse(spec: RehearseSpec, run: Run) -> Ended:
 def tell(spec: RehearseSpec, run: Run, journal: Journal, ended: Ended, limit: str) -> Ended:
     parts = report.read_parts(run.folder)
     found = assembled(spec, run, parts, ended, limit)
+    try:
+        report.keep(run, found, report.rows_of(parts))
+    except OSError as error:
+        return _lost(journal, from_os(error, run.folder))
     with suppress(OSError):
-        rows = report.rows_of(parts)
-        report.keep(run, found, rows)
         journal.write(Artifact(kind="rehearsal", path=FILE), Artifact(kind="operators", path=OPERATORS))
         journal.write(summary(found))
     if ended.reason == "stopped":
@@ -58,6 +62,13 @@ def tell(spec: RehearseSpec, run: Run, journal: Journal, ended: Ended, limit: st
         return Ended(code=0)
     tell_cause(run, ended)
     return ended
+
+
+def _lost(journal: Journal, error: StudioError) -> Ended:
+    """Whoever asked for the report is not told that all is well without it."""
+    with suppress(OSError):
+        journal.write(Finding(rule=error.key, severity="error", args=error.values))
+    return Ended(code=1)
 
 
 def assembled(spec: RehearseSpec, run: Run, parts: list[Part], ended: Ended, limit: str) -> Report:

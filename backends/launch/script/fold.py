@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FAILURE = f"{PACKAGE}.failures:Failure"
 RECORDER = "!import ascend_studio|ascend_studio"
+HOOKS = "!from ascend_studio import hooks|hooks"
 TELL = f"{PACKAGE}.script:tell"
 # What these modules print is for the log of a run; a script prints its numbers.
 QUIET = (f"{PACKAGE}.record",)
@@ -329,7 +330,7 @@ class Fold(Scoped):
             root = root.value
             if self.survey.type_of(root, self.scope) in self.survey.silent:
                 return True
-        return isinstance(root, ast.Name) and root.id == RECORDER and function.attr != "metric"
+        return isinstance(root, ast.Name) and root.id in (RECORDER, HOOKS) and function.attr != "metric"
 
     def _does_nothing(self, node: ast.expr) -> bool:
         key = self.survey.callee(node, self.scope) if isinstance(node, ast.Call) else None

@@ -16,6 +16,7 @@ import json
 import os
 import sys
 import time
+import weakref
 
 import ascend_studio
 from ascend_studio import hooks
@@ -31,6 +32,7 @@ LOOK = 0.5
 # All ranks look within LOOK seconds: what rank 0 announces for later than this begins at the same step everywhere.
 LEAD = 1.5
 NPU_PROFILE = "PROF_CONFIG_PATH"
+MEMORY_AGE = 30.0
 
 
 class Refused(Exception):
@@ -45,11 +47,35 @@ class Refused(Exception):
 def begin() -> None:
     """Called once, at the start of Python. torch_npu reads its variable when it is imported."""
     run = os.environ[ascend_studio.RUN]
-    os.environ.setdefault(NPU_PROFILE, os.path.join(run, FOLDER, "npu"))
+    prepare_npu_profile(os.path.join(run, FOLDER, "npu"))
     watch = Watch(run)
-    hooks.step_listeners.append(watch.stepped)
+    hooks.on_step("captures", watch.stepped)
     atexit.register(watch.end)
-    hooks.after_import("torch", watch.prepare_torch)
+    hooks.after_import("torch", hooks.guarded("captures")(watch.prepare_torch))
+
+
+def prepare_npu_profile(folder: str) -> None:
+    """torch_npu cannot be imported with its variable set while the shared memory of another training of this hour, or
+    of one that was killed, is there: it raises where that is a minute older than the process."""
+    if os.environ.get(NPU_PROFILE, folder) != folder:
+        return  # the user's own
+    if _is_older(npu_memory(), MEMORY_AGE):
+        os.environ.pop(NPU_PROFILE, None)
+    else:
+        os.environ[NPU_PROFILE] = folder
+
+
+def npu_memory() -> str:
+    """As _dynamic_profiler_config_context.py of torch_npu names it."""
+    return "/dev/shm/DynamicProfileNpuShm" + time.strftime("%Y%m%d%H", time.gmtime())
+
+
+def _is_older(path: str, seconds: float) -> bool:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return False
+    return time.time() - min(found.st_mtime, found.st_ctime) > seconds
 
 
 class Asked:
@@ -84,7 +110,16 @@ class Watch:
         self.usual = 0.0
         self.last = 0.0
         self.ready_pid = 0
-        self.optimizer: Any = None
+        self._optimizer: Any = bool
+
+    @property
+    def optimizer(self) -> Any:
+        """The training's first one, or None; a script may make another when that is gone."""
+        return self._optimizer() or None
+
+    def saw(self, optimizer: Any) -> None:
+        if self.optimizer is None:
+            self._optimizer = weakref.ref(optimizer)
 
     def prepare_torch(self, torch: ModuleType) -> None:
         from ascend_studio import captures_torch
@@ -93,8 +128,9 @@ class Watch:
 
     def stepped(self, step: int) -> None:
         now = time.monotonic()
-        if self.capture is not None:
-            self._go_on(self.capture, step, now)
+        capture = self._own_capture()
+        if capture is not None:
+            self._go_on(capture, step, now)
         else:
             took = now - self.last
             self.usual = took if not self.usual else 0.8 * self.usual + 0.2 * took
@@ -102,6 +138,12 @@ class Watch:
                 self.looked = now
                 self._look(step)
         self.last = time.monotonic() if self.capture is not None else now
+
+    def _own_capture(self) -> Optional[Capture]:
+        """A capture of the process that this one was forked from goes on there."""
+        if self.capture is not None and self.capture.values["pid"] != os.getpid():
+            self.capture = None
+        return self.capture
 
     def _look(self, step: int) -> None:
         if self.ready_pid != os.getpid():
@@ -168,8 +210,9 @@ class Watch:
 
     def end(self) -> None:
         """At the end of the training: what was captured so far is kept."""
-        if self.capture is not None:
-            self.capture.guarded(self.capture.cut_short)
+        capture = self._own_capture()
+        if capture is not None:
+            capture.guarded(capture.cut_short)
 
 
 class Capture:

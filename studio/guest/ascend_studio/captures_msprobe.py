@@ -134,7 +134,8 @@ class Dump:
         forward. Its callers take no result."""
         for name in dir(type(collector)):
             if "_data_collect" in name:
-                setattr(collector, name, self._safe(getattr(collector, name)))
+                # Of its class: the one before this dump has wrapped what is on the collector.
+                setattr(collector, name, self._safe(getattr(type(collector), name).__get__(collector)))
 
     def _safe(self, collect: Any) -> Any:
         def safe(*args: Any, **kwargs: Any) -> None:

@@ -25,14 +25,15 @@ def watch_optimizers(torch: ModuleType, watch: captures.Watch) -> None:
         optim = importlib.import_module("torch.optim.optimizer")
         optim.register_optimizer_step_pre_hook(_before(watch))
         optim.register_optimizer_step_post_hook(_after(watch))
-    except AttributeError:  # torch < 2.2 has none for all optimizers: a dump then holds the optimizer's step too
+    except AttributeError:  # torch before 2.0 has none for all optimizers: nothing tells when a step has ended
         return
 
 
 def _before(watch: captures.Watch) -> Any:
+    saw = hooks.guarded("captures")(watch.saw)
+
     def before(optimizer: Any, args: Any, kwargs: Any) -> None:
-        if watch.optimizer is None:
-            watch.optimizer = optimizer
+        saw(optimizer)
         if _dump is not None:
             _dump.capture.guarded(_dump.hold)
 
@@ -66,6 +67,7 @@ class Profile:
 
     def __init__(self, torch: ModuleType, capture: captures.Capture) -> None:
         self.profiler = importlib.import_module("torch.profiler")
+        self.enabled: Any = getattr(torch.autograd, "_profiler_enabled", bool)
         self.capture = capture
         self.folder = os.path.join(capture.folder, "rank%d" % capture.watch.rank)
         self.path = os.path.join(self.folder, "%s.pt.trace.json" % capture.asked.id)
@@ -79,6 +81,8 @@ class Profile:
         return True
 
     def begin(self, step: int) -> None:
+        if self.enabled():
+            raise captures.Refused("capture.own_profiler")
         activities = [one for one in self.profiler.supported_activities() if one.name in ("CPU", "CUDA")]
         self.session = self.profiler.profile(
             activities=activities, record_shapes=True, with_stack=self.capture.asked.stacks
@@ -136,6 +140,8 @@ class NpuProfile:
 
     def __init__(self, capture: captures.Capture) -> None:
         self.capture = capture
+        if captures.NPU_PROFILE not in os.environ:
+            raise captures.Refused("capture.no_npu_profile", path=captures.npu_memory())
         self.config = os.path.join(os.environ[captures.NPU_PROFILE], "profiler_config.json")
         self.until = 0.0
 

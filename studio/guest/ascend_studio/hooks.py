@@ -48,8 +48,8 @@ def _begin(word: str, value: str) -> None:
         from ascend_studio import nothing_seen
 
         nothing_seen.begin()
-        after_import("torch", _install_torch)
-        after_import("mindspore", _install_mindspore)
+        after_import("torch", guarded("curves")(_install_torch))
+        after_import("mindspore", guarded("curves")(_install_mindspore))
     elif word == "captures":
         from ascend_studio import captures
 
@@ -106,12 +106,17 @@ def is_off(name: str) -> bool:
 def stepped(step: int) -> None:
     """To be called by whoever sees an optimizer step end."""
     for listener in step_listeners:
-        guarded("captures")(listener)(step)
+        listener(step)
+
+
+def on_step(name: str, listener: Callable[[int], None]) -> None:
+    """Have a listener called; an error in it switches `name` off, and no other listener."""
+    step_listeners.append(guarded(name)(listener))
 
 
 def after_import(name: str, install: Callable[[ModuleType], None]) -> None:
-    """Call install(module) when a top-level module has been imported, or now if it has been. Errors are told, not
-    raised."""
+    """Call install(module) when a module has been imported, or now if it has been. Errors are told, not raised. Where
+    several wait for one module, each is to be guarded under a name of its own."""
     install = guarded(name)(install)
     if name in sys.modules:
         install(sys.modules[name])
@@ -131,7 +136,7 @@ class _Finder:
             return None
         spec = next(filter(None, (_spec_of(one, name, path, target) for one in sys.meta_path if one is not self)), None)
         if spec is not None and spec.loader is not None and hasattr(spec.loader, "exec_module"):
-            _install_after(spec.loader, name)
+            guarded(name)(_install_after)(spec.loader, name)
         return spec
 
 

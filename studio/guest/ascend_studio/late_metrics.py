@@ -6,12 +6,15 @@ import atexit
 import collections
 import multiprocessing.util
 import os
+import time
 
 import ascend_studio
 from ascend_studio import hooks, torch_numbers
 
 if False:  # typing costs more at the start than all the rest
     from typing import Any, Callable, Deque, Dict, Tuple
+
+PATIENCE = 2.0  # seconds at the end of a process
 
 
 class LateMetrics:
@@ -44,7 +47,17 @@ class LateMetrics:
         multiprocessing.util.Finalize(None, end, (self.pid,), exitpriority=0)
 
     def _end(self, pid: int) -> None:
+        """A device that hangs must not keep the process from ending."""
         if pid == os.getpid():
             self.finish()
-            while self.waiting:
+            until = time.monotonic() + PATIENCE
+            while self.waiting and self._is_ready(until):
                 self._write_first()
+
+    def _is_ready(self, until: float) -> bool:
+        numbers = self.waiting[0][1].values()
+        while not all(map(torch_numbers.is_ready, numbers)):
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.001)
+        return True

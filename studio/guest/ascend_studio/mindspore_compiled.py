@@ -31,7 +31,8 @@ class Compiled:
 
         @functools.wraps(call)
         def __call__(executor: Any, *args: Any, **kwargs: Any) -> Any:
-            own = special.get((executor.fn.__module__, executor.fn.__name__))
+            function: Any = executor.fn  # a partial has no name
+            own = special.get((getattr(function, "__module__", ""), getattr(function, "__name__", "")))
             if own is not None or calls.depth or calls.gradient or hooks.is_off(CURVES):
                 result = call(executor, *args, **kwargs)
                 calls.compiled = calls.compiled or own is None
@@ -43,14 +44,14 @@ class Compiled:
                 result = call(executor, *args, **kwargs)
             finally:
                 calls.depth = 0
-            ended(executor.fn, executor.obj, args, result)
+            ended(function, getattr(executor, "obj", None), args, result)
             return result
 
         executors.__call__ = __call__
 
     def _ended(self, function: Any, owner: Any, arguments: Any, result: Any) -> None:
         made, self.calls.made = self.calls.made, ()
-        source, rows = ("compiled", function.__code__), reading.rows_in(arguments)
+        source, rows = ("compiled", getattr(function, "__code__", id(function))), reading.rows_in(arguments)
         if made:  # bytecode may leave the optimizer to Python
             loss = reading.any_loss_in(result)
             if loss is not None:
@@ -80,7 +81,7 @@ class Compiled:
             given = leave(context, kind, error, trace)
             calls.depth -= 1
             if kind is None and not calls.depth and not hooks.is_off(CURVES):
-                ended(context.fn, None, (), context.ret)
+                ended(getattr(context, "fn", None), None, (), getattr(context, "ret", None))
             return given
 
         contexts.__enter__, contexts.__exit__ = __enter__, __exit__
@@ -88,8 +89,17 @@ class Compiled:
 
 def _is_used_in(function: Any, owner: Any, optimizer: Any) -> bool:
     """Whether the source of a compiled function names the optimizer: in its closure, its module, or its object."""
+    if getattr(function, "__code__", None) is None:
+        return False
     names = function.__code__.co_names
     inside = [function.__globals__.get(name) for name in names]
-    inside += [cell.cell_contents for cell in function.__closure__ or ()]
+    inside += [_content(cell) for cell in function.__closure__ or ()]
     inside += [getattr(owner, name, None) for name in names] if owner is not None else []
     return any(one is optimizer for one in inside)
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # a name that is not bound yet
+        return None

@@ -32,6 +32,7 @@ GRAPH_NORM = "ASCEND_STUDIO_GRAPH_NORM"
 
 
 def install(mindspore: ModuleType) -> None:
+    hooks.reasons["mindspore"] = lambda: "hooks.why.no_mindspore_step"
     if os.environ.get("MS_ROLE") == "MS_SCHED":
         return  # msrun's scheduler runs the script too, and trains nothing
     wraps = Hooks(mindspore)

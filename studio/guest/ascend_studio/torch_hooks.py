@@ -21,27 +21,32 @@ if False:  # typing costs more at the start than all the rest
 
 
 def install(torch: ModuleType) -> None:
-    """Raises where this PyTorch has not what is wrapped; `hooks` tells it."""
+    """Raises where this PyTorch has not what is wrapped; `hooks` tells it. That is seen first by what wraps nothing."""
     steps = Steps(torch)
     _watch_optimizers(torch, steps)
     _watch_modules(torch, steps)
     _watch_backward(torch, steps)
     _watch_norms(torch, steps)
     hooks.after_import("torch.utils.data.dataloader", lambda loading: _watch_loader(torch, steps, loading))
-    _watch_scaler(torch, steps, getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler)
+    amp = getattr(torch, "amp", None)
+    _watch_scaler(torch, steps, getattr(amp, "GradScaler", None) or torch.cuda.amp.GradScaler)
     hooks.reasons["torch"] = steps.why_nothing
     hooks.after_import("torch_npu", lambda torch_npu: _watch_scaler(torch, steps, torch_npu.npu.amp.GradScaler))
     hooks.after_import("torch._dynamo", _hide_from_compiler)
 
 
 def _is_compiling(torch: ModuleType) -> Callable[[], bool]:
-    """The compiler knows this function and takes its answer as a constant."""
-    known: Callable[[], bool] = getattr(torch.compiler, "is_dynamo_compiling", torch.compiler.is_compiling)
-    return known
+    """The compiler knows this function and takes its answer as a constant. PyTorch before 2.2 has none."""
+    compiler = getattr(torch, "compiler", None)
+    known: Callable[[], bool] = getattr(compiler, "is_compiling", bool)
+    stricter: Callable[[], bool] = getattr(compiler, "is_dynamo_compiling", known)
+    return stricter
 
 
 def _watch_optimizers(torch: ModuleType, steps: Steps) -> None:
     optimizers: Any = sys.modules["torch.optim.optimizer"]  # torch.optim takes the name away
+    if not hasattr(optimizers, "register_optimizer_step_pre_hook"):
+        raise RuntimeError("PyTorch %s has no hooks around every optimizer; 2.0 or newer has" % torch.__version__)
     is_compiling = _is_compiling(torch)
 
     def begins(optimizer: Any, args: Any, kwargs: Any) -> None:

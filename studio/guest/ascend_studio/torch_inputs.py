@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Mapping
 
 if False:  # typing costs more at the start than all the rest
     from types import ModuleType
@@ -46,11 +47,9 @@ def size_of(torch: ModuleType, inputs: Any) -> Tuple[int, int]:
 def _first_tensor(torch: ModuleType, values: Any, depth: int) -> Any:
     if isinstance(values, torch.Tensor):
         return values
-    if isinstance(values, (tuple, list)):
-        items = values
-    elif callable(getattr(values, "values", None)):  # also a BatchEncoding, which is no dict
-        items = values.values()
-    else:
-        return None
-    found = (_first_tensor(torch, one, depth - 1) for one in items) if depth else ()
+    if isinstance(values, Mapping):  # also a BatchEncoding, which is no dict
+        values = values.values()
+    elif not isinstance(values, (tuple, list)):
+        return None  # asked for more, a proxy of torch.fx would note that in the graph it is tracing
+    found = (_first_tensor(torch, one, depth - 1) for one in values) if depth else ()
     return next((one for one in found if one is not None), None)

@@ -27,12 +27,19 @@ def number_of(torch: ModuleType, value: Any) -> Any:
     kind = value.device.type
     if kind == "cpu":
         return float(value.item())
-    return _sent(getattr(torch, kind), value) if kind in ASYNCHRONOUS else None
+    return _sent(torch, value) if kind in ASYNCHRONOUS else None
 
 
-def _sent(device: Any, value: Any) -> Any:
-    if getattr(device, "is_current_stream_capturing", bool)():
-        return None  # a copy would become part of the graph that is being captured
+def is_captured(torch: ModuleType, tensor: Any) -> bool:
+    """What is asked of the device now would become part of the graph that is being captured."""
+    device = getattr(torch, tensor.device.type, None)
+    return bool(getattr(device, "is_current_stream_capturing", bool)())
+
+
+def _sent(torch: ModuleType, value: Any) -> Any:
+    if is_captured(torch, value):
+        return None
+    device = getattr(torch, value.device.type)
     host = value.detach().to("cpu", non_blocking=True)
     event = device.Event()
     event.record()
@@ -68,10 +75,10 @@ class Total(_Of):
 
 
 class Norm(_Of):
-    """Of norms of disjoint parts."""
+    """Of norms of disjoint parts. The very same number again is the same part, which the script has asked for twice."""
 
     def value(self) -> float:
-        return math.sqrt(sum([value_of(part) ** 2 for part in self.parts]))
+        return math.sqrt(sum([norm**2 for norm in dict.fromkeys(map(value_of, self.parts))]))
 
 
 class Scaled(_Of):

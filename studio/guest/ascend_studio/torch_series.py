@@ -53,7 +53,12 @@ class Series:
             return None
         begun = time.perf_counter()
         grads = [one.grad for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
-        found = _norm_of(torch, grads)
+        if grads and torch_numbers.is_captured(torch, grads[0]):
+            return None
+        try:
+            found = _norm_of(torch, grads)
+        except (AttributeError, NotImplementedError, RuntimeError):  # of this PyTorch, or of the device
+            found = None
         if found is None:
             self.norm_due = NEVER
             return None
@@ -71,11 +76,15 @@ class Series:
 
 def _steps_done(optimizer: Any) -> int:
     """Of an optimizer that a checkpoint was loaded into, as far as it counts its steps (Adam and its kin)."""
-    state: Any = next(iter(optimizer.state.values()), {})
+    states = getattr(optimizer, "state", None)
+    state: Any = next(iter(states.values()), {}) if isinstance(states, dict) else {}
     done = state.get("step", 0) if isinstance(state, dict) else 0
     if getattr(getattr(done, "device", None), "type", "cpu") != "cpu":
         return 0
-    return max(0, int(done))
+    try:
+        return max(0, int(done))
+    except (TypeError, ValueError, RuntimeError):  # what another optimizer means by it
+        return 0
 
 
 def _norm_of(torch: ModuleType, grads: List[Any]) -> Any:

@@ -27,6 +27,8 @@ guarded: Callable[[Callable[..., Any]], Callable[..., Any]] = hooks.guarded("cur
 class Steps:
     def __init__(self, torch: ModuleType) -> None:
         self.torch = torch
+        # Also true where torch.export runs the modules themselves.
+        self.is_compiling: Callable[[], bool] = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
         self.roots = Roots(torch)
         self.metrics = LateMetrics(self._finish)
         self.series: List[Series] = []
@@ -61,7 +63,7 @@ class Steps:
     @guarded
     def forward_begins(self, module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> float:
         """When it began, for forward_ends; 0 for what is no root: a loss, a frozen network."""
-        if self.torch.jit.is_tracing() or self.torch.compiler.is_compiling() or not self.roots.have(module):
+        if self.torch.jit.is_tracing() or self.is_compiling() or not self.roots.have(module):
             return 0.0
         if self.counts_batch:
             self.counts_batch = False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import ascend_studio
 import mindspore as ms
+from ascend_studio import hooks
 
 from ascend_engine import usage
 from ascend_engine.nonfinite import is_overflow
@@ -100,6 +101,7 @@ class Record:
             self._say_overflow(number, scale)
         values = self._values(outcome, seconds, lr, scale)
         ascend_studio.metric(number, **values)
+        hooks.stepped(number)
         if len(self.step_seconds) == 1 and self.config.compiled:
             self._note("launch.compiled", seconds=seconds)
             print(f"compiled in {seconds:.1f} s")

@@ -32,7 +32,17 @@ def begin(stance: str) -> None:
     record.begin(stance)
     npu.stance = stance
     sys.meta_path.insert(0, before.Finder({"torch_npu": npu.spec_of, "torchvision": before.torchvision}))
-    hooks.after_import("torch", _install)
+    hooks.after_import("torch", hooks.guarded("rehearsal")(_install_or_end))
+
+
+def _install_or_end(torch: ModuleType) -> None:
+    """Without the stand-ins and the limits this would be a whole training, on whatever device is there."""
+    try:
+        _install(torch)
+    except Exception as error:
+        hooks.give_up("rehearsal", error)
+        reason = "%s: %s" % (type(error).__name__, error)
+        raise SystemExit("PyTorch %s cannot be rehearsed on the CPU. %s" % (torch.__version__, reason)) from error
 
 
 def _install(torch: ModuleType) -> None:
@@ -40,6 +50,6 @@ def _install(torch: ModuleType) -> None:
     devices.install(torch, record.stance)
     if record.stance == "npu":
         npu.refuse_cuda(torch)
-        if os.environ[ASKED_AUTOLOAD] == "1" and hasattr(torch, "_import_device_backends"):
+        if os.environ.get(ASKED_AUTOLOAD, "1") == "1" and hasattr(torch, "_import_device_backends"):
             __import__("torch_npu")
     limits.install(torch)

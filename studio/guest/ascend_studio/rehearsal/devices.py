@@ -38,7 +38,6 @@ class device(metaclass=_DeviceType):
 
 
 def install(torch: Any, stance: str) -> None:
-    redirect.types.update(("cuda", "npu") if stance == "cuda" else ("npu",))
     _devices(torch)
     _factories(torch)
     _tensors(torch)
@@ -48,10 +47,18 @@ def install(torch: Any, stance: str) -> None:
     amp.install(torch)
     if getattr(torch, "distributed", None) is not None and torch.distributed.is_available():
         ranks.install(torch)
+    if stance == "cuda":
+        redirect.types.add("cuda")
+        know_npu(torch)
+        _cuda(torch)
+
+
+def know_npu(torch: Any) -> None:
+    """As npu not before torch_npu is imported: without it torch knows no such device there either."""
+    redirect.types.add("npu")
+    torch.Tensor.npu, torch.nn.Module.npu = _itself("Tensor.npu"), _itself("Module.npu")
     if hasattr(torch, "accelerator"):
         _accelerator(torch)
-    if stance == "cuda":
-        _cuda(torch)
 
 
 def _devices(torch: Any) -> None:
@@ -109,7 +116,6 @@ def _tensors(torch: Any) -> None:
         setattr(tensor, name, redirect.with_device_argument("Tensor." + name, getattr(tensor, name)))
     tensor.pin_memory = _itself("Tensor.pin_memory")
     tensor.record_stream = redirect.counted("Tensor.record_stream", lambda *_: None, "\0")
-    tensor.npu = _itself("Tensor.npu")
     if record.stance == "cuda":
         tensor.cuda = _itself("Tensor.cuda")
         tensor.type = _type(tensor.type)
@@ -154,7 +160,6 @@ def _modules(torch: Any) -> None:
     module = torch.nn.Module
     module.to = redirect.with_any_device("Module.to", module.to)
     module.to_empty = redirect.with_any_device("Module.to_empty", module.to_empty)
-    module.npu = _itself("Module.npu")
     if record.stance == "cuda":
         module.cuda = _itself("Module.cuda")
         _data_parallel(torch)

@@ -24,8 +24,8 @@ _asked = 0.0
 
 def install(torch: ModuleType) -> None:
     operators.install(torch, tick)
-    hooks.step_listeners.append(record.stepped)
-    hooks.step_listeners.append(_stepped)
+    hooks.on_step("rehearsal_report", record.stepped)
+    hooks.on_step("rehearsal", _stepped)
 
 
 def _stepped(_step: int) -> None:

@@ -12,7 +12,7 @@ import os
 import sys
 from importlib import import_module
 
-from ascend_studio.rehearsal import record, redirect, standins
+from ascend_studio.rehearsal import devices, record, redirect, standins
 
 if False:
     from types import ModuleType
@@ -59,6 +59,8 @@ def _torch_npu(module: Any, torch: Any) -> None:
     module.__version__ = facts()["version"]
     torch.utils.rename_privateuse1_backend("npu")
     module.npu = import_module("torch_npu.npu")
+    if stance == "npu":
+        devices.know_npu(torch)
     torch._register_device_module("npu", module.npu)
     torch.npu.amp = module.npu.amp = import_module("torch_npu.npu.amp")
     module.profiler = import_module("torch_npu.profiler")

@@ -55,9 +55,12 @@ def _mode_type(torch: Any, tick: Callable[[], None]) -> Any:
     count = hooks.guarded("operators")(_count)
 
     class Inventory(base):  # type: ignore[misc,valid-type]
+        # Else torch refuses what takes functions, flex_attention for one, under any mode.
+        supports_higher_order_operators = True
+
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
-            if func.namespace != "profiler" and not _is_ours(sys._getframe(1)):
+            if getattr(func, "namespace", "") != "profiler" and not _is_ours(sys._getframe(1)):
                 count(tensor, func, args, kwargs, result, node_of())
                 tick()
             return result

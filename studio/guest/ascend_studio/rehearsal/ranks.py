@@ -19,13 +19,13 @@ def install(torch: Any) -> None:
         space.barrier = _without_devices(space.barrier)
     if record.stance == "cuda":
         distributed.is_nccl_available = distributed.distributed_c10d.is_nccl_available = lambda: True
-    distributed.is_hccl_available = lambda: True
+    distributed.is_hccl_available = lambda: "npu" in redirect.types
     _data_parallel(torch.nn.parallel.DistributedDataParallel)
     hooks.after_import("torch.distributed.device_mesh", _mesh)
 
 
 def _names() -> Tuple[str, ...]:
-    return ("nccl", "hccl", "lccl") if "cuda" in redirect.types else ("hccl", "lccl")
+    return (("nccl",) if "cuda" in redirect.types else ()) + (("hccl", "lccl") if "npu" in redirect.types else ())
 
 
 def _is_of_device(backend: Any) -> bool:
@@ -103,8 +103,8 @@ def fully_sharded(module: Any) -> None:
     @functools.wraps(original)
     def initialized(self: Any, *args: Any, **kwargs: Any) -> None:
         record.redirect("FullyShardedDataParallel")
-        kwargs["device_id"] = import_device("cpu")
+        kwargs["device_id"] = device("cpu")
         original(self, *args, **kwargs)
 
-    import_device = module.fully_sharded_data_parallel.torch.device
+    device = module.fully_sharded_data_parallel.torch.device
     sharded.__init__ = initialized

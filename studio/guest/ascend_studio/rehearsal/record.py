@@ -25,7 +25,7 @@ _KINDS = {
     "ignored": ("rehearsal.blocked_ignored", "info"),
     "asked": ("rehearsal.blocked_asked", "info"),
 }
-_GPU = re.compile(r"cuda|nccl|nvtx|\bnpu\b|hccl|dummy base class", re.IGNORECASE)
+_GPU = re.compile(r"cuda|nccl|nvtx|\bnpu\b|hccl|accelerator|dummy base class", re.IGNORECASE)
 
 stance = ""
 redirected: Dict[str, int] = {}
