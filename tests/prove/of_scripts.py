@@ -1,7 +1,8 @@
 """Other people's scripts, not a line of them changed: their curves, and a rehearsal as a host with CUDA.
 
-The projects are no part of the repository; ASCEND_STUDIO_PROJECTS names a folder that has them. They are copied, and
-get data that is made here. The log is not read for curves, so that a loss that equals a printed one was captured.
+The projects are no part of the repository; ASCEND_STUDIO_PROJECTS names a folder that has them,
+ASCEND_STUDIO_PROJECTS_ONLY may name some by a pattern. They are copied, and get data that is made here. The log is not
+read for curves, so that a loss that equals a printed one was captured.
 """
 
 from __future__ import annotations
