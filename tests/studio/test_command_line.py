@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from tests.runs import prepare, wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Make = Callable[[str], Path]
 
@@ -108,9 +109,15 @@ def test_that_a_detached_run_can_be_watched_stopped_and_its_log_read(tmp_path: P
     assert studio("log", run, cwd=tmp_path).stdout == "hello\nbye\n"
 
 
-def test_that_ctrl_c_stops_the_run_that_this_command_started(tmp_path: Path, interpreter: Make) -> None:
-    import signal
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Whoever runs the tests in the background of a shell script has SIGINT ignored, and children inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
+
+def test_that_ctrl_c_stops_the_run_that_this_command_started(tmp_path: Path, interpreter: Make, heard: None) -> None:
     script = "trap 'exit 143' TERM; touch ready; while :; do sleep 0.1; done"
     line = [sys.executable, "-I", "-m", "studio", "launch", "--python", str(interpreter(script)), "--json"]
     child = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
