@@ -39,14 +39,15 @@ def _figures(recipe: str) -> list[Figure]:
     longer = statistics.median(beside) - statistics.median(between)
     first, _, third = statistics.quantiles(between, n=4)
     what = f"{recipe}: a checkpoint, of 100 @jit steps"
-    pause = Figure(what=f"{what}: the pause", value=percent * told["seconds"] / told["count"], unit="%", bar=BAR)
+    pause = percent * told["seconds"] / told["count"]
     spread = percent * (third - first) / 2
     return [
-        pause,
+        Figure(what=f"{what}: the pause", value=pause, unit="%", bar=BAR),
         Figure(
-            what=f"{what}: steps beside it longer",
-            value=percent * longer,
+            what=f"{what}: and longer steps beside it",
+            value=pause + max(0.0, percent * longer),
             unit="%",
+            bar=BAR,
             peer=spread,
             peer_name="spread without one",
         ),
