@@ -64,6 +64,8 @@ def _make_application() -> QApplication:
     try:
         from PySide6.QtCore import QLibraryInfo
         from PySide6.QtWidgets import QApplication
+
+        from ui.garbage import collect_between_events
     except ImportError as error:
         raise StudioError("app.no_library", reason=str(error)) from error
     plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
@@ -72,6 +74,7 @@ def _make_application() -> QApplication:
     app = QApplication(["ascend-studio"])
     app.setApplicationName("ascend-studio")
     app.setDesktopFileName("ascend-studio")
+    collect_between_events(app)
     return app
 
 

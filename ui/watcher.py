@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from typing import TYPE_CHECKING
 
@@ -67,14 +66,7 @@ class RunWatcher(QObject):
     def _look(self) -> None:
         begin = time.monotonic_ns()
         self._see_state(begin)
-        # Decoding makes and drops a dict per record, none in a cycle: collecting garbage meanwhile only costs.
-        collects = gc.isenabled()
-        gc.disable()
-        try:
-            found = self._slice(begin + BUDGET_NS)
-        finally:
-            if collects:
-                gc.enable()
+        found = self._slice(begin + BUDGET_NS)
         pending = self._tail.pending() if self._tail else 0
         catching_up = self._reading is not None or pending > PIECE
         if found:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEventLoop, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 from ui import theme
+from ui.garbage import collect_between_events
 from ui.session import Session
 from ui.settings import Settings
 from ui.shell import Shell
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 def window() -> Shell:
     """A shown window on its first page, in the homes that the benchmark has."""
     app = QApplication.instance() or QApplication([])
+    collect_between_events(app)
     theme.apply(app, "light")
     shell = Shell(Session(app), Settings(language="en", theme="light"))
     shell.resize(1280, 800)

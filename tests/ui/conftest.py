@@ -10,6 +10,7 @@ import pytest
 from studio import run as runs
 from studio.places import ROOT
 from ui import qt_texts, theme
+from ui.garbage import collect_between_events
 from ui.say import change_language
 from ui.session import Session
 from ui.settings import Settings
@@ -30,6 +31,7 @@ RECORDED = ROOT / "tests" / "recorded" / "runs"
 @pytest.fixture(autouse=True)
 def plain_look(homes: Path, qapp: QApplication) -> Iterator[None]:
     """English and light, whatever the test before has left. Styling anew costs, so only where it changed."""
+    collect_between_events(qapp)
     if theme.is_dark() or not qapp.styleSheet():
         theme.apply(qapp, "light")
     yield

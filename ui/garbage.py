@@ -1,0 +1,39 @@
+"""Garbage is collected in the thread of Qt and between its events, nowhere else.
+
+Python collects wherever an object happens to be made. In another thread, or inside a call of Qt that is just handing
+out what it has (`QApplication.allWidgets()`), that deletes widgets under Qt's hands: the process is gone.
+"""
+
+from __future__ import annotations
+
+import gc
+
+from PySide6.QtCore import QCoreApplication, QObject, QTimer
+
+EVERY = 250
+"""ms between two looks."""
+NAME = "garbage"
+
+
+class Garbage(QObject):
+    """Takes over from Python's collector for as long as the application lives, at the pace that it would have."""
+
+    def __init__(self, app: QCoreApplication) -> None:
+        super().__init__(app)
+        self.setObjectName(NAME)
+        gc.disable()
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._look)
+        self._timer.start(EVERY)
+
+    def _look(self) -> None:
+        counted, allowed = gc.get_count(), gc.get_threshold()
+        due = [generation for generation in range(3) if counted[generation] > allowed[generation]]
+        if due:
+            gc.collect(due[-1])
+
+
+def collect_between_events(app: QCoreApplication) -> None:
+    """From now on. Asked again, it changes nothing."""
+    if app.findChild(QObject, NAME) is None:
+        Garbage(app)
