@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class Figure:
     """`bar`: the value must not be over it; None where the figure is only to be known. `noise`: by how much the value
-    may be wrong, in its unit; where that is more than the bar there is no verdict."""
+    may be wrong, in its unit; `floor`: what this machine takes for the least that any way of doing it must do. Where
+    either is more than the bar there is no verdict."""
 
     what: str
     value: float
@@ -25,11 +26,14 @@ class Figure:
     peer: float | None = None
     peer_name: str = ""
     noise: float | None = None
+    floor: float | None = None
 
     @property
     def verdict(self) -> str:
         if self.bar is not None and self.noise is not None and self.noise > self.bar:
             return f"NO VERDICT: noise of {self.noise:.3g} {self.unit}"
+        if self.bar is not None and self.floor is not None and self.floor > self.bar:
+            return "NO VERDICT: here the peer alone is over it"
         return "OVER" if self.bar is not None and self.value > self.bar else ""
 
 

@@ -12,6 +12,8 @@ the training. Python 3.7, standard library only.
 from __future__ import annotations
 
 # Paths are text here, and errors are caught inside loops: this runs in every step of a training.
+import errno
+import fcntl
 import functools
 import json
 import math
@@ -32,7 +34,7 @@ ATTEMPT = "ASCEND_STUDIO_ATTEMPT"
 def _never_raises(record: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(record)
     def safe(*args: Any, **kwargs: Any) -> None:
-        if RUN in os.environ:
+        if _event_file is not None or RUN in os.environ:
             try:  # noqa: SIM105  suppress() would cost a tenth of the record
                 record(*args, **kwargs)
             except Exception:
@@ -80,12 +82,16 @@ def artifact(kind: str, path: Any) -> None:
     _append("artifact", f'"kind":{_json(kind)},"path":{_json(path)}')
 
 
+# A program may close descriptors that it does not know, and the next file that it opens gets the lowest free number:
+# from here on none does that has not hundreds of files open. Below, each record looks whether the file is still ours.
+_HIGH = 900
+
+
 class _EventFile:
     """The event file of one process. Opened at the first record; one write per record."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.pid = os.getpid()
         # Reentrant: a signal handler may record while its own thread is recording.
         self.lock = threading.RLock()
         self.descriptor = -1
@@ -94,14 +100,22 @@ class _EventFile:
 
     def append(self, line: bytes) -> None:
         with self.lock:
-            if not self._is_open():
+            if self.descriptor < _HIGH and not self._is_open():
                 self._open()
-            data = b"\n" + line if self.torn else line
-            self.torn = True  # unless all of it is written
-            self.torn = os.write(self.descriptor, data) != len(data)
+            try:
+                self._write(line)
+            except OSError as error:
+                if error.errno != errno.EBADF:
+                    raise
+                self._open()
+                self._write(line)
+
+    def _write(self, line: bytes) -> None:
+        data = b"\n" + line if self.torn else line
+        self.torn = True  # unless all of it is written
+        self.torn = os.write(self.descriptor, data) != len(data)
 
     def _is_open(self) -> bool:
-        """A program may close descriptors that it does not know, and the number be used again."""
         try:
             return self.descriptor >= 0 and self._identify() == self.identity
         except OSError:
@@ -110,7 +124,7 @@ class _EventFile:
     def _open(self) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         self.descriptor = -1
-        self.descriptor = os.open(self.path, flags, 0o644)
+        self.descriptor = _moved_up(os.open(self.path, flags, 0o644))
         self.identity = self._identify()
         # Left by an earlier process with this pid, or by ourselves before a close.
         self.torn = os.fstat(self.descriptor).st_size > 0
@@ -119,12 +133,26 @@ class _EventFile:
         found = os.fstat(self.descriptor)
         return found.st_dev, found.st_ino
 
+    def close(self) -> None:
+        if self._is_open():
+            os.close(self.descriptor)
+
+
+def _moved_up(descriptor: int) -> int:
+    """The same file under a number that no other file gets, or as it is where so many are not allowed."""
+    try:
+        moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+    except OSError:
+        return descriptor
+    os.close(descriptor)
+    return moved
+
 
 _event_file: Optional[_EventFile] = None
 
 
 def _append(kind: str, body: str) -> None:
-    file = _file_of_this_process()
+    file = _event_file or _file_of_this_process()
     if file is not None:
         line = f'{{"type":"{kind}","time":{time.time_ns()},{body}}}\n'
         # "replace": a name from the file system may hold bytes that are not UTF-8.
@@ -133,10 +161,9 @@ def _append(kind: str, body: str) -> None:
 
 def _file_of_this_process() -> Optional[_EventFile]:
     global _event_file
-    if _event_file is None or _event_file.pid != os.getpid():
-        if os.environ.get("MS_ROLE") == "MS_SCHED":
-            return None  # msrun starts the script once more, as a scheduler that trains nothing
-        _event_file = _EventFile(_path())
+    if os.environ.get("MS_ROLE") == "MS_SCHED":
+        return None  # msrun starts the script once more, as a scheduler that trains nothing
+    _event_file = _EventFile(_path())
     return _event_file
 
 
@@ -166,12 +193,11 @@ def _forget_parent() -> None:
     """After a fork: a new file, and a lock that no thread of the parent holds."""
     global _event_file
     inherited, _event_file = _event_file, None
-    if inherited is not None and inherited._is_open():
-        os.close(inherited.descriptor)
+    if inherited is not None:
+        inherited.close()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_parent)
+os.register_at_fork(after_in_child=_forget_parent)
 
 
 _name_texts: Dict[str, str] = {}
