@@ -111,6 +111,7 @@ def write(folder: Path, saved: Saved, pointers: Sequence[str] = ()) -> Path:
     Damaged; then nothing of it is left."""
     final = folder / f"step-{saved.step:06d}-{secrets.token_hex(4)}"
     making = final.with_name(final.name + UNFINISHED)
+    switches = {folder / name: folder / f"{final.name}.{name}{UNFINISHED}" for name in pointers}
     try:
         making.mkdir()
         with Flushed() as files:
@@ -119,13 +120,17 @@ def write(folder: Path, saved: Saved, pointers: Sequence[str] = ()) -> Path:
                 name: files.write(f"{making}/{name}", safetensors.encode(arrays)) for name, arrays in parts.items()
             }
             files.write(f"{making}/{STATE}", [_state_of(saved, digests)])
+            for switch in switches.values():
+                files.write(str(switch), [final.name.encode()])
         making.rename(final)
         flush_folder(final)
     except BaseException:
         shutil.rmtree(making, ignore_errors=True)
+        for switch in switches.values():
+            switch.unlink(missing_ok=True)
         raise
-    for name in pointers:
-        point(folder / name, final.name)
+    for pointer, switch in switches.items():
+        switch.rename(pointer)
     flush_folder(folder)
     return final
 
