@@ -64,9 +64,11 @@ class _Formatter(argparse.HelpFormatter):
 class _Parser(argparse.ArgumentParser):
     """argparse with its own words in the reader's language too.
 
-    `line`: the field that takes what stands behind `--`. `with_line`: who parses instead where `--` is given."""
+    `line`: the field that takes what stands behind `--`. `with_line`: who parses instead where `--` is given.
+    `shows`: the words that show its help."""
 
     line: str = ""
+    shows: str = "--help"
     with_line: _Parser | None = None
 
     def __init__(self, **options: Any) -> None:
@@ -76,21 +78,21 @@ class _Parser(argparse.ArgumentParser):
         self.add_argument("-h", "--help", action="help", help=t("cli.help"))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """argparse drops some of several `--`, differently in each Python: what is behind the first is not its own."""
+        """argparse drops some of several `--`, differently in each Python: what is behind the first is not its own.
+        And it leaves what a command does not know to the parser of all commands, whose help says nothing of it."""
         words = list(args or ())
         if schema.BEHIND in words and self.with_line is not None:
             return self.with_line.parse_known_args(words, namespace)
-        if not self.line:
-            return super().parse_known_args(args, namespace)
-        place = words.index(schema.BEHIND) if schema.BEHIND in words else len(words)
+        place = words.index(schema.BEHIND) if self.line and schema.BEHIND in words else len(words)
         given, unknown = super().parse_known_args(words[:place], namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
-        setattr(given, self.line, tuple(words[place + 1 :]))
+        if self.line:
+            setattr(given, self.line, tuple(words[place + 1 :]))
         return given, unknown
 
     def error(self, message: str) -> NoReturn:
-        self.exit(WRONG_USE, t("cli.wrong", reason=message, program=self.prog) + "\n")
+        self.exit(WRONG_USE, t("cli.wrong", reason=message, program=self.prog, shows=self.shows) + "\n")
 
 
 def _say(text: str) -> None:
@@ -134,6 +136,7 @@ def _add_action(commands: Any, feature: Feature, action: Action) -> None:
         if other.line_of == action.name:
             about = t(f"cli.{other.name}")
             parser.with_line = _Parser(prog=parser.prog, description=about)
+            parser.with_line.shows = f"--help {schema.BEHIND}"
             parser.with_line.add_argument("--json", action="store_true", help=t("cli.json"))
             parser.with_line.set_defaults(do=_start)
             _set_up(parser.with_line, feature, other)
@@ -232,7 +235,7 @@ def _result(given: argparse.Namespace, run: Run, glance: Glance) -> int:
     else:
         print(run.folder)
     code = glance.code or 0
-    return code if code in (0, 3) or code > 128 else 1
+    return code if not code or code > 128 or runs.outcome_of(glance) == "no" else 1
 
 
 def _as_json(run: Run, glance: Glance) -> dict[str, Any]:

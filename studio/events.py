@@ -60,7 +60,8 @@ class Note(_Event, frozen=True, tag="note"):
 
 
 class Ended(_Event, frozen=True, tag="ended"):
-    """`code`: as a shell gives it, 128+n for signal n. `reason`: "", stopped, lost, failed_to_start."""
+    """`code`: as a shell gives it, 128+n for signal n. `reason`: "", stopped, lost, failed_to_start; no: it
+    was done, and the answer is no; else the limit that ended it."""
 
     code: int
     reason: str = ""

@@ -19,7 +19,7 @@ import msgspec
 from studio import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 ASK_SECONDS = 60.0
 ASKED = ("torch", "torch_npu", "mindspore")
@@ -121,7 +121,12 @@ def _of_conda() -> Iterator[Path]:
 
 def _of_pyenv() -> Iterator[Path]:
     versions = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv", "versions")
-    yield from (versions / name / "bin" / "python" for name in sorted(_names(versions), reverse=True))
+    yield from (versions / name / "bin" / "python" for name in sorted(_names(versions), key=_by_number, reverse=True))
+
+
+def _by_number(name: str) -> list[int]:
+    """3.13.0 after 3.9.18."""
+    return [int(part) for part in re.findall(r"\d{1,9}", name)]
 
 
 def _on_path() -> Iterator[Path]:
@@ -195,8 +200,9 @@ os._exit(0)
 """
 
 
-def ask(path: Path, seconds: float = ASK_SECONDS) -> Answer:
-    """Runs an interpreter to hear what it has; at most this long. Never raises: whatever goes wrong is in the answer.
+def ask(path: Path, seconds: float = ASK_SECONDS, given_up: Callable[[], bool] = bool) -> Answer:
+    """Runs an interpreter to hear what it has; at most this long, and no longer than until it is `given_up`. Never
+    raises: whatever goes wrong is in the answer.
 
     It runs the interpreter and the start files of its site-packages. Not for one inside a project that is not trusted:
     whoever calls decides that (`studio.trust`); `read` says what the files say.
@@ -207,7 +213,7 @@ def ask(path: Path, seconds: float = ASK_SECONDS) -> Answer:
                 [str(path), "-I", "-c", _QUESTION, *ASKED], stdin=subprocess.DEVNULL, stdout=printed, stderr=printed,
                 cwd=folder, env=_asking(), start_new_session=True,
             )  # fmt: skip
-            hung = not _wait(child, seconds, printed.fileno())
+            hung = not _wait(child, seconds, printed.fileno(), given_up)
             _end(child)
             printed.seek(0)
             text = printed.read(LONGEST_ANSWER).decode("utf-8", "replace")
@@ -216,10 +222,10 @@ def ask(path: Path, seconds: float = ASK_SECONDS) -> Answer:
     return _answer(path, text, child.returncode or 0, int(seconds) if hung else -1)
 
 
-def _wait(child: subprocess.Popen[bytes], seconds: float, printed: int) -> bool:
+def _wait(child: subprocess.Popen[bytes], seconds: float, printed: int, given_up: Callable[[], bool]) -> bool:
     """Whether it ended within the time; one that prints without end is ended before it fills the disk."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while time.monotonic() < end and not given_up():
         with suppress(subprocess.TimeoutExpired):
             child.wait(min(0.2, seconds))
             return True

@@ -155,9 +155,9 @@ def outcome_of(glance: Glance) -> str:
     """One word for a list: ended runs apart by how."""
     if glance.state != "ended":
         return glance.state
-    if glance.reason in ("stopped", "lost"):
+    if glance.reason in ("stopped", "lost", "no"):
         return glance.reason
-    return "done" if glance.code in (0, 3) else "failed"
+    return "failed" if glance.code else "done"
 
 
 def last_events(folder: Path, octets: int = 8192) -> list[Event]:

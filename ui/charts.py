@@ -109,6 +109,12 @@ class _Axis(pg.AxisItem):
         return self.tickStrings(values, scale, spacing)
 
 
+class _StepAxis(_Axis):
+    def tickSpacing(self, low, high, size) -> list[tuple[float, float]]:
+        """There is nothing between two steps."""
+        return [level for level in super().tickSpacing(low, high, size) if level[0] >= 1] or [(1.0, 0.0)]
+
+
 def _tick(value: float, spacing: float) -> str:
     if abs(value) < spacing / 1000:
         return "0"
@@ -160,7 +166,7 @@ class Chart(Card):
 
     def _make_plot(self) -> None:
         self._box = _StepsBox(self._steps)
-        self._left, self._bottom = _Axis("left"), _Axis("bottom")
+        self._left, self._bottom = _Axis("left"), _StepAxis("bottom")
         self.plot = pg.PlotWidget(viewBox=self._box, axisItems={"left": self._left, "bottom": self._bottom})
         self.plot.setFrameShape(pg.PlotWidget.Shape.NoFrame)
         self.plot.setMenuEnabled(False)

@@ -24,16 +24,20 @@ def summary(spec: Any, card: str, feature: str) -> str:
 def value_text(field: Field, value: Any, feature: str) -> str:
     """A value as a person says it: a choice is its name, a switch the name of what is on."""
     name = t(f"{feature}.field.{field.name}")
+    return name if value is True else t("form.named", name=name, value=_said(field, value, feature))
+
+
+def _said(field: Field, value: Any, feature: str) -> str:
     if field.kind == "choice":
-        return f"{name}: {t(f'{feature}.choice.{field.name}.{value}')}"
+        return t(f"{feature}.choice.{field.name}.{value}")
     if field.kind == "switch":
-        return name if value else f"{name}: {t('form.off')}"
+        return t("form.off")
     if field.kind == "pairs":
-        return f"{name}: {', '.join(key for key, _ in value)}"
+        return ", ".join(key for key, _ in value)
     if field.kind == "line":
-        return f"{name}: {shlex.join(value)}"
+        return shlex.join(value)
     unit = f" {t(f'unit.{field.unit}')}" if field.unit else ""
-    return f"{name}: {value.name if field.kind == 'path' else _number(value)}{unit}"
+    return f"{value.name if field.kind == 'path' else _number(value)}{unit}"
 
 
 def _number(value: Any) -> str:

@@ -193,7 +193,7 @@ def needing_attention(listed: list[tuple[Run, Glance]]) -> list[tuple[Run, Glanc
     found = []
     for run, glance in listed:
         outcome = outcome_of(glance)
-        if outcome == "done":
+        if outcome in ("done", "no"):
             well.add(run.asked.command)
         elif outcome in ("failed", "lost") and run.asked.command not in well:
             found.append((run, glance))

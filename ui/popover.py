@@ -25,12 +25,13 @@ class Popover(QFrame):
         self.column.setSpacing(10)
 
     def show_below(self, anchor: QWidget) -> None:
-        """Below a widget, inside the window."""
+        """Below a widget, inside the window: from its left edge on, or to its right edge where that is too narrow."""
         self.ensurePolished()
         self.setFixedHeight(self._height())
         window = anchor.window()
         place = anchor.mapTo(window, QPoint(0, anchor.height() + 4))
-        left = max(8, min(place.x(), window.width() - self.width() - 8))
+        is_narrow = place.x() + self.width() > window.width() - 8
+        left = max(8, place.x() + anchor.width() - self.width() if is_narrow else place.x())
         top = max(8, min(place.y(), window.height() - self.height() - 8))
         self.move(window.mapToGlobal(QPoint(left, top)))
         self.show()

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 HOOKS = "ASCEND_STUDIO_HOOKS"
 
 
-def runs_code_of(spec: LaunchSpec, folder: Path) -> bool:
-    """Whether a start would run something of a folder."""
-    return bool(code_of(spec, folder))
-
-
 def code_of(spec: LaunchSpec, folder: Path) -> tuple[Path, ...]:
     """What a start would run of a folder: an interpreter is code, its .pth files too, and so is an own recipe."""
     spec = schema.effective(spec)

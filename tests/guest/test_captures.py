@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def assert_same_losses(training: Training, plain: Training, step: int) -> None:
+    """Of all steps that both did, beyond a step that was captured."""
+    plain.wait_for_steps(step + 5)
+    plain.finish()
+    count = min(len(plain.losses), len(training.losses))
+    assert count > step
+    assert training.losses[:count] == plain.losses[:count]
+
+
 def test_that_a_torch_training_is_profiled_and_dumped_while_its_losses_stay_the_same(tmp_path: Path) -> None:
     training = Training(tmp_path / "run", TORCH, "16")
     training.wait_for_steps(5)
@@ -58,11 +67,7 @@ def test_that_a_torch_training_is_profiled_and_dumped_while_its_losses_stay_the_
     assert not [path for path in written if SECRET.encode() in path.read_bytes()]
 
     plain = Training(tmp_path / "plain", TORCH, "16", hooks="")
-    plain.wait_for_steps(stacks.start + 5)
-    plain.finish()
-    count = min(len(plain.losses), len(training.losses))
-    assert count > stacks.start
-    assert training.losses[:count] == plain.losses[:count]
+    assert_same_losses(training, plain, stacks.start)
 
 
 def test_that_a_training_killed_in_a_capture_goes_on_without_it(tmp_path: Path) -> None:
@@ -174,11 +179,7 @@ def test_that_a_mindspore_training_is_profiled_and_dumped_while_its_losses_stay_
     assert sum("Adam" in event["name"] for event in slices(training.folder / profile.path)) > 1
     assert training.finish() == 0
     plain = Training(tmp_path / "plain", MINDSPORE, "pynative", hooks="")
-    plain.wait_for_steps(profile.start + 2)
-    plain.finish()
-    count = min(len(plain.losses), len(training.losses))
-    assert count > profile.start
-    assert training.losses[:count] == plain.losses[:count]
+    assert_same_losses(training, plain, profile.start)
 
 
 def test_that_a_dump_in_graph_mode_is_refused(tmp_path: Path) -> None:

@@ -156,9 +156,9 @@ def test_that_gradient_norms_are_those_before_clipping(pynative: Any, graph: Any
             assert found is None or found == pytest.approx(own, rel=1e-5)
 
 
-def test_that_step_times_and_samples_per_second_agree(pynative: Any) -> None:
+def test_that_step_times_and_throughput_agree(pynative: Any) -> None:
     _, on = pynative
-    times, rates = on.metric(0, "step_time"), on.metric(0, "samples_per_second")
+    times, rates = on.metric(0, "step_time"), on.metric(0, "throughput")
     assert times[0] is None
     assert [rate * seconds for rate, seconds in zip(rates[1:], times[1:], strict=True)] == pytest.approx([32] * 5)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
 
-TIMES = {"step_time", "time_forward", "time_backward", "time_optimizer", "samples_per_second"}
+TIMES = {"step_time", "time_forward", "time_backward", "time_optimizer", "throughput"}
 
 
 def environment(run: Path | None) -> dict[str, str]:
@@ -135,19 +135,19 @@ def test_that_each_step_after_the_first_has_its_times(trained: dict[str, Trained
         parts = [values[f"time_{part}"] for part in ("data", "forward", "backward", "optimizer")]
         assert min(parts) > 0
         assert sum(parts) < values["step_time"]
-        assert values["samples_per_second"] * values["step_time"] == pytest.approx(6)
+        assert values["throughput"] * values["step_time"] == pytest.approx(6)
         assert "tokens_per_second" not in values
 
 
 def test_that_samples_and_tokens_of_all_micro_steps_count(trained: dict[str, Trained]) -> None:
     for values in trained["accumulation"].metrics()[1:]:
-        assert values["samples_per_second"] * values["step_time"] == pytest.approx(6)
+        assert values["throughput"] * values["step_time"] == pytest.approx(6)
         assert values["tokens_per_second"] * values["step_time"] == pytest.approx(24)
 
 
 def test_that_a_batch_shown_to_two_networks_counts_once(trained: dict[str, Trained]) -> None:
     values = [values for values in trained["two_optimizers"].metrics() if "step_time" in values]
-    assert [one["samples_per_second"] * one["step_time"] for one in values[1:]] == [pytest.approx(5)] * 2
+    assert [one["throughput"] * one["step_time"] for one in values[1:]] == [pytest.approx(5)] * 2
 
 
 def test_that_the_norm_is_sampled_where_the_script_has_none(trained: dict[str, Trained]) -> None:

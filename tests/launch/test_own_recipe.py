@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from backends.launch.plan import code_of, runs_code_of
+from backends.launch.plan import code_of
 from backends.launch.template import make_template
 from studio import places, schema, texts
 from studio.errors import StudioError
@@ -159,9 +159,9 @@ def test_that_a_recipe_inside_a_project_is_code_of_it(tmp_path: Path) -> None:
     (tmp_path / "outside.py").touch()
     spec = asked(recipe="own", recipe_file=project / "recipe.py", python=project / "python")
     assert code_of(spec, project) == (project / "python", project / "recipe.py")
-    assert runs_code_of(asked(recipe="own", recipe_file=tmp_path / "linked.py"), project)
-    assert not runs_code_of(asked(recipe="own", recipe_file=tmp_path / "outside.py"), project)
-    assert not runs_code_of(schema.with_value(asked(recipe_file=project / "recipe.py"), "recipe", "digits"), project)
+    assert code_of(asked(recipe="own", recipe_file=tmp_path / "linked.py"), project)
+    assert not code_of(asked(recipe="own", recipe_file=tmp_path / "outside.py"), project)
+    assert not code_of(schema.with_value(asked(recipe_file=project / "recipe.py"), "recipe", "digits"), project)
 
 
 def test_that_a_template_never_overwrites_and_is_the_same_code_in_both_languages(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from backends import features
 from backends.launch import lines
 from backends.launch.launchers import ENGINE
-from backends.launch.plan import plan, runs_code_of
+from backends.launch.plan import code_of, plan
 from backends.launch.sample import make_sample
 from backends.launch.spec import Advanced, LaunchSpec, What
 from studio import command_line, interpreters, places, schema
@@ -99,11 +99,11 @@ def test_that_an_interpreter_inside_a_folder_is_code_of_it(tmp_path: Path) -> No
     (inside / "linked").symlink_to(outside / "python")
     (outside / "linked").symlink_to(inside / "python")
     project = tmp_path / "project"
-    assert not runs_code_of(LaunchSpec(), project)
-    assert not runs_code_of(asked(python=outside / "python"), project)
-    assert not runs_code_of(asked(python=outside / "python"), outside / "py")
+    assert not code_of(LaunchSpec(), project)
+    assert not code_of(asked(python=outside / "python"), project)
+    assert not code_of(asked(python=outside / "python"), outside / "py")
     for path in (inside / "python", inside / "linked", outside / "linked", outside / ".." / "project/bin/python"):
-        assert runs_code_of(asked(python=path), project)
+        assert code_of(asked(python=path), project)
 
 
 def parsed(words: list[str]) -> tuple[LaunchSpec, Path | None]:

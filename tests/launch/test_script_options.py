@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from backends.launch.own.option import Option
 from backends.launch.own.options import look, parse_words, read, to_words
+from tests.launch.record_parsers import RECORDED
 
 if TYPE_CHECKING:
     from backends.launch.own.option import Value
@@ -224,9 +225,9 @@ class Config:
 config = tyro.cli(Config)
 """))  # fmt: skip
     assert [(option.flag, option.kind, option.off) for option in found] == [
-        ("--optim.learning-rate", "float", ""), ("--use-amp", "bool", "--no-use-amp"),
+        ("--use-amp", "bool", "--no-use-amp"), ("--optim.learning-rate", "float", ""),
     ]  # fmt: skip
-    assert found[0].help == "How fast."
+    assert found[1].help == "How fast."
     assert to_words(found, {"--use-amp": True}) == ("--use-amp",)
 
 
@@ -294,10 +295,13 @@ def test_that_a_source_that_cannot_be_read_says_why(tmp_path: Path, text: bytes)
     assert look(tmp_path).reason is not None
 
 
-@settings(max_examples=150, deadline=None)
+DATACLASSES = [path.read_text() for path in sorted(RECORDED.glob("*/*.py"))]
+
+
+@settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_that_no_mangled_source_raises(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
-    text = data.draw(st.sampled_from([ARGPARSE, CLICK, "x = 1\nexec(open('configurator.py').read())\n"]))
+    text = data.draw(st.sampled_from([ARGPARSE, CLICK, "x = 1\nexec(open('configurator.py').read())\n", *DATACLASSES]))
     for _ in range(data.draw(st.integers(1, 4))):
         begin = data.draw(st.integers(0, len(text)))
         end = data.draw(st.integers(begin, min(len(text), begin + 40)))

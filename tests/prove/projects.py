@@ -91,7 +91,7 @@ PROJECTS = (
         seeds=(("args = parser.parse_args()", "args = parser.parse_args(); torch.manual_seed(1)"),),
         cuda="python main.py --epochs 5 --log-interval 1",
         cpu="python main.py --epochs 5 --log-interval 1 --no_accel",
-        why="it takes --seed and seeds nothing; it calls forward itself: no time_forward, no samples_per_second",
+        why="it takes --seed and seeds nothing; it calls forward itself: no time_forward, no throughput",
     ),
     Project(
         name="mnist_hogwild", folder="examples/mnist_hogwild", told=r"^(\d+)\tTrain Epoch.*Loss: (\S+)$",

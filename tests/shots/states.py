@@ -15,7 +15,6 @@ from backends.launch.own.spec import OwnSpec
 from backends.launch.rehearse.spec import RehearseSpec
 from backends.launch.spec import LaunchSpec
 from studio import files, schema
-from studio import run as runs
 from studio.errors import StudioError
 from tests.bench.stage import wait
 from ui.field_box import FieldBox
@@ -142,8 +141,10 @@ def _capture(*found: Rank, **values: object) -> Callable[[Shell, Stage], None]:
         shutil.rmtree(run.folder / state.FOLDER, ignore_errors=True)
         _curves("capturing")(shell, stage)
         card = shell.page_widget("curves").capture
-        card.show_run(run, runs.glance(run))
+        card._close()
+        wait(card.button.isVisible, 30)
         card.open()
+        wait(lambda: bool(card.said.text()), 30)
         for name, value in values.items():
             box = card.findChild(FieldBox, f"capture.{name}.box")
             box.input.show_value(value)
@@ -153,8 +154,9 @@ def _capture(*found: Rank, **values: object) -> Callable[[Shell, Stage], None]:
             state.plan_into(run.folder, request)
             told = run.folder / state.FOLDER / request.id / "rank0.json"
             told.parent.mkdir(parents=True, exist_ok=True)
-            files.write_json(told, replace(one, pid=state.ready(run.folder)[0].pid))
-            card.show_run(run, runs.glance(run))
+            said = replace(one, pid=state.ready(run.folder)[0].pid)
+            files.write_json(told, said)
+            wait(lambda said=said: card._look.ranks.get(0) == said, 30)
 
     return show
 

@@ -147,10 +147,10 @@ def test_that_a_run_to_go_on_from_is_found_by_a_part_of_its_name(tmp_path: Path,
 def test_that_a_program_behind_two_dashes_runs_in_the_current_folder_with_all_its_words(tmp_path: Path) -> None:
     folder = tmp_path / "a folder"
     folder.mkdir()
-    (folder / "train.py").write_text("import os, sys; print(os.getcwd(), *sys.argv, sep='\\n'); sys.exit(4)")
+    (folder / "train.py").write_text("import os, sys; print(os.getcwd(), *sys.argv, sep='\\n'); sys.exit(3)")
     own = ("--json", "--language", "zh", "", "--", "*", "a b", "--grace=1")
     done = studio("launch", "--json", "--grace", "5", "--", sys.executable, "train.py", *own, cwd=folder)
-    assert (done.returncode, last_json(done)["command"], last_json(done)["code"]) == (1, "script", 4), done.stderr
+    assert (done.returncode, last_json(done)["command"], last_json(done)["code"]) == (1, "script", 3), done.stderr
     run = Path(last_json(done)["run"])
     assert (run / "output.log").read_text().split("\n")[:-1] == [str(folder), "train.py", *own]
     assert json.loads((run / "run.json").read_text())["values"]["ending"]["grace"] == 5
@@ -164,6 +164,8 @@ def test_that_a_line_that_cannot_be_started_makes_no_run(tmp_path: Path) -> None
         (("launch", "--", "python", "no.py"), f"--: {tmp_path / 'no.py'} is not a file."),
         (("launch", "--recipe", "digits", "--", "python", "x.py"), "--recipe digits"),
         (("launch", "--workdir", "/no/such", "--", "ls"), "--workdir: /no/such is not a folder."),
+        (("launch", "--nope", "--", "ls"), "--nope. 'ascend-studio launch --help --' shows"),
+        (("launch", "--nope"), "--nope. 'ascend-studio launch --help' shows"),
     ):
         done = studio(*words, cwd=tmp_path)
         assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (2, True, False), done.stderr

@@ -46,6 +46,7 @@ def test_that_environments_are_found_wherever_they_are(
     project = tmp_path / "project"
     venv.create(project / "of-mine", with_pip=False, symlinks=True)
     listed, active, version = (fake(tmp_path / name, "") for name in ("conda/envs/a", "conda", "pyenv/versions/3.9.1"))
+    newer = fake(tmp_path / "pyenv/versions/3.13.0", "")
     (home / ".conda").mkdir(parents=True)
     (home / ".conda" / "environments.txt").write_text(f"{tmp_path}/conda/envs/a\n{tmp_path}/gone\n\0\n")
     monkeypatch.setenv("CONDA_PREFIX", str(tmp_path / "conda"))
@@ -53,7 +54,7 @@ def test_that_environments_are_found_wherever_they_are(
     (tmp_path / "path").mkdir()
     (tmp_path / "path" / "python3.9").symlink_to(version)  # the same one
     (tmp_path / "path" / "python3-config").symlink_to(version)
-    assert found(project) == (project / "of-mine" / "bin" / "python", active, listed, version, embedded())
+    assert found(project) == (project / "of-mine" / "bin" / "python", active, listed, newer, version, embedded())
     assert found(None)[0] == active
     assert embedded() in found(tmp_path / "no such project")
 

@@ -10,6 +10,7 @@ import pytest
 from studio import run as runs
 from studio.places import ROOT
 from ui import qt_texts, theme
+from ui.curves.log_panel import LogPanel
 from ui.garbage import collect_between_events
 from ui.say import change_language
 from ui.session import Session
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from PySide6.QtWidgets import QApplication
+    from PySide6.QtWidgets import QApplication, QWidget
     from pytestqt.qtbot import QtBot
 
     from studio.run import Run
@@ -56,6 +57,28 @@ def shell(qtbot: QtBot, session: Session) -> Shell:
     made.resize(1280, 800)
     made.show_first()
     qtbot.waitUntil(lambda: made.page != "" or not made.page_ids)
+    return made
+
+
+@pytest.fixture
+def page(qtbot: QtBot, session: Session) -> QWidget:
+    """The Curves page. Tests of another page have one of their own under this name."""
+    from ui.pages.curves import CurvesPage
+
+    made = CurvesPage(session)
+    qtbot.addWidget(made)
+    made.resize(1400, 900)
+    made.show()
+    return made
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> LogPanel:
+    made = LogPanel()
+    qtbot.addWidget(made)
+    made.resize(800, 300)
+    made.show()
+    made.open(True)
     return made
 
 

@@ -6,18 +6,16 @@ import os
 import signal
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import venv
+from pathlib import Path
 
 import pytest
 
-from studio import texts
+from studio import texts, trust
 from studio.errors import StudioError
 from studio.places import ROOT
 from tests.runs import wait_for
 from ui import display
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def window(*words: str, **environ: str) -> subprocess.Popen[str]:
@@ -43,6 +41,48 @@ def test_that_a_signal_closes_the_window_and_what_it_knew_is_kept(
     finally:
         process.kill()
     assert (process.returncode, "Traceback" in err, out) == (0, False, "")
+
+
+ASKS = """
+import functools, pathlib, sys
+from PySide6.QtCore import QTimer
+from studio import interpreters
+from ui.app import open_window
+
+interpreters.ask = functools.partial(interpreters.ask, seconds=3000)
+folder = pathlib.Path(sys.argv[1])
+
+def look():
+    if (folder / "asked").exists():
+        shell.close()
+    elif card.try_button.isEnabled() and (rows := [row for row in card.rows if row.path.is_relative_to(folder)]):
+        card.rows = rows
+        card.try_them()
+
+app, shell = open_window(folder)
+shell.session.open_project(folder)
+card = shell.page_widget("launch").own().interpreters
+timer = QTimer(interval=20)
+timer.timeout.connect(look)
+timer.start()
+sys.exit(app.exec())
+"""
+
+
+def test_that_closing_the_window_ends_an_interpreter_that_is_being_asked(tmp_path: Path) -> None:
+    venv.create(tmp_path / ".venv", with_pip=False, symlinks=True)
+    packages = next((tmp_path / ".venv" / "lib").glob("python3*/site-packages"))
+    (packages / "torch-2.9.0.dist-info").mkdir()
+    asked = tmp_path / "asked"
+    (packages / "torch.py").write_text(
+        f"import os, time\nopen({str(asked)!r} + '.new', 'w').write(str(os.getpid()))\n"
+        f"os.rename({str(asked)!r} + '.new', {str(asked)!r})\ntime.sleep(3000)\n"
+    )
+    trust.set_trust(tmp_path, True)
+    line = [sys.executable, "-c", ASKS, str(tmp_path)]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    wait_for(lambda: not Path("/proc", asked.read_text()).exists(), 30, "the child has gone")
 
 
 def test_that_no_screen_is_a_sentence() -> None:

@@ -50,7 +50,7 @@ def test_that_a_click_profiles_a_real_training(
     qtbot.mouseClick(card.button, Qt.MouseButton.LeftButton)
     assert card.isVisible()
     assert not card.button.isVisible()
-    assert "Estimate: about" in card.said.text()
+    qtbot.waitUntil(lambda: "Estimate: about" in card.said.text(), timeout=10000)
     steps = card.findChild(QWidget, "capture.steps")
     steps.selectAll()
     qtbot.keyClicks(steps, "0")
@@ -71,7 +71,7 @@ def test_that_a_click_profiles_a_real_training(
     assert sum(event["name"].startswith("ProfilerStep#") for event in slices(trace)) == 3
 
     qtbot.mouseClick(card.again, Qt.MouseButton.LeftButton)
-    assert "As measured in this run" in card.said.text()
+    qtbot.waitUntil(lambda: "As measured in this run" in card.said.text(), timeout=10000)
     qtbot.mouseClick(card.close_button, Qt.MouseButton.LeftButton)
     assert not card.isVisible()
     assert card.button.isVisible()
@@ -90,7 +90,7 @@ def test_that_the_card_follows_what_the_files_say(qtbot: QtBot, shell: Shell, se
     (run.folder / "capture.r0.json").write_text('{"pid": 1, "framework": "torch"}')
     qtbot.waitUntil(card.button.isVisible)
     qtbot.mouseClick(card.button, Qt.MouseButton.LeftButton)
-    assert "how large" in card.said.text().lower()
+    qtbot.waitUntil(lambda: "how large" in card.said.text().lower())
     qtbot.mouseClick(card.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(card.cancel.isVisible)
     assert card.said.text() == "Waiting for the end of the current step."
@@ -103,14 +103,32 @@ def test_that_the_card_follows_what_the_files_say(qtbot: QtBot, shell: Shell, se
     assert not card.cancel.isVisible()
     failed = '{"state": "failed", "kind": "profile", "rule": "capture.disk_low", "args": {"free": "3 MB"}, "pid": 1}'
     write_rank(run.folder, request.id, failed)
-    qtbot.waitUntil(lambda: "only 3 MB were left" in card.said.text())
+    qtbot.waitUntil(lambda: "only 3 MB were left" in card.failed.text())
+    assert card.failed.property("role") == "bad"
+    assert not card.said.isVisible()
     assert not card.folder.isVisible()
     qtbot.mouseClick(card.again, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(card.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(card.cancel.isVisible)
     qtbot.mouseClick(card.cancel, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not card.isVisible())
     assert state.asked(run.folder) is None
-    assert not card.isVisible()
+
+
+def test_that_a_slow_disk_does_not_hold_the_window_up(qtbot: QtBot, shell: Shell, session: Session) -> None:
+    """A pipe that nobody writes to stands for a file that does not come."""
+    run = live(session)
+    slow = run.folder / state.ASKED
+    os.mkfifo(slow)
+    session.look()
+    shell.show_page("curves")
+    card = shell.page_widget("curves").capture
+    (run.folder / "capture.r0.json").write_text('{"pid": 1, "framework": "torch"}')
+    qtbot.waitUntil(lambda: shell.page_widget("curves").stop.isVisible())
+    assert not card.button.isVisible()
+    with slow.open("w"):
+        slow.unlink()
+    qtbot.waitUntil(card.button.isVisible)
 
 
 def write_rank(run: Path, id: str, text: str) -> None:

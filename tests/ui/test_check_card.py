@@ -37,7 +37,7 @@ def checked(session: Session, value: object, spec: CheckSpec, code: int = 0) -> 
     session.folder.mkdir(parents=True, exist_ok=True)
     run = runs.create(session.folder, "check-first", schema.to_json(spec))
     files.write_json(run.folder / FILE, value)
-    Journal(run.folder, 1).write(Ended(code=code))
+    Journal(run.folder, 1).write(Ended(code=code, reason="no" if code == 3 else ""))
     return run
 
 
@@ -92,15 +92,6 @@ def test_that_a_click_checks_and_the_prediction_stands_beside_what_came(
     assert card.isHidden()
 
 
-@pytest.fixture
-def page(qtbot: QtBot, session: Session) -> CurvesPage:
-    made = CurvesPage(session)
-    qtbot.addWidget(made)
-    made.resize(1400, 900)
-    made.show()
-    return made
-
-
 def test_that_the_answer_is_shown_in_the_language_of_the_window(
     qtbot: QtBot, page: CurvesPage, session: Session
 ) -> None:
@@ -120,6 +111,7 @@ def test_that_a_check_that_says_no_says_why(qtbot: QtBot, page: CurvesPage, sess
     card = page.answers["check-first"]
     qtbot.waitUntil(card.isVisible)
     assert page.sentence.text() == t("launch.check.sentence_no")
+    assert "Not passed" in page.chip.text()
     assert "more than 1.0 GB" in cells(card)
 
 

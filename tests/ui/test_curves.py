@@ -23,7 +23,6 @@ from ui import theme
 from ui.curves.chart_grid import ChartGrid
 from ui.curves.figures import line_text
 from ui.pages import curves as page_module
-from ui.pages.curves import CurvesPage
 from ui.say import change_language
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
     from studio.events import Event
     from studio.run import Run
+    from ui.pages.curves import CurvesPage
     from ui.session import Session
 
 SUMMARY = {
@@ -60,15 +60,6 @@ def steps(n: int, loss: float = 1.0) -> list[Event]:
     return [Metric(time=10**18 + i * 10**7, step=i, values={"loss": loss / i, "lr": 0.1}) for i in range(1, n + 1)]
 
 
-@pytest.fixture
-def page(qtbot: QtBot, session: Session) -> CurvesPage:
-    made = CurvesPage(session)
-    qtbot.addWidget(made)
-    made.resize(1400, 900)
-    made.show()
-    return made
-
-
 def button(page: CurvesPage, name: str) -> QPushButton:
     found = page.findChild(QPushButton, name)
     assert found is not None
@@ -91,6 +82,18 @@ def drawn(page: CurvesPage, metric: str = "loss") -> list[int]:
     """How many points each line of a chart has."""
     chart = page.grid.charts.get(metric)
     return [len(line._curve.getData()[0]) for line in chart._drawn] if chart else []
+
+
+def test_that_the_axis_of_a_few_steps_has_nothing_between_them(
+    page: CurvesPage, session: Session, qtbot: QtBot
+) -> None:
+    recorded(session.folder, *steps(3), Ended(code=0))
+    session.look()
+    qtbot.waitUntil(lambda: bool(page.grid.charts) and page.grid.isVisible())
+    axis = next(iter(page.grid.charts.values()))._bottom
+    ticks = [value for _, values in axis.tickValues(1, 3, 400) for value in values]
+    assert sorted(ticks) == [1, 2, 3]
+    assert all(spacing >= 1 for spacing, _ in axis.tickSpacing(1, 3, 2000))
 
 
 def test_that_without_runs_it_leads_to_launch(qtbot: QtBot, page: CurvesPage, session: Session) -> None:

@@ -14,6 +14,7 @@ from backends.launch.recipes import RECIPES
 from backends.launch.spec import LaunchSpec
 from studio import schema
 from tests.launch.test_plan import SPECS
+from ui import form_texts
 from ui.form import Form
 from ui.inputs import ChoiceInput, LineInput
 from ui.launch.implied import implied
@@ -248,3 +249,10 @@ def test_that_the_tab_key_goes_through_the_fields_in_order(form: Form) -> None:
 def test_that_a_number_is_shown_without_noise(form: Form) -> None:
     assert line(form, "grace").text() == "60"
     assert isinstance(line(form, "grace"), LineInput)
+
+
+def test_that_a_folded_card_says_what_is_set_as_its_language_writes_it(form: Form) -> None:
+    spec = schema.with_value(schema.with_value(LaunchSpec(), "grace", 5.0), "device", "cpu")
+    assert form_texts.summary(spec, "advanced", "launch").endswith(": 5 s")
+    change_language("zh")
+    assert "：" in form_texts.summary(spec, "advanced", "launch")

@@ -10,28 +10,19 @@ from PySide6.QtWidgets import QApplication
 
 from ui.curves import log_lines
 from ui.curves.log_lines import ERROR, PLAIN, WARNING, LogLines, shown
-from ui.curves.log_panel import LogPanel
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
+    from ui.curves.log_panel import LogPanel
+
 MINDSPORE = b"[WARNING] ME(4711:140,MainProcess):2026-01-01-00:00:00 [mindspore/context.py:1] slow\n"
 
 
 def texts_of(lines: LogLines) -> list[str]:
     return [shown(lines.line(number)) for number in range(lines.first, len(lines))]
-
-
-@pytest.fixture
-def panel(qtbot: QtBot) -> LogPanel:
-    made = LogPanel()
-    qtbot.addWidget(made)
-    made.resize(800, 300)
-    made.show()
-    made.open(True)
-    return made
 
 
 def test_that_colours_go_and_a_progress_bar_shows_its_last_state(tmp_path: Path) -> None:

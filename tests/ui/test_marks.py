@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +15,6 @@ from studio.events import Artifact, Ended, Finding, Metric, Note
 from tests.ui import looks
 from tests.ui.test_curves import recorded
 from ui.curves.event_marks import _apart, sentence
-from ui.pages.curves import CurvesPage
 from ui.say import change_language
 
 if TYPE_CHECKING:
@@ -27,16 +25,8 @@ if TYPE_CHECKING:
     from studio.events import Event
     from studio.run import Run
     from ui.charts import Chart
+    from ui.pages.curves import CurvesPage
     from ui.session import Session
-
-
-@pytest.fixture
-def page(qtbot: QtBot, session: Session) -> CurvesPage:
-    made = CurvesPage(session)
-    qtbot.addWidget(made)
-    made.resize(1400, 900)
-    made.show()
-    return made
 
 
 def steps(numbers: Iterable[int], scale: float = 1.0) -> list[Event]:

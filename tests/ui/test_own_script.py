@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -268,6 +269,9 @@ def test_that_options_that_must_be_given_come_first_and_are_marked(own: OwnScrip
     assert field(own, "lr").property("wrong") == "true"
     more = own.findChild(QPushButton, "own_script.more_options")
     assert more.text() == "Show all 31"
+    line(own).setPlainText("python many.py --o20 5")
+    assert field(own, "o20").text() == "5"
+    assert len(own.options.boxes) == 13
     more.click()
     assert len(own.options.boxes) == 31
     assert more.isHidden()
@@ -359,3 +363,141 @@ def test_that_ctrl_return_starts_what_is_shown(own: OwnScript, project: Path, se
     assert session.run is not None
     assert session.run.asked.command == "script"
     ended(session.run, 60)
+
+
+def test_that_the_fields_of_a_subcommand_come_with_it(own: OwnScript, project: Path, qtbot: QtBot) -> None:
+    (project / "train.py").write_text(
+        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--lr')\n"
+        "s = p.add_subparsers(dest='mode')\none = s.add_parser('fit')\none.add_argument('--epochs', default='1')\n"
+        "one = s.add_parser('test')\none.add_argument('--folds', default='2')\n"
+    )
+    with_options(own, qtbot, "python train.py --lr 1")
+    mode = own.findChild(QComboBox, "own_option.mode")
+    for chosen, name, gone in (("fit", "epochs", "folds"), ("test", "folds", "epochs")):
+        mode.setCurrentIndex(mode.findData(chosen))
+        mode.activated.emit(mode.currentIndex())
+        assert line(own).toPlainText() == f"python train.py --lr 1 {chosen}"
+        assert [box.option.name for box in own.options.boxes] == ["lr", "mode", name]
+        assert gone not in [box.option.name for box in own.options.boxes]
+    type_option(own, "folds", "3")
+    assert line(own).toPlainText() == "python train.py --lr 1 test --folds 3"
+
+
+NANO = """
+out_dir = 'out' # where it goes
+learning_rate = 6e-4
+batch_size = 12 # rows
+compile = True
+dtype = 'a' if compile else 'b'
+config_keys = [k for k in globals()]
+exec(open('configurator.py').read())
+"""
+
+
+def nano(project: Path) -> None:
+    (project / "config").mkdir()
+    (project / "train.py").write_text(NANO)
+    (project / "config" / "small.py").write_text("# small\nbatch_size = 4\nlearning_rate = 1e-3\ncompile = False\n")
+    (project / "config" / "long.py").write_text("batch_size = 64\n")
+
+
+def test_that_a_file_of_assignments_gives_the_defaults_and_a_change_is_written_behind_it(
+    own: OwnScript, project: Path, qtbot: QtBot
+) -> None:
+    nano(project)
+    line(own).setPlainText("python train.py")
+    qtbot.waitUntil(lambda: own.findChild(QLineEdit, "own_option.batch_size") is not None, timeout=20_000)
+    batch, rate = field(own, "batch_size"), field(own, "learning_rate")
+    assert (batch.placeholderText(), rate.placeholderText()) == ("12", "0.0006")
+    press(own, "own_option.config.browse")
+    dialog = own.window().findChild(QFileDialog, "file_dialog")
+    dialog.fileSelected.emit(str(project / "config" / "small.py"))
+    dialog.close()
+    assert line(own).toPlainText() == "python train.py config/small.py"
+    qtbot.waitUntil(lambda: batch.placeholderText() == "4", timeout=20_000)
+    assert rate.placeholderText() == "0.001"
+    hints = [found.text() for found in batch.parentWidget().findChildren(QLabel)]
+    assert "Set by small.py. rows" in hints
+    type_option(own, "batch_size", "12")  # the script's own value, which the file has changed
+    type_option(own, "learning_rate", "1")
+    choice = own.findChild(QComboBox, "own_option.compile")
+    assert choice.itemText(0) == "Default: False"
+    choice.setCurrentIndex(choice.findData(True))
+    choice.activated.emit(choice.currentIndex())
+    words = shlex.split(line(own).toPlainText())[2:]
+    assert words == ["config/small.py", "--learning_rate=1.0", "--batch_size=12", "--compile=True"]
+    line(own).setPlainText("python train.py config/small.py config/long.py --batch_size=4")
+    qtbot.waitUntil(lambda: batch.placeholderText() == "64", timeout=20_000)
+    assert batch.text() == "4"
+    assert batch is field(own, "batch_size")
+    (project / "config" / "long.py").write_text("batch_size = 65\nlearning_rate = 2e-3\n")
+    type_option(own, "batch_size", "5")
+    qtbot.waitUntil(lambda: rate.placeholderText() == "0.002", timeout=20_000)
+    assert line(own).toPlainText() == "python train.py config/small.py config/long.py --batch_size=5"
+    line(own).setPlainText("python train.py config/nope.py")
+    qtbot.waitUntil(lambda: bool(own.options.configs), timeout=20_000)
+    assert "nope.py is not there" in own.options.configs[0].findChildren(QLabel)[2].text()
+    assert batch.placeholderText() == "12"
+    looks.settle()
+    assert looks.faults(own) == []
+
+
+def test_that_a_configuration_that_the_line_names_is_shown_and_never_written(
+    own: OwnScript, project: Path, qtbot: QtBot
+) -> None:
+    (project / "train.py").write_text(SCRIPT + "\n# --config\n")
+    conf = project / "conf.yaml"
+    conf.write_text("train:\n  lr: 1e-3  # fast\n  sizes: [1, 2]\napi_key: very-secret\n名字: 值 🎉\n")
+    before = conf.read_bytes()
+    with_options(own, qtbot, "python train.py --lr 0.1 --config conf.yaml")
+    qtbot.waitUntil(lambda: len(own.options.configs) == 1, timeout=20_000)
+    shown = own.options.configs[0]
+    said = [found.text() for found in shown.findChildren(QLabel)]
+    assert said[0] == "Values in conf.yaml"
+    assert said[3:9] == ["train.lr", "1e-3", "train.sizes", "[1, 2]", "api_key", "hidden: it may be a secret"]
+    assert not [text for text in said if "very-secret" in text]
+    looks.settle()
+    assert looks.faults(own) == []
+    change_language("zh")
+    looks.settle()
+    assert looks.faults(own) == []
+    assert shown.findChildren(QLabel)[0].text() == "conf.yaml 中的值"
+    assert conf.read_bytes() == before
+    conf.write_bytes(b"\xff\xfe\0")
+    type_option(own, "lr", "0.2")
+    qtbot.waitUntil(lambda: own.options.configs != [shown], timeout=20_000)
+    assert "UTF-8" in own.options.configs[0].findChildren(QLabel)[2].text()
+    line(own).setPlainText("python train.py --lr 0.2")
+    qtbot.waitUntil(lambda: own.options.configs == [], timeout=20_000)
+
+
+def test_that_a_file_is_shown_as_a_configuration_only_where_the_line_says_that_it_is_one(
+    own: OwnScript, project: Path, qtbot: QtBot
+) -> None:
+    (project / "d.json").write_text('{"lr": 1}')
+    with_options(own, qtbot, "python train.py --config d.json")
+    qtbot.waitUntil(lambda: len(own.options.configs) == 1, timeout=20_000)
+    line(own).setPlainText("python train.py --data d.json")
+    qtbot.waitUntil(lambda: own.options.configs == [], timeout=20_000)
+
+
+@pytest.mark.parametrize("text", ["python -m tool.train {}", "tool-cli train {}", "bash run.sh -c {}"])
+def test_that_a_line_without_a_script_to_read_shows_its_configuration_as_well(
+    own: OwnScript, project: Path, qtbot: QtBot, text: str
+) -> None:
+    (project / "run.sh").write_text("tool $*\n")
+    (project / "c.yaml").write_text("stage: sft\n")
+    line(own).setPlainText(text.format("c.yaml"))
+    qtbot.waitUntil(lambda: [box.config.path.name for box in own.options.configs] == ["c.yaml"], timeout=20_000)
+    assert own.options.isVisible()
+    looks.settle()
+    assert looks.faults(own) == []
+    line(own).setPlainText(text.format("d.txt"))
+    qtbot.waitUntil(lambda: own.options.configs == [] and own.options.isHidden(), timeout=20_000)
+
+
+def test_that_a_configuration_that_is_a_pipe_is_not_waited_for(own: OwnScript, project: Path, qtbot: QtBot) -> None:
+    os.mkfifo(project / "conf.yaml")
+    with_options(own, qtbot, "python train.py --config conf.yaml")
+    qtbot.waitUntil(lambda: len(own.options.configs) == 1, timeout=20_000)
+    assert "is no text file" in own.options.configs[0].findChildren(QLabel)[2].text()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from PySide6.QtGui import QGuiApplication
 
 from tests.launch.test_spec import asked
 from ui.curves.log_lines import shown
-from ui.curves.log_panel import LogPanel
 from ui.pages.launch import make_page
 
 if TYPE_CHECKING:
@@ -17,17 +15,8 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
+    from ui.curves.log_panel import LogPanel
     from ui.session import Session
-
-
-@pytest.fixture
-def panel(qtbot: QtBot) -> LogPanel:
-    made = LogPanel()
-    qtbot.addWidget(made)
-    made.resize(800, 300)
-    made.show()
-    made.open(True)
-    return made
 
 
 def test_that_one_log_needs_no_choice(qtbot: QtBot, panel: LogPanel, tmp_path: Path) -> None:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from backends.launch.preview.spec import PreviewSpec
 from backends.launch.preview.work import preview
 from studio import run as runs
 from studio import schema
 from studio.events import Journal
 from ui import journey
-from ui.pages.curves import CurvesPage
 from ui.say import change_language
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from studio.run import Run
+    from ui.pages.curves import CurvesPage
     from ui.session import Session
 
 
@@ -30,15 +28,6 @@ def previewed(session: Session, **values: object) -> Run:
     run = runs.create(session.folder, "preview", schema.to_json(spec))
     Journal(run.folder, 1).write(preview(spec, run))
     return run
-
-
-@pytest.fixture
-def page(qtbot: QtBot, session: Session) -> CurvesPage:
-    made = CurvesPage(session)
-    qtbot.addWidget(made)
-    made.resize(1400, 900)
-    made.show()
-    return made
 
 
 def test_that_a_preview_shows_its_splits_instead_of_curves(qtbot: QtBot, page: CurvesPage, session: Session) -> None:

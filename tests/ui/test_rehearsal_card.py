@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-import pytest
 from PySide6.QtWidgets import QPushButton
 
 from backends.launch.rehearse.report import FILE, OPERATORS, Blocked, Report
@@ -18,13 +17,13 @@ from studio import run as runs
 from studio.events import Ended, Journal
 from tests.ui import looks
 from ui.launch.rehearse_button import RehearsalSheet
-from ui.pages.curves import CurvesPage
 from ui.say import change_language
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from studio.run import Run
+    from ui.pages.curves import CurvesPage
     from ui.session import Session
     from ui.shell import Shell
 
@@ -49,15 +48,6 @@ REPORT = Report(
 )  # fmt: skip
 
 
-@pytest.fixture
-def page(qtbot: QtBot, session: Session) -> CurvesPage:
-    made = CurvesPage(session)
-    qtbot.addWidget(made)
-    made.resize(1400, 900)
-    made.show()
-    return made
-
-
 def rehearsed(session: Session, report: Report | None, code: int = 0) -> Run:
     """A run as a rehearsal leaves it."""
     from backends.launch.rehearse.spec import RehearseSpec
@@ -68,7 +58,7 @@ def rehearsed(session: Session, report: Report | None, code: int = 0) -> Run:
     (run.folder / "artifacts").mkdir(exist_ok=True)
     if report is not None:
         files.write_json(run.folder / FILE, msgspec.to_builtins(report))
-    Journal(run.folder, 1).write(Ended(code=code))
+    Journal(run.folder, 1).write(Ended(code=code, reason="no" if code == 3 else ""))
     session.look()
     return run
 
@@ -124,6 +114,9 @@ def test_that_a_refusal_says_so_and_where(page: CurvesPage, session: Session, qt
     assert page.rehearsal.blocked.text() == "train.py:5 raises: Torch not compiled with CUDA enabled"
     assert page.rehearsal.rest.text() == "8 more are in artifacts/rehearsal.json."
     assert "the answer is no" in page.sentence.text()
+    assert page.chip.text() == "Rehearsal · train.py · Not passed"
+    assert page.chip.property("tone") == "bad"
+    assert page.reason.isHidden()
     assert not page.rehearsal.open_button.isVisible()
     change_language("zh")
     assert page.rehearsal.ended.text() == "不做修改就无法在 NPU 主机上训练。"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
@@ -14,14 +13,15 @@ from backends.launch.spec import LaunchSpec
 from studio import run as runs
 from studio import schema
 from studio.events import Ended, Journal, Note, Progress
-from ui.pages.curves import CurvesPage
 from ui.pages.launch import LaunchPage
 from ui.say import change_language
 
 if TYPE_CHECKING:
+    import pytest
     from pytestqt.qtbot import QtBot
 
     from studio.run import Run
+    from ui.pages.curves import CurvesPage
     from ui.session import Session
 
 
@@ -42,15 +42,6 @@ def made(session: Session, command: str) -> Run:
     session.folder.mkdir(parents=True, exist_ok=True)
     run: Run = runs.create(session.folder, command, schema.to_json(LaunchSpec()))
     return run
-
-
-@pytest.fixture
-def page(qtbot: QtBot, session: Session) -> CurvesPage:
-    shown = CurvesPage(session)
-    qtbot.addWidget(shown)
-    shown.resize(1400, 900)
-    shown.show()
-    return shown
 
 
 def test_that_shapes_are_a_table_that_can_be_copied(qtbot: QtBot, page: CurvesPage, session: Session) -> None:

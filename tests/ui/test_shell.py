@@ -17,6 +17,7 @@ from studio import schema, texts, trust
 from tests.ui.looks import faults, left_in_chinese, settle
 from ui import actions, settings, theme
 from ui.main_menu import main_menu, project_menu, shortcuts_list
+from ui.popover import Popover
 from ui.rail import Rail
 from ui.settings import Settings
 from ui.shell import FOLDS_UNDER, Shell
@@ -390,6 +391,15 @@ def test_that_menus_palette_and_shortcuts_come_from_one_registry(qtbot: QtBot, s
     settle()
     assert faults(sheet) == []
     assert {"Ctrl+K", "Ctrl+Q"} <= {label.text() for label in sheet.findChildren(QLabel)}
+    sheet.close()
+
+
+def test_that_a_sheet_ends_where_its_button_does_when_there_is_no_room_to_the_right(shell: Shell) -> None:
+    anchor = shell.top_bar.search
+    sheet = Popover(shell, "sheet", 400)
+    sheet.show_below(anchor)
+    frame = 4  # of the offscreen platform
+    assert abs(sheet.geometry().right() - anchor.mapToGlobal(anchor.rect().topRight()).x()) <= frame
     sheet.close()
 
 

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QProgressBar
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QProgressBar, QWidget
 
 from backends.launch.capture import state
-from backends.launch.capture.forecast import forecast_in
+from backends.launch.capture.forecast import forecast
 from backends.launch.capture.spec import CaptureSpec
-from backends.launch.capture.work import ANSWER, ask_for, said
-from studio import files, schema
+from backends.launch.capture.work import ask_for, said
+from studio import schema
 from studio.errors import StudioError
 from studio.sentences import sentence_of
 from studio.texts import t
-from studio.units import duration, size
 from ui.asking import ask
-from ui.curves.answers import AnswerCard
+from ui.curves.capture_look import Look, look
+from ui.curves.captured import ends, first_step
 from ui.field_box import FieldBox
 from ui.say import say
-from ui.widgets import Card, Sentence, button, primary_button, text_button
+from ui.widgets import Card, Sentence, button, primary_button, retone, text_button
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from backends.launch.capture.state import Rank, Request
     from studio.run import Glance, Run
     from ui.session import Session
@@ -45,6 +44,10 @@ class CaptureCard(Card):
         self.setObjectName("curves_capture")
         self._session = session
         self._run: Run | None = None
+        self._works = False
+        self._look = Look()
+        self._turn = 0
+        self._is_looking = self._looks_again = False
         self._spec = CaptureSpec()
         self._unread: dict[str, schema.Problem] = {}
         self._is_open = False
@@ -62,8 +65,10 @@ class CaptureCard(Card):
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(10)
         self._boxes = {name: self._make_box(name) for name in FIELDS}
-        self.said, self.progress = Sentence(), QProgressBar()
+        self.said, self.failed, self.progress = Sentence(), Sentence(), QProgressBar()
         self.said.setObjectName("curves_capture_said")
+        self.failed.setObjectName("curves_capture_failed")
+        retone(self.failed, "role", "bad")
         self.progress.setTextVisible(False)
         self.progress.setFixedHeight(6)
         self.start = primary_button("capture.start", "capture.start")
@@ -82,8 +87,9 @@ class CaptureCard(Card):
         for widget in (self.close_button, self.again, self.cancel, self.folder, self.start):
             row.addWidget(widget)
         self.body.addLayout(self._grid)
-        for widget in (self.said, self.progress):
-            self.body.addWidget(widget)
+        self.body.addWidget(self.said)
+        self.body.addWidget(self.failed)
+        self.body.addWidget(self.progress)
         self.body.addLayout(row)
 
     def _make_box(self, name: str) -> FieldBox:
@@ -98,39 +104,61 @@ class CaptureCard(Card):
         return box
 
     def show_run(self, run: Run, glance: Glance | None) -> None:
-        """To be called a few times a second: it reads a few small files."""
+        """To be called a few times a second: it looks at a few small files, in another thread."""
+        self._works = glance is not None and glance.state in ("running", "unattended")
         if self._run is None or run.folder != self._run.folder:
             self._run, self._is_open, self._mine, self._is_asking = run, False, "", False
-        works = glance is not None and glance.state in ("running", "unattended")
-        ready = state.ready(run.folder) if works else ()
-        request = state.asked(run.folder)
-        is_over = request is None or not works or state.is_over(run.folder, request)
-        if request is not None and not is_over:
-            self._mine, self._is_open = request.id, False
-            self._show_progress(request, state.ranks(run.folder, request.id))
-        elif request is not None and request.id == self._mine and not self._is_open:
-            self._show_end(state.ranks(run.folder, request.id), may_go_on=bool(ready))
-        elif self._is_open and ready:
-            self._show_form(several=len(ready) > 1)
+            self._take(Look())
+        else:
+            self._look_again()
+
+    def _look_again(self) -> None:
+        """One look at a time: a disk may be slower than this is called."""
+        self._looks_again = self._is_looking
+        if self._run is not None and not self._is_looking:
+            self._is_looking = True
+            question = partial(look, self._run.folder, works=self._works, with_before=self._is_open)
+            ask(self, question, partial(self._looked, self._turn))
+
+    def _looked(self, turn: int, found: Look) -> None:
+        self._is_looking = False
+        if turn == self._turn and found != self._look:
+            self._look = found
+            self._show()
+        if self._looks_again:
+            self._look_again()
+
+    def _take(self, known: Look) -> None:
+        """What is known without looking; a look that is under way is older."""
+        self._look = known
+        self._turn += 1
+        self._show()
+        self._look_again()
+
+    def _show(self) -> None:
+        seen = self._look
+        if seen.request is not None and not seen.is_over:
+            self._mine, self._is_open = seen.request.id, False
+            self._show_progress(seen.request, seen.ranks)
+        elif seen.request is not None and seen.request.id == self._mine and not self._is_open:
+            self._show_end(seen.ranks, may_go_on=bool(seen.ready))
+        elif self._is_open and seen.ready:
+            self._show_form(seen)
         else:
             self.hide()
-        self.button.setVisible(bool(ready) and self.isHidden())
+        self.button.setVisible(bool(seen.ready) and self.isHidden())
 
     def open(self) -> None:
         self._is_open, self._mine = True, ""
-        self._refresh()
+        self._take(self._look)
         self._boxes["steps"].input.focus.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _close(self) -> None:
         self._is_open, self._mine = False, ""
-        self._refresh()
+        self._show()
 
-    def _refresh(self) -> None:
-        if self._run is not None:
-            self.show_run(self._run, _glance(self._run))
-
-    def _show_form(self, *, several: bool) -> None:
-        names = [name for name in FIELDS if name != "ranks" or several]
+    def _show_form(self, seen: Look) -> None:
+        names = [name for name in FIELDS if name != "ranks" or len(seen.ready) > 1]
         names = [name for name in names if schema.is_shown(self._spec, schema.field_of(CaptureSpec, name))]
         for name, box in self._boxes.items():
             box.setVisible(name in names)
@@ -139,21 +167,27 @@ class CaptureCard(Card):
             self._grid.addWidget(self._boxes[name], place // columns, place % columns)
         for column in range(MOST):
             self._grid.setColumnStretch(column, 1 if column < columns else 0)
-        assert self._run is not None
         problems = {one.field: one for one in (*schema.problems(self._chosen()), *self._unread.values())}
         for name, box in self._boxes.items():
             box.show_problem(problems.get(name))
-        request = state.request_of(self._chosen().capture)
-        self.said.setText("" if problems else sentence_of(said(forecast_in(self._run.folder, request), request)))
+        self.said.setText("" if problems else self._expected(seen))
         self.start.setEnabled(not problems and not self._is_asking)
         self._show_only(self.start, self.close_button)
 
-    def _show_only(self, *shown: Any) -> None:
+    def _expected(self, seen: Look) -> str:
+        """Nothing until it is known whether this run was captured before."""
+        request = state.request_of(self._chosen().capture)
+        return "" if seen.before is None else sentence_of(said(forecast(request, seen.ready, seen.before), request))
+
+    def _show_only(self, *shown: QWidget, failed: str = "") -> None:
         for widget in (self.start, self.again, self.cancel, self.folder, self.close_button, self.progress):
             widget.setVisible(widget in shown)
         if self.start not in shown:
             for box in self._boxes.values():
                 box.hide()
+        self.said.setVisible(bool(self.said.text()))
+        self.failed.setVisible(bool(failed))
+        self.failed.setText(failed)
         self.show()
 
     def _show_progress(self, request: Request, found: dict[int, Rank]) -> None:
@@ -171,9 +205,12 @@ class CaptureCard(Card):
         self._show_only(self.progress, *([self.cancel] if waits else []))
 
     def _show_end(self, found: dict[int, Rank], *, may_go_on: bool) -> None:
-        self.said.setText("\n".join(ends(found)) or t("capture.withdrawn"))
-        done = any(one.state == "done" for one in found.values())
-        self._show_only(*([self.folder] if done else []), *([self.again] if may_go_on else []), self.close_button)
+        failed = {rank: one for rank, one in found.items() if one.finding}
+        others = {rank: one for rank, one in found.items() if rank not in failed}
+        self.said.setText("\n".join(ends(others, len(found))) or ("" if failed else t("capture.withdrawn")))
+        done = any(one.state == "done" for one in others.values())
+        shown = (*([self.folder] if done else []), *([self.again] if may_go_on else []), self.close_button)
+        self._show_only(*shown, failed="\n".join(ends(failed, len(found))))
 
     def _edited(self) -> None:
         for name, box in self._boxes.items():
@@ -182,7 +219,7 @@ class CaptureCard(Card):
                 self._spec = schema.with_value(self._spec, name, box.input.value())
             except schema.Unreadable as error:
                 self._unread[name] = error.problem
-        self._refresh()
+        self._show()
 
     def _chosen(self) -> CaptureSpec:
         spec = schema.effective(self._spec)
@@ -202,28 +239,28 @@ class CaptureCard(Card):
             self._session.trouble.emit(answer)
         if self._run is run:
             self._is_asking = False
+            known = self._look
             if not isinstance(answer, StudioError):
                 self._mine, self._is_open = answer.id, False
-            self._refresh()
+                known = replace(known, request=answer, is_over=False, ranks={})
+            self._take(known)
 
     def _withdraw(self) -> None:
-        request = state.asked(self._run.folder) if self._run else None
-        if self._run is not None and request is not None:
-            state.withdraw(self._run.folder, request)
-            self._close()
+        run, request = self._run, self._look.request
+        if run is not None and request is not None:
+            ask(self, partial(state.withdraw, run.folder, request), partial(self._withdrawn, run))
+
+    def _withdrawn(self, run: Run, _nothing: None) -> None:
+        if self._run is run:
+            self._is_open, self._mine = False, ""
+            self._take(replace(self._look, request=None))
 
     def _open_folder(self) -> None:
         if self._run is not None and self._mine:
             self.folder_wanted.emit(self._run.folder / state.FOLDER / self._mine)
 
     def retranslate(self) -> None:
-        self._refresh()
-
-
-def _glance(run: Run) -> Glance:
-    from studio import run as runs
-
-    return runs.glance(run)
+        self._show()
 
 
 def _asked(run: Run, chosen: Any) -> Request | StudioError:
@@ -231,62 +268,3 @@ def _asked(run: Run, chosen: Any) -> Request | StudioError:
         return ask_for(run, chosen)[0]
     except StudioError as error:
         return error
-
-
-def first_step(one: Rank) -> str:
-    if not one.seconds:
-        return ""
-    times = {"seconds": duration(one.seconds), "usual": duration(one.usual) if one.usual else "–"}
-    return t("capture.first_step", octets=size(one.octets), **times) if one.octets else t("capture.times", **times)
-
-
-def ends(found: dict[int, Rank]) -> list[str]:
-    """What each rank came to; the same sentence once, and whose it is where not all say it."""
-    by: dict[str, list[int]] = {}
-    for rank, one in found.items():
-        by.setdefault(_end(one), []).append(rank)
-    return [_whose(ranks, len(found), said_so) for said_so, ranks in by.items() if said_so]
-
-
-def _whose(some: list[int], count: int, said_so: str) -> str:
-    return said_so if len(some) == count else t("capture.of_ranks", ranks=", ".join(map(str, some)), said=said_so)
-
-
-def _end(one: Rank) -> str:
-    if one.finding:
-        return sentence_of(one.finding)
-    if one.state == "withdrawn":
-        return t("capture.withdrawn")
-    if one.state != "done":
-        return ""
-    first, last = one.start, one.start + one.done - 1
-    key = "capture.finished" if last > first else "capture.finished_one"
-    times = t("capture.times", seconds=duration(one.seconds), usual=duration(one.usual)) if one.usual else ""
-    return t("curves.joined", first=t(key, first=first, last=last, octets=size(one.octets)), then=times).strip()
-
-
-class CaptureAnswer(AnswerCard):
-    """The page of a capture that a command line asked for."""
-
-    def __init__(self) -> None:
-        super().__init__("capture.result")
-        self.setObjectName("curves_captured")
-        self.text = Sentence()
-        self.body.addWidget(self.text)
-        self.hide()
-
-    def show_run(self, run: Run) -> None:
-        found = captured(run.folder)
-        self.setVisible(bool(found))
-        self.text.setText("\n".join(ends(found)))
-        self.verdict = t("capture.verdict")
-
-
-def captured(folder: Path) -> dict[int, Rank]:
-    import msgspec
-
-    listed = files.read_json(folder / ANSWER)
-    try:
-        return {one["rank"]: msgspec.convert(one, state.Rank) for one in listed or []}
-    except (msgspec.ValidationError, TypeError, KeyError):
-        return {}

@@ -37,8 +37,7 @@ class FigureRow(QWidget):
         self._show_step(story)
         self._show_loss(known.get("loss"), story)
         self._show_measured(known, recipe, story)
-        speed = known.get("throughput") or known.get("samples_per_second")
-        self._show_speed(story, speed, known.get("step_time"))
+        self._show_speed(story, known.get("throughput"), known.get("step_time"))
 
     def _show_step(self, story: Story) -> None:
         of = f" / {_whole(story.total)}" if story.total > 0 else ""

@@ -10,12 +10,14 @@ from studio.texts import t
 from studio.units import count, number
 
 FIRST = (
-    "loss", "accuracy", "eval_loss", "lr", "step_time", "throughput", "samples_per_second", "tokens_per_second",
-    "weight", "bias", "grad_norm", "loss_scale", "time_data", "time_forward", "time_backward", "time_optimizer",
+    "loss", "accuracy", "eval_loss", "lr", "step_time", "throughput", "tokens_per_second", "weight",
+    "bias", "grad_norm", "loss_scale", "time_data", "time_forward", "time_backward", "time_optimizer",
 )  # fmt: skip
-RATES = ("throughput", "samples_per_second", "tokens_per_second")
-LOGARITHMIC = ("loss", "eval_loss", "grad_norm", "loss_scale")
-TITLES = {"samples_per_second": "throughput", "tokens_per_second": "token_throughput"}
+RATES = ("throughput", "tokens_per_second")
+LAST = ("epoch",)
+EVALUATIONS = ("eval_", "val_", "test_")  # as the trainers of Hugging Face and Lightning, and their users, begin them
+LOGARITHMIC = ("loss", "eval_loss", "val_loss", "test_loss", "train_loss", "grad_norm", "loss_scale")
+TITLES = {"tokens_per_second": "token_throughput"}
 HIDDEN = ("overflows",)
 
 
@@ -32,7 +34,6 @@ LOOKS = {
     "accuracy": Look(unit="%", times=100.0, places=1),
     "step_time": Look(unit="ms", times=1000.0),
     "throughput": Look(unit="metric.samples_per_second"),
-    "samples_per_second": Look(unit="metric.samples_per_second"),
     "tokens_per_second": Look(unit="metric.tokens_per_second"),
     **{f"time_{part}": Look(unit="ms", times=1000.0) for part in ("data", "forward", "backward", "optimizer")},
 }
@@ -79,6 +80,13 @@ def value_of(name: str, value: float) -> str:
 
 
 def ordered(names: list[str]) -> list[str]:
-    """The usual ones first, then the others as they came."""
-    known = [name for name in FIRST if name in names]
-    return known + [name for name in names if name not in known and name not in HIDDEN]
+    """The usual ones first, evaluations beside the loss, then the others as they came."""
+    return sorted((name for name in names if name not in HIDDEN), key=_place)
+
+
+def _place(name: str) -> float:
+    if name in FIRST:
+        return FIRST.index(name)
+    if name.startswith(EVALUATIONS):
+        return FIRST.index("eval_loss") + 0.5
+    return len(FIRST) + (name in LAST)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MODES = {"jit": "@jit", "graph": "Graph", "pynative": "PyNative"}
 TONES: dict[str, Tone] = {
     "running": "accent", "unattended": "warning", "queued": "neutral", "elsewhere": "neutral", "lost": "bad",
-    "done": "good", "failed": "bad", "stopped": "warning",
+    "done": "good", "no": "bad", "failed": "bad", "stopped": "warning",
 }  # fmt: skip
 # What is no training, in words.
 COMMANDS = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from backends.launch.rehearse.report import OPERATORS, read_report, uses_device
 from studio.texts import t
@@ -31,7 +31,8 @@ ENDS = {
 }  # fmt: skip
 SENTENCES = {
     "running": "curves.rehearsal.sentence_running", "unattended": "curves.rehearsal.sentence_running",
-    "done": "curves.rehearsal.sentence_done", "failed": "curves.rehearsal.sentence_failed",
+    "done": "curves.rehearsal.sentence_done", "no": "curves.rehearsal.sentence_no",
+    "failed": "curves.rehearsal.sentence_failed",
 }  # fmt: skip
 KINDS = {
     "raised": "curves.rehearsal.kind_raised", "disabled": "curves.rehearsal.kind_disabled",
@@ -58,18 +59,30 @@ class RehearsalCard(Card):
             self.blocked: label("curves.rehearsal.blocked", "strong"),
             self.redirections: label("curves.rehearsal.redirected", "strong"),
         }
-        self.body.addWidget(self.ended)
-        self.body.addWidget(self.facts)
-        for shown, title in self._titles.items():
-            self.body.addWidget(title)
-            self.body.addWidget(shown)
+        for widget in (self.ended, self._titles[self.blocked], self.blocked):
+            self.body.addWidget(widget)
+        self._add_tables()
         self.body.addWidget(self.rest)
-        for table in (self.facts, self.redirections):
-            table.setMaximumWidth(WIDTH)
         self._add_button()
         self._run: Run | None = None
         self.found: Report | None = None
         self.hide()
+
+    def _add_tables(self) -> None:
+        """Side by side, so that the curves are not far below."""
+        tables = QWidget()
+        tables.setMaximumWidth(2 * WIDTH)
+        row = QHBoxLayout(tables)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(40)
+        for widgets in ((self.facts,), (self._titles[self.redirections], self.redirections)):
+            column = QVBoxLayout()
+            column.setSpacing(8)
+            for widget in widgets:
+                column.addWidget(widget)
+            column.addStretch(1)
+            row.addLayout(column, 1)
+        self.body.addWidget(tables)
 
     def _add_button(self) -> None:
         self.open_button = button("curves.rehearsal.open", "curves.rehearsal.open")
@@ -110,8 +123,6 @@ class RehearsalCard(Card):
         """What the page says of a rehearsal at its top: always that it is one. '' for other runs."""
         if run.asked.command != COMMAND:
             return ""
-        if outcome == "done" and self.found is not None and not self.found.answer:
-            return t("curves.rehearsal.sentence_no")
         return t(SENTENCES.get(outcome, "curves.rehearsal.sentence_over"))
 
     def _show(self, found: Report) -> None:

@@ -21,7 +21,8 @@ _LINES = {
 
 
 def paint_state(painter: QPainter, box: QRectF, outcome: str, tone: Tone) -> None:
-    """Running a triangle, done a tick, failed a cross, stopped a square, lost a diamond, others a ring."""
+    """Running a triangle, done a tick, failed a cross, stopped a square, lost a diamond, others a ring, with a bar
+    where the answer is no."""
     color = theme.color(TOKENS[tone])
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -37,5 +38,8 @@ def paint_state(painter: QPainter, box: QRectF, outcome: str, tone: Tone) -> Non
     elif outcome == "stopped":
         painter.fillRect(box.adjusted(0.5, 0.5, -0.5, -0.5), color)
     else:
-        painter.drawEllipse(box.adjusted(1, 1, -1, -1))
+        ring, middle = box.adjusted(1, 1, -1, -1), box.center().y()
+        painter.drawEllipse(ring)
+        if outcome == "no":
+            painter.drawLine(QPointF(ring.left() + 2, middle), QPointF(ring.right() - 2, middle))
     painter.restore()

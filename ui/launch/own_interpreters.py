@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QLabel, QRadioButton, QSizePolicy, QVBoxLayout, QWidget
 
 from studio import interpreters, trust
@@ -47,6 +48,9 @@ class InterpretersCard(Card):
         self._project: Project | None = None
         self._looked_for: tuple[Path | None] | None = None
         self._waiting: list[Path] = []
+        self._closed = threading.Event()
+        if (app := QCoreApplication.instance()) is not None:
+            app.aboutToQuit.connect(self._give_up)
         self.answers: dict[Path, Answer] = {}
         self.rows: list[InterpreterRow] = []
         self._group = QButtonGroup(self)
@@ -112,7 +116,11 @@ class InterpretersCard(Card):
             for row in self.rows:
                 if row.path == path:
                     row.show_trying()
-            ask(self, partial(interpreters.ask, path), self._answered)
+            ask(self, partial(interpreters.ask, path, given_up=self._closed.is_set), self._answered)
+
+    def _give_up(self) -> None:
+        """Nobody waits for the answers of a window that is closed: what was started for them ends with it."""
+        self._closed.set()
 
     def _answered(self, answer: Answer) -> None:
         self.answers[answer.path] = answer
@@ -134,7 +142,8 @@ class InterpreterRow(QWidget):
     def __init__(self, found: Interpreter | None, project: Path | None = None) -> None:
         super().__init__()
         self.path = found.path if found else Path()
-        self._found, self._answer = found, None
+        self._found = found
+        self._answer: Answer | None = None
         self._trying = False
         self.button = QRadioButton()
         self.hint = _wrapped()

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
+from backends.launch.own import configs
+from backends.launch.own.option_globals import CONFIG
 from studio.texts import t
+from ui.file_dialogs import ask_file, ask_folder
 from ui.inputs import SWITCH
 from ui.say import say
-from ui.widgets import Elided, label, mono_font, retone
+from ui.widgets import Elided, label, mono_font, retone, show_icon
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QWheelEvent
@@ -20,6 +35,7 @@ if TYPE_CHECKING:
 
 LONGEST_HINT = 90
 FLAGS = ("on", "off", "both")
+_FOLDER = re.compile(r"(^|[-_.])(dir|directory|folder|root)s?$")
 
 
 class _Choice(QComboBox):
@@ -29,13 +45,15 @@ class _Choice(QComboBox):
 
 
 class OptionBox(QWidget):
-    """`value()` is None where the line does not name the option, so that the script's own default holds."""
+    """`value()` is None where the line does not name the option, so that the script's own default holds. `folder`:
+    where the script starts, which its paths are seen from."""
 
     edited = Signal()
 
     def __init__(self, option: Option) -> None:
         super().__init__()
         self.option = option
+        self.folder = Path()
         self.setObjectName(f"own_option.{option.name}.box")
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setMinimumWidth(110)
@@ -47,8 +65,9 @@ class OptionBox(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(5)
         column.addLayout(self._make_name())
-        column.addWidget(self.input)
-        column.addWidget(self._make_hint())
+        column.addLayout(self._make_row())
+        self._hint = self._make_hint()
+        column.addWidget(self._hint)
         column.addStretch(1)
 
     def _make_name(self) -> QHBoxLayout:
@@ -64,18 +83,65 @@ class OptionBox(QWidget):
         row.addStretch(1)
         return row
 
+    def _make_row(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        row.addWidget(self.input, 1)
+        if isinstance(self.input, QLineEdit) and self._is_path():
+            browse = QPushButton()
+            browse.setObjectName(f"own_option.{self.option.name}.browse")
+            browse.setFixedWidth(40)
+            browse.setIconSize(QSize(16, 16))
+            show_icon(browse, "folder-open", "dim")
+            say(browse, "setToolTip", "form.browse")
+            say(browse, "setAccessibleName", "form.browse")
+            browse.clicked.connect(self._browse)
+            row.addWidget(browse)
+        return row
+
+    def _is_path(self) -> bool:
+        option = self.option
+        return option.kind == "path" or self._is_config() or (option.kind == "text" and configs.is_name(option.name))
+
+    def _is_config(self) -> bool:
+        return self.option.positional and self.option.kind == "list" and self.option.name == CONFIG
+
+    def _browse(self) -> None:
+        wants = ask_folder if _FOLDER.search(self.option.name.lower()) else ask_file
+        wants(self, t("form.browse"), self.folder, self._chosen)
+
+    def _chosen(self, path: Path) -> None:
+        """As the script will see it; a file of the folder that it starts in by its name there."""
+        name = path.relative_to(self.folder) if path.is_relative_to(self.folder) else path
+        assert isinstance(self.input, QLineEdit)
+        self.input.setText(shlex.quote(str(name)) if self.option.kind == "list" else str(name))
+        self.edited.emit()
+
     def _make_hint(self) -> QLabel:
         """A long help in its first words, whole in the tooltip."""
-        text = self.option.help
         hint = label(role="hint")
         hint.setWordWrap(True)
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         hint.setSizePolicy(policy)
+        self._show_hint(hint)
+        return hint
+
+    def _show_hint(self, hint: QLabel) -> None:
+        text, path = self.option.help, self.option.path
+        if path and self.option.form == "equals":
+            text = t("own_script.set_by", file=Path(path).name) + (f" {text}" if text else "")
+        elif self._is_config():
+            text = t("own_script.config_words")
         hint.setText(text if len(text) <= LONGEST_HINT else text[:LONGEST_HINT].rsplit(" ", 1)[0] + " …")
         hint.setToolTip(text if len(text) > LONGEST_HINT else "")
         hint.setVisible(bool(text))
-        return hint
+
+    def show_option(self, option: Option) -> None:
+        """The same option, with another default."""
+        self.option = option
+        self.retranslate()
 
     def _make_input(self) -> QLineEdit | QComboBox | QCheckBox:
         if self.option.form in FLAGS:
@@ -86,7 +152,7 @@ class OptionBox(QWidget):
             return self._make_choice(tuple((choice, choice) for choice in self.option.choices))
         made = QLineEdit()
         made.setMinimumWidth(110)
-        made.setPlaceholderText(self._default_text())
+        made.setPlaceholderText(_one_line(self._default_text()))
         made.textEdited.connect(self.edited)
         return made
 
@@ -122,7 +188,7 @@ class OptionBox(QWidget):
 
     def _no_choice(self) -> str:
         text = self._default_text()
-        return t("own_script.default", value=text) if text else t("own_script.not_given")
+        return t("own_script.default", value=_one_line(text)) if text else t("own_script.not_given")
 
     def value(self) -> Value | None:
         if isinstance(self.input, QCheckBox):
@@ -148,8 +214,16 @@ class OptionBox(QWidget):
         retone(self.input, "wrong", "true" if missing else "false")
 
     def retranslate(self) -> None:
+        """Also where the default is another one."""
         if isinstance(self.input, QComboBox):
             self.input.setItemText(0, self._no_choice())
+        elif isinstance(self.input, QLineEdit):
+            self.input.setPlaceholderText(_one_line(self._default_text()))
+        self._show_hint(self._hint)
+
+
+def _one_line(text: str) -> str:
+    return text if text.isprintable() else repr(text)[1:-1]
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from backends.launch.own import lines, program
 from backends.launch.own.plan import code_of
 from backends.launch.own.spec import OwnSpec
-from studio import schema, trust
-from studio.errors import from_os
+from studio import schema
 from studio.texts import t
 from ui.copy_card import CopyCard
 from ui.curves.names import name_of_line
@@ -27,6 +27,7 @@ from ui.launch.rehearse_button import RehearseButton
 from ui.page_scroll import PageScroll
 from ui.say import say
 from ui.widgets import GAP, MARGIN, Sentence, button, label, primary_button, retone, show_icon, text_button
+from ui.words_input import WordsInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -61,7 +62,7 @@ class _Form(Form):
             self.box("line").show_problem(None)
 
     def is_blank(self) -> bool:
-        return not self.box("line").input.toPlainText().strip()
+        return not self.spec().program.line and "line" not in self._unread
 
 
 class OwnScript(QWidget):
@@ -73,7 +74,6 @@ class OwnScript(QWidget):
         self._session = session
         self._project: Project | None = session.project
         self._specs: dict[str, OwnSpec] = {}
-        self._asked: tuple[str, Callable[[OwnSpec], Any] | None] = (COMMAND, None)
         self.form = _Form(OwnSpec, "launch", implied, FOLDED)
         self.options = ScriptOptions()
         self.copies = CopyCard("launch.same", ("launch.tab_shell", "launch.tab_json"), "own_script_same")
@@ -93,8 +93,7 @@ class OwnScript(QWidget):
         self.pattern = PatternPreview()
         self.form.card("recording").add_below(self.pattern)
         self.form.box("python").say_hint("own_script.python_hint")
-        self.consent = Consent()
-        self.consent.agreed.connect(self._trust_and_start)
+        self.consent = Consent(self._session)
         side = QVBoxLayout()
         side.setContentsMargins(0, 0, 0, 0)
         side.setSpacing(GAP)
@@ -151,6 +150,7 @@ class OwnScript(QWidget):
         box = self.form.box("line")
         box.add_below(row)
         box.add_below(self.options)
+        assert isinstance(box.input, WordsInput)
         box.input.file_dropped.connect(self.choose_script)
 
     # The line
@@ -190,33 +190,10 @@ class OwnScript(QWidget):
         spec = self.form.spec()
         if wrong := self.form.problems():
             self._scroll.reveal(self.form.focus_field(wrong[0].field))
-        elif self._must_ask(spec):
-            self._asked = (command, make)
-            self._ask(spec)
+        elif self.consent.asks(partial(code_of, spec), partial(self.begin, command, make)):
+            self._scroll.reveal(self.consent)
         elif self._session.start(command, make(spec) if make else spec):
             self._session.page_wanted.emit("curves")
-
-    def _must_ask(self, spec: OwnSpec) -> bool:
-        project = self._session.project
-        return project is not None and bool(code_of(spec, project.folder)) and not trust.is_trusted(project.folder)
-
-    def _ask(self, spec: OwnSpec) -> None:
-        assert self._session.project is not None
-        folder = self._session.project.folder
-        self.consent.ask(code_of(spec, folder), folder)
-        self._scroll.reveal(self.consent)
-
-    def _trust_and_start(self) -> None:
-        assert self._session.project is not None
-        folder = self._session.project.folder
-        self.consent.hide()
-        try:
-            trust.set_trust(folder, True)
-        except OSError as error:
-            self._session.trouble.emit(from_os(error, folder))
-            return
-        self._session.project_changed.emit(self._session.project)
-        self.begin(*self._asked)
 
     def reset(self) -> None:
         """The line stays, and where it runs; all else is as it was at first."""

@@ -30,7 +30,8 @@ from ui.curves.add_line_card import RULE as NOTHING_SEEN
 from ui.curves.add_line_card import AddLineCard
 from ui.curves.attach_card import AttachCard
 from ui.curves.capture_card import COMMAND as CAPTURE
-from ui.curves.capture_card import CaptureAnswer, CaptureCard
+from ui.curves.capture_card import CaptureCard
+from ui.curves.captured import CaptureAnswer
 from ui.curves.chart_grid import ChartGrid, Shown
 from ui.curves.check_card import BesideCard, CheckCard
 from ui.curves.figures import FigureRow
@@ -68,6 +69,7 @@ SCROLL_BAR = 14
 TICK = 200
 LOADING_FRAME = 0.5
 ROOM_FOR_RUNS = 1300
+ANSWERED = ("done", "no")
 PHASES = ("load", "attach", "check", "compile", "train", "evaluate", "finish")
 
 
@@ -427,12 +429,12 @@ class CurvesPage(QWidget):
     def _show_outcome(self, watcher: RunWatcher, glance: Glance) -> None:
         assert self.run is not None
         outcome, story = outcome_of(glance), watcher.story
-        is_over = watcher.is_loaded and outcome in ("done", "failed", "stopped", "lost")
+        is_over = watcher.is_loaded and outcome in ("done", "no", "failed", "stopped", "lost")
         failed = is_over and outcome in ("failed", "lost")
         summary = story.summary if is_over else None
         for card, shown in ((self.reason, failed), (self.learned, bool(summary)), (self.times, bool(summary))):
             card.setVisible(shown)
-        answer = self.answers.get(self.run.asked.command) if is_over and outcome == "done" else None
+        answer = self.answers.get(self.run.asked.command) if is_over and outcome in ANSWERED else None
         if not summary:
             self.beside.hide()
         for other in self.answers.values():
@@ -472,7 +474,7 @@ class CurvesPage(QWidget):
             key = f"curves.sentence.{outcome}"
         if outcome == "done" and story.summary:
             return t("curves.joined", first=headline(story.summary), then=self.times.verdict).strip()
-        if outcome == "done" and answer and not answer.isHidden():
+        if outcome in ANSWERED and answer and not answer.isHidden():
             return answer.verdict
         if self.run is not None and (said := self.rehearsal.sentence(self.run, outcome)):
             return said

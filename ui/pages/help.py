@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QDesktopServices, QPalette, QTextBlockFormat, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QTextBrowser, QVBoxLayout, QWidget
 
 from studio import texts
 from studio.places import ASSETS
@@ -92,12 +92,13 @@ class HelpPage(QWidget):
         """The same page in the other language."""
         row = max(0, self.list.currentRow())
         self.list.blockSignals(True)
-        self.list.clear()
-        for path in _pages():
-            item = QListWidgetItem(_title(path))
+        for place, path in enumerate(_pages()):
+            # Made once: clear() of PySide 6.11 sometimes frees an item twice, and the program is gone.
+            if place == self.list.count():
+                self.list.addItem("")
+            self.list.item(place).setText(_title(path))
             # A list that is not shown yet would take the height of its text, without the style sheet's.
-            item.setSizeHint(QSize(0, ROW))
-            self.list.addItem(item)
+            self.list.item(place).setSizeHint(QSize(0, ROW))
         self.list.setCurrentRow(row)
         self.list.blockSignals(False)
         self._show(row)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from backends.launch import lines
-from backends.launch.plan import code_of, runs_code_of
+from backends.launch.plan import code_of
 from backends.launch.spec import LaunchSpec
-from studio import trust
-from studio.errors import from_os
 from studio.texts import t
 from ui import actions
 from ui.copy_card import CopyCard
@@ -64,7 +63,6 @@ class LaunchPage(QWidget):
         self._own: OwnScript | None = None
         self._project: Project | None = session.project
         self._actions: list[QPushButton] = []
-        self._asked: tuple[str, Callable[[LaunchSpec], Any] | None] = ("launch", None)
         inputs: dict[str, MakeInput] = {"strategy": self._strategy_table}
         self.form = Form(LaunchSpec, "launch", implied, FOLDED, inputs=inputs, summaries=summaries)
         self.copies = CopyCard(
@@ -87,7 +85,8 @@ class LaunchPage(QWidget):
     def _build(self) -> None:
         self._recipe_actions = self._make_actions()
         self.sides = QStackedWidget()
-        self.sides.addWidget(self._recipe_side())
+        self._recipe = self._recipe_side()
+        self.sides.addWidget(self._recipe)
         column = QVBoxLayout(self)
         column.setContentsMargins(MARGIN, 18, 0, 0)
         column.setSpacing(8)
@@ -138,8 +137,7 @@ class LaunchPage(QWidget):
         self.tabs.setCurrentIndex(OWN)
 
     def _show_side(self, side: int) -> None:
-        shown = self.own() if side == OWN else self.sides.widget(RECIPE)
-        self.sides.setCurrentWidget(shown)
+        self.sides.setCurrentWidget(self.own() if side == OWN else self._recipe)
         self._recipe_actions.setVisible(side == RECIPE)
         if self._own is not None:
             self._own.head.setVisible(side == OWN)
@@ -240,8 +238,7 @@ class LaunchPage(QWidget):
         row.setSpacing(GAP)
         row.addWidget(self.form, 5)
         row.addWidget(right, 2)
-        self.consent = Consent()
-        self.consent.agreed.connect(self._trust_and_start)
+        self.consent = Consent(self._session)
         return PageScroll(self.consent, row)
 
     def start(self) -> None:
@@ -254,34 +251,10 @@ class LaunchPage(QWidget):
         spec = self.form.spec()
         if wrong := self.form.problems():
             self._scroll.reveal(self.form.focus_field(wrong[0].field))
-        elif self._must_ask():
-            self._asked = (command, make)
-            self._ask()
+        elif self.consent.asks(partial(code_of, spec), partial(self.begin, command, make)):
+            self._scroll.reveal(self.consent)
         elif self._session.start(command, make(spec) if make else spec):
             self._session.page_wanted.emit("curves")
-
-    def _must_ask(self) -> bool:
-        project = self._session.project
-        asks = project is not None and runs_code_of(self.form.spec(), project.folder)
-        return bool(asks and project and not trust.is_trusted(project.folder))
-
-    def _ask(self) -> None:
-        assert self._session.project is not None
-        folder = self._session.project.folder
-        self.consent.ask(code_of(self.form.spec(), folder), folder)
-        self._scroll.reveal(self.consent)
-
-    def _trust_and_start(self) -> None:
-        assert self._session.project is not None
-        folder = self._session.project.folder
-        self.consent.hide()
-        try:
-            trust.set_trust(folder, True)
-        except OSError as error:
-            self._session.trouble.emit(from_os(error, folder))
-            return
-        self._session.project_changed.emit(self._session.project)
-        self.begin(*self._asked)
 
     def reset(self) -> None:
         """Back to what the recipe brings along; mode, device and what is folded away stay."""

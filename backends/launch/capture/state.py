@@ -124,7 +124,7 @@ def ranks(folder: Path, id: str) -> dict[int, Rank]:
 
 def done_before(folder: Path) -> tuple[Rank, ...]:
     """What earlier captures of a run came to, the newest last."""
-    paths = sorted((folder / FOLDER).glob("*/rank*.json"), key=lambda path: path.stat().st_mtime_ns)
+    paths = sorted((folder / FOLDER).glob("*/rank*.json"), key=_written)
     found = (_read(path, Rank) for path in paths)
     return tuple(one for one in found if one is not None and one.state == "done")
 
@@ -141,6 +141,14 @@ def is_over(folder: Path, request: Request) -> bool:
         rank in found and (found[rank].is_over or found[rank].pid != now.get(rank, found[rank].pid))
         for rank in wanted(folder, request)
     )
+
+
+def _written(path: Path) -> int:
+    """When, in ns; 0 for a file that is gone by now."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _number(stem: str) -> int:

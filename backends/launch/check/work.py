@@ -164,7 +164,7 @@ class Checking:
             files.write_json(self.run.folder / FILE, Refusal(batch=trial.batch, limit=self.limit, refused=True))
             args = {"batch": trial.batch, "limit": size(self.limit)}
             self.journal.write(Finding(rule="launch.check.no_memory", severity="warning", args=args))
-            return Ended(code=NO)
+            return Ended(code=NO, reason="no")
         if cut == "time":
             args = {"seconds": duration(self.spec.check.time_limit), "steps": len(trial.steps)}
             self.journal.write(Finding(rule="launch.check.no_time", severity="error", args=args))

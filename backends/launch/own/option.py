@@ -16,8 +16,8 @@ _DEFAULT = re.compile(r"[\s,;]*[(\[]default(?:s to)?[ :=][^()\[\]]{0,80}(?:\(def
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """`flag`: what it is written with, of a positional its name; `names`: all of its flags; `off`: the flag that turns
-    it off. `form` says how it is written:
+    """`flag`: what it is written with, of a positional its name; `names`: all of its flags; `offs`: those that
+    turn it off. `form` says how it is written:
 
     value --lr 0.1, equals --lr=0.1, words --sizes 1 2 3, repeat --tag a --tag b, count -v -v,
     maybe --x or --x 1 (its value is True without one);
@@ -29,7 +29,7 @@ class Option:
 
     flag: str
     names: tuple[str, ...] = ()
-    off: str = ""
+    offs: tuple[str, ...] = ()
     kind: Kind = "text"
     form: Form = "value"
     default: Value | None = None
@@ -51,6 +51,10 @@ class Option:
     @property
     def name(self) -> str:
         return self.flag.lstrip("-")
+
+    @property
+    def off(self) -> str:
+        return self.offs[0] if self.offs else ""
 
 
 def text_of(value: Any) -> str:

@@ -1,264 +1,165 @@
-"""Options that come from fields: dataclasses given to a parser, and the globals of a nanoGPT-like script."""
+"""Options that come from dataclasses and functions given to a parser of Hugging Face, simple_parsing or tyro."""
 
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
-from backends.launch.own.option import Option, help_text, kind_of, looks_like_path, text_of, value_of
-from backends.launch.own.option_parsers import Arguments, defaulted
-from backends.launch.own.option_source import Unknown, bound, called, comments, literal, source_of, statements
+from backends.launch.own import option_huggingface, option_simple, option_types, option_tyro
+from backends.launch.own.option import Option
+from backends.launch.own.option_field import Classes, given
+from backends.launch.own.option_parsers import Arguments
+from backends.launch.own.option_simple import Placed
+from backends.launch.own.option_source import called
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from backends.launch.own.option import Kind
+    from backends.launch.own.option_field import Field
     from backends.launch.own.option_source import Source
 
-Parser: TypeAlias = Literal["huggingface", "simple", "tyro"]
-_CONFIGURATOR = re.compile(r"configurator\.py")
-_KINDS: dict[str, Kind] = {"int": "int", "float": "float", "bool": "bool", "str": "text", "Path": "path"}
+_TYRO = ("tyro.cli", "tyro.extras.subcommand_cli_from_dict", "tyro.extras.overridable_config_cli")
+_SIMPLE = ("simple_parsing.parse", "simple_parsing.parse_known_args")
 
 
 @dataclass
 class Fields:
-    """`known`: dataclasses and functions by name, of the script and of what it imports; `beside`: those that a library
-    holds, whose options cannot be read here."""
+    """`beside`: classes of a library, whose options cannot be read here; `unread`: lines of fields that stand for one
+    class of several."""
 
     sources: Sequence[Source]
     options: list[Option] = field(default_factory=list)
     beside: list[str] = field(default_factory=list)
+    unread: list[int] = field(default_factory=list)
 
-    def read(self) -> None:
-        for node in ast.walk(self.sources[0].tree):
-            if isinstance(node, ast.Call) and (parser := _parser_of(node)):
-                for name in _named(node.args[:1]):
-                    self._of(name, parser)
+    def read(self, parts: Iterable[tuple[Source, Sequence[ast.stmt]]]) -> None:
+        self._classes = Classes(self.sources)
+        for source, body in parts:
+            origins = _origins(source)
+            calls = [one for node in body for one in ast.walk(node) if isinstance(one, ast.Call)]
+            self._simple(source, calls, origins)
+            for call in calls:
+                name = _origin(call.func, origins)
+                if name in _TYRO:
+                    self._tyro(source, call, name)
+                elif name not in _SIMPLE:
+                    self._huggingface(source, call)
+        self.beside, self.unread = self._classes.beside, self._classes.unread
 
-    def _of(self, name: str, parser: Parser, prefix: str = "", depth: int = 0) -> None:
-        for source in self.sources:
-            if name in source.classes:
-                return self._of_class(source, source.classes[name], parser, prefix, depth)
-            if name in source.functions and parser == "tyro":
-                return self._of_function(source, source.functions[name])
-        if name not in ("object", "ABC", "Generic", "Protocol") and name not in self.beside:
-            self.beside.append(name)
-        return None
-
-    def _of_class(self, source: Source, node: ast.ClassDef, parser: Parser, prefix: str, depth: int) -> None:
-        if depth > 8:
+    def _huggingface(self, source: Source, call: ast.Call) -> None:
+        """Also parsers that are made of it: TrlParser((A, B))."""
+        name = called(call)
+        first = call.args[0] if call.args else Arguments(call, source).words.get("dataclass_types")
+        if isinstance(first, ast.Name) and isinstance(bound := source.constants.get(first.id), (ast.Tuple, ast.List)):
+            first = bound
+        if first is None or not name.endswith("Parser"):
             return
-        for base in node.bases:
-            self._of(called(base), parser, prefix, depth + 1)
-        said = comments(source)
-        for place, one in enumerate(node.body):
-            if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
-                self._field(source, one, parser, prefix, depth, _said(node.body, place, said))
+        several = isinstance(first, (ast.Tuple, ast.List))
+        if name == "HfArgumentParser" or several or self._classes.is_struct(called(first)):
+            for one in _named(first):
+                fields = (replace(made, around=()) for made in self._classes.own(one).values())
+                made = (option_huggingface.option(each, self._classes) for each in fields)
+                self.options += filter(None, made)
 
-    def _field(self, source: Source, node: ast.AnnAssign, parser: Parser, prefix: str, depth: int, said: str) -> None:
-        assert isinstance(node.target, ast.Name)
-        inner = _names_in(node.annotation)
-        if "ClassVar" in inner or "InitVar" in inner:
+    def _simple(self, source: Source, calls: Sequence[ast.Call], origins: dict[str, str]) -> None:
+        if not any(origin.partition(".")[0] == "simple_parsing" for origin in origins.values()):
             return
-        nested = next((name for name in inner for one in self.sources if _is_dataclass(one, name)), "")
-        if nested:
-            self._of(nested, parser, f"{prefix}{node.target.id}." if parser == "tyro" else prefix, depth + 1)
+        placed: list[Placed] = []
+        for call in calls:
+            words = Arguments(call, source)
+            if called(call) == "add_arguments" and call.args:
+                dest = words.value("dest") or _text(call.args[1:2])
+                placed += self._placed(call.args[0], str(dest), str(words.value("prefix") or ""))
+            elif _origin(call.func, origins) in _SIMPLE:
+                first = call.args[0] if call.args else words.words.get("config_class")
+                if first is not None:
+                    placed += self._placed(
+                        first, str(words.value("dest") or "config"), str(words.value("prefix") or "")
+                    )
+        settings = option_simple.settings_of(calls)
+        self.options += option_simple.options(placed, self._classes, settings)
+
+    def _placed(self, node: ast.expr, dest: str, prefix: str) -> list[Placed]:
+        return [Placed(one, dest, prefix) for name in _named(node) for one in self._classes.expand(name)]
+
+    def _tyro(self, source: Source, call: ast.Call, name: str) -> None:
+        if not call.args:
             return
-        name = (prefix + node.target.id).replace("_", "-") if parser == "tyro" else node.target.id
-        self._add(_typed(f"--{name}", node.annotation, node.value, parser, source, said, node.lineno))
+        words = Arguments(call, source)
+        if isinstance(first := call.args[0], ast.Dict):
+            self._tyro_commands(_commands(first), call, words)
+            return
+        type_ = option_types.read(first, source)
+        if len(type_.either) > 1:
+            made = [(_command_name(one.name), one.name) for one in type_.either]
+            self._tyro_commands(made, call, words)
+            return
+        fields = given(self._classes.own(type_.name), words.words.get("default"), (type_.name,))
+        self.options += self._tyro_options(self._classes.expand_all(fields), words, type_.marks)
 
-    def _of_function(self, source: Source, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        given = [*node.args.posonlyargs, *node.args.args]
-        defaults: list[ast.expr | None] = [None] * (len(given) - len(node.args.defaults))
-        pairs = zip(
-            (*given, *node.args.kwonlyargs), (*defaults, *node.args.defaults, *node.args.kw_defaults), strict=False
-        )
-        for one, default in pairs:
-            flag = "--" + one.arg.replace("_", "-")
-            self._add(_typed(flag, one.annotation, default, "tyro", source, "", one.lineno))
+    def _tyro_options(self, fields: Iterable[Field], words: Arguments, marks: Sequence[str]) -> Iterator[Option]:
+        given = words.words.get("config")
+        config = [called(one) for one in given.elts] if isinstance(given, (ast.Tuple, ast.List)) else []
+        underscores = words.value("use_underscores") is True
+        for one in fields:
+            made = option_tyro.option(one, self._classes, underscores, (*marks, *config))
+            if made is not None:
+                yield made
 
-    def _add(self, option: Option) -> None:
-        """A field that a class takes over from its base stands where the base has it, as the class has it."""
-        for place, other in enumerate(self.options):
-            if other.flag == option.flag:
-                self.options[place] = option
-                return
-        self.options.append(option)
-
-
-def _parser_of(node: ast.Call) -> Parser | None:
-    name = called(node)
-    of = called(node.func.value) if isinstance(node.func, ast.Attribute) else ""
-    if not node.args:
-        return None
-    if name == "HfArgumentParser" or (name.endswith("Parser") and isinstance(node.args[0], ast.Tuple)):
-        return "huggingface"
-    if name == "add_arguments" or (name == "parse" and of == "simple_parsing"):
-        return "simple" if isinstance(node.args[0], ast.Name) else None
-    return "tyro" if name == "cli" and of == "tyro" else None
+    def _tyro_commands(self, commands: Sequence[tuple[str, str]], call: ast.Call, words: Arguments) -> None:
+        names = tuple(name for name, _ in commands)
+        self.options.append(Option(
+            flag="command", kind="choice", positional=True, required="default" not in words.words, choices=names,
+            line=call.lineno, words=1,
+        ))  # fmt: skip
+        for name, of in commands:
+            made = self._tyro_options(self._classes.expand(of), words, ())
+            self.options += [replace(one, command=name) for one in made]
 
 
-def _named(nodes: Sequence[ast.expr]) -> Iterator[str]:
-    for node in nodes:
-        if isinstance(node, (ast.Tuple, ast.List)):
-            yield from _named(node.elts)
-        elif name := called(node):
-            yield name
+def _named(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, (ast.Tuple, ast.List)):
+        for one in node.elts:
+            yield from _named(one)
+    elif name := called(node):
+        yield name
 
 
-def _is_dataclass(source: Source, name: str) -> bool:
-    node = source.classes.get(name)
-    return node is not None and any(called(one) == "dataclass" for one in node.decorator_list)
+def _text(nodes: Sequence[ast.expr]) -> str:
+    values = (node.value for node in nodes if isinstance(node, ast.Constant))
+    return str(next(values, ""))
 
 
-def _said(body: list[ast.stmt], place: int, said: dict[int, str]) -> str:
-    """The text under a field, else the comment beside it."""
-    after = body[place + 1] if place + 1 < len(body) else None
-    if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
-        return after.value.value
-    return said.get(body[place].end_lineno or 0, "")
+def _commands(node: ast.Dict) -> list[tuple[str, str]]:
+    """Of {"train": train, "eval": evaluate}."""
+    pairs = zip(node.keys, node.values, strict=True)
+    return [(key.value, called(value)) for key, value in pairs
+            if isinstance(key, ast.Constant) and isinstance(key.value, str)]  # fmt: skip
 
 
-def _names_in(node: ast.expr | None) -> list[str]:
-    """Every name of an annotation, also of one that is written as text."""
-    if node is None:
-        return []
-    names: list[str] = []
-    for one in ast.walk(node):
-        if isinstance(one, ast.Name):
-            names.append(one.id)
-        elif isinstance(one, ast.Attribute):
-            names.append(one.attr)
-        elif isinstance(one, ast.Constant) and isinstance(one.value, str):
-            names += re.findall(r"[A-Za-z_]\w*", one.value[:500])
-    return names
+def _command_name(name: str) -> str:
+    """eval-model of EvalModel."""
+    made = [
+        ("-" if place and one.isupper() and not name[place - 1].isupper() else "") + one.lower()
+        for place, one in enumerate(name)
+    ]
+    return "".join(made).replace("_", "-")
 
 
-def _typed(
-    flag: str, annotation: ast.expr | None, value: ast.expr | None, parser: Parser, source: Source, said: str, line: int
-) -> Option:
-    names = _names_in(annotation)
-    choices = _literal_choices(annotation, source) or _enum_choices(names, parser, source)
-    option = Option(flag=flag, names=(flag,), line=line, help=help_text(said), choices=choices, yes="true", no="false")
-    if any(name.lower() in ("list", "tuple", "sequence") for name in names[:2]):
-        option = replace(option, kind="list", form="words", multiple=True)
-    elif choices:
-        option = replace(option, kind="choice")
-    else:
-        kind: Kind = next((_KINDS[name] for name in names if name in _KINDS), "text")
-        option = replace(option, kind="path" if kind == "text" and looks_like_path(flag) else kind)
-    option = _with_value(option, value, source)
-    if option.kind == "bool" and parser == "tyro":
-        name = flag[2:].rpartition(".")
-        option = replace(option, form="both", off=f"--{name[0]}{name[1]}no-{name[2]}")
-    return option
+def _origins(source: Source) -> dict[str, str]:
+    """What the names of imports stand for: sp is simple_parsing, parse is simple_parsing.parse."""
+    found: dict[str, str] = {}
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.asname or alias.name: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    return found
 
 
-def _with_value(option: Option, value: ast.expr | None, source: Source) -> Option:
-    if value is None:
-        return replace(option, required=True)
-    if not isinstance(value, ast.Call) or called(value) not in ("field", "choice", "flag", "mutable_field"):
-        return _default(option, value, source)
-    arguments = Arguments(value, source)
-    if called(value) == "choice" and (names := arguments.strings()):
-        option = replace(option, kind="choice", choices=names)
-    if isinstance(meta := arguments.words.get("metadata"), ast.Dict):
-        option = replace(option, help=_meta_help(meta, source) or option.help)
-    option = replace(option, help=help_text(arguments.value("help")) or option.help)
-    if "default" in arguments.words:
-        return defaulted(option, arguments)
-    if "default_factory" in arguments.words:
-        return _factory(option, arguments.words["default_factory"], source)
-    return option if called(value) == "flag" else replace(option, required=True)
-
-
-def _factory(option: Option, node: ast.expr, source: Source) -> Option:
-    if isinstance(node, ast.Lambda):
-        return _default(option, node.body, source)
-    if called(node) in ("list", "tuple"):
-        return replace(option, default=())
-    return replace(option, default_source=source_of(node) + "()")
-
-
-def _default(option: Option, node: ast.expr, source: Source) -> Option:
-    try:
-        return replace(option, default=value_of(literal(node, source), option.kind))
-    except Unknown:
-        member = node.attr if isinstance(node, ast.Attribute) and option.choices else ""
-        if member in option.choices:
-            return replace(option, default=member)
-        return replace(option, default_source=source_of(node))
-
-
-def _meta_help(node: ast.Dict, source: Source) -> str:
-    for key, value in zip(node.keys, node.values, strict=True):
-        if isinstance(key, ast.Constant) and key.value == "help":
-            try:
-                return help_text(literal(value, source))
-            except Unknown:
-                return ""
-    return ""
-
-
-def _literal_choices(node: ast.expr | None, source: Source) -> tuple[str, ...]:
-    for one in ast.walk(node) if node is not None else ():
-        if isinstance(one, ast.Subscript) and called(one.value) == "Literal":
-            try:
-                values = literal(one.slice, source)
-            except Unknown:
-                return ()
-            return tuple(map(text_of, values if isinstance(values, tuple) else (values,)))
-    return ()
-
-
-def _enum_choices(names: list[str], parser: Parser, source: Source) -> tuple[str, ...]:
-    """Hugging Face takes an enumeration's values, the others the names of its members."""
-    for name in names:
-        node = source.classes.get(name)
-        if node is None or not any("Enum" in called(base) for base in node.bases):
-            continue
-        members = [pair for one in node.body for pair in bound(one).items()]
-        if parser != "huggingface":
-            return tuple(member for member, _ in members)
-        return tuple(text_of(value.value) for _, value in members if isinstance(value, ast.Constant))
-    return ()
-
-
-def configured(source: Source) -> list[Option]:
-    """nanoGPT's way: globals above exec(open('configurator.py').read()); a file of them, then --key=value."""
-    top = list(statements(source.tree.body))
-    at = next((node.lineno for node in top if isinstance(node, ast.Expr) and _is_configurator(node.value)), None)
-    if at is None:
-        return []
-    said = comments(source)
-    file = Option(flag="config", kind="path", positional=True, line=at, words=1)
-    found = {
-        name: _global(name, value, source, said) for node in top if node.lineno < at for name, value in _plain(node)
-    }
-    return [file, *(option for option in found.values() if option is not None)]
-
-
-def _is_configurator(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and called(node) == "exec" and bool(_CONFIGURATOR.search(source_of(node)))
-
-
-def _plain(node: ast.stmt) -> list[tuple[str, ast.expr]]:
-    return [(name, value) for name, value in bound(node).items() if not name.startswith("_")]
-
-
-def _global(name: str, node: ast.expr, source: Source, said: dict[int, str]) -> Option | None:
-    option = Option(flag=f"--{name}", names=(f"--{name}",), form="equals", line=node.lineno,
-                    help=help_text(said.get(node.end_lineno or 0, "")))  # fmt: skip
-    try:
-        value = literal(node, source)
-    except Unknown:
-        if isinstance(node, (ast.ListComp, ast.DictComp, ast.Call, ast.Dict, ast.List, ast.Subscript)):
-            return None
-        return replace(option, default_source=source_of(node))
-    if not isinstance(value, (bool, int, float, str)):
-        return None
-    kind = kind_of(value)
-    kind = "path" if kind == "text" and looks_like_path(name) else kind
-    return replace(option, kind=kind, default=value_of(value, kind))
+def _origin(node: ast.expr, origins: dict[str, str]) -> str:
+    """The whole name of what is called."""
+    if isinstance(node, ast.Attribute):
+        return f"{_origin(node.value, origins)}.{node.attr}"
+    return origins.get(node.id, node.id) if isinstance(node, ast.Name) else ""

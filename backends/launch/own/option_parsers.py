@@ -187,7 +187,9 @@ def _with_action(option: Option, arguments: Arguments) -> Option:
         return defaulted(replace(option, kind="bool", form=form, default=form == "off"), arguments)
     if action == "BooleanOptionalAction":
         names = [name for name in option.names if name.startswith("--")] or [option.flag]
-        return defaulted(replace(option, kind="bool", form="both", off="--no-" + names[0][2:]), arguments)
+        return defaulted(
+            replace(option, kind="bool", form="both", offs=tuple("--no-" + name[2:] for name in names)), arguments
+        )
     if action == "count":
         return defaulted(replace(option, kind="int", form="count"), arguments)
     option = _with_type(option, arguments)
@@ -291,7 +293,7 @@ def _click(names: tuple[str, ...], arguments: Arguments) -> Option:
         help=help_text(arguments.value("help")),
     )  # fmt: skip
     if offs:
-        return defaulted(replace(option, kind="bool", form="both", off=offs[0], default=False), arguments)
+        return defaulted(replace(option, kind="bool", form="both", offs=tuple(offs), default=False), arguments)
     if arguments.value("is_flag"):
         return defaulted(replace(option, kind="bool", form="on", default=False), arguments)
     if arguments.value("count"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import tokenize
 import warnings
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 LONGEST = 1 << 21
@@ -183,11 +184,16 @@ def _call(node: ast.Call, source: Source, depth: int, parts: Iterator[int]) -> A
     raise Unknown
 
 
-def comments(source: Source) -> dict[int, str]:
+def comments(source: Source) -> Mapping[int, str]:
     """The comment at the end of each line that has one."""
+    return _comments(source.text)
+
+
+@functools.lru_cache(maxsize=4)
+def _comments(text: str) -> Mapping[int, str]:
     found: dict[int, str] = {}
     try:
-        for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT and token.line[: token.start[1]].strip():
                 found[token.start[0]] = token.string.lstrip("#").strip()
     except (tokenize.TokenError, SyntaxError, ValueError):

@@ -142,7 +142,7 @@ class _Line:
         self._flags = {
             name: option for option in mine for name in (*option.names, option.flag) if not option.positional
         }
-        self._offs = {option.off: option for option in mine if option.off}
+        self._offs = {name: option for option in mine for name in option.offs}
         self._places = [option for option in mine if option.positional]
 
     def read(self, words: list[str]) -> tuple[dict[str, Value], tuple[str, ...]]:

@@ -8,20 +8,22 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from backends.launch.own import option_source
+from backends.launch.own import configs, option_source
+from backends.launch.own.configs import Config
 from backends.launch.own.option import Option, Value
-from backends.launch.own.option_fields import Fields, configured
+from backends.launch.own.option_fields import Fields
+from backends.launch.own.option_globals import CONFIG, configured, with_files
 from backends.launch.own.option_parsers import Argparse, click
 from backends.launch.own.option_words import parse_words, to_words
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from backends.launch.own.option_source import Source
 
-__all__ = ["Found", "Option", "Value", "look", "parse_words", "read", "to_words"]
+__all__ = ["Found", "Option", "Value", "look", "look_at_line", "parse_words", "read", "to_words"]
 
 _MOST_MODULES = 40
 _DEEPEST = 2
@@ -30,12 +32,37 @@ _DEEPEST = 2
 @dataclass(frozen=True, kw_only=True)
 class Found:
     """What a script's source says of its options. `unread`: lines of options that are named by an expression;
-    `beside`: classes of a library that give further ones; `reason`: why nothing could be read, None where it could."""
+    `beside`: classes of a library that give further ones; `reason`: why nothing could be read, None where it could;
+    `configs`: files of settings that the line gives."""
 
     options: tuple[Option, ...] = ()
     unread: tuple[int, ...] = ()
     beside: tuple[str, ...] = ()
     reason: StudioError | None = None
+    configs: tuple[Config, ...] = ()
+
+
+def look_at_line(script: Path | None, arguments: Sequence[str], folder: Path) -> Found:
+    """As `look`, with what the files say that the arguments name. Never raises."""
+    found = look(script) if script is not None and script.suffix == ".py" else Found()
+    if any(option.positional and option.flag == CONFIG and option.form == "words" for option in found.options):
+        return _with_globals(found, arguments, folder)
+    named = (one for one in configs.named(arguments, folder) if one.path != script)
+    return replace(found, configs=tuple(filter(None, map(configs.read, named))))
+
+
+def _with_globals(found: Found, arguments: Sequence[str], folder: Path) -> Found:
+    """Files of assignments over the globals of a script: what they set is a default, not a setting beside it."""
+    words = parse_words(found.options, arguments)[0].get(CONFIG, ())
+    wrong, sources = [], []
+    for word in words[: configs.MOST_FILES] if isinstance(words, tuple) else ():
+        path = folder / word.replace("\0", "")
+        try:
+            configs.text_of(path)
+            sources.append(option_source.load(path))
+        except StudioError as error:
+            wrong.append(Config(path=path, reason=error))
+    return replace(found, options=with_files(found.options, sources), configs=tuple(wrong))
 
 
 def read(script: Path) -> tuple[Option, ...]:
@@ -60,14 +87,14 @@ def _look(source: Source) -> Found:
     for reader, (_, body) in zip(argparse, parts, strict=True):
         reader.read(body)
     fields = Fields(sources=[part for part, _ in parts])
-    fields.read()
+    fields.read(parts)
     found = [
         replace(option, path="" if reader.source is source else str(reader.source.path))
         for reader in argparse
         for option in reader.options
     ]
     found = _without_doubles([*configured(source), *click(source), *found, *fields.options])
-    return Found(options=tuple(found), unread=tuple(argparse[0].unread), beside=tuple(fields.beside))
+    return Found(options=tuple(found), unread=(*argparse[0].unread, *fields.unread), beside=tuple(fields.beside))
 
 
 def _without_doubles(options: Iterable[Option]) -> list[Option]:

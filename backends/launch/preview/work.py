@@ -25,7 +25,7 @@ def preview(spec: PreviewSpec, run: Run) -> Ended:
     files.write_json(run.folder / FILE, found)
     files.write_whole(run.log, "\n".join((*table(found), "")).encode())
     Journal(run.folder, 1).write(*_events(found))
-    return Ended(code=0 if found.splits else NOTHING)
+    return Ended(code=0) if found.splits else Ended(code=NOTHING, reason="no")
 
 
 def _events(found: Answer) -> Iterator[Event]:

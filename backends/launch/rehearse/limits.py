@@ -50,6 +50,7 @@ class Limits:
                 raise TooMuch("memory")
 
     def _ask(self, reached: str, note: Note) -> None:
+        """The guest looks whether the file is there: one that a full disk keeps empty says as much."""
         self.reached, self._asked = reached, time.monotonic()
         (self._folder / END).write_text(reached, encoding="ascii")
         self._journal.write(note)

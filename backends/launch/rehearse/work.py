@@ -57,7 +57,7 @@ def tell(spec: RehearseSpec, run: Run, journal: Journal, ended: Ended, limit: st
     if not found.answer:
         with suppress(OSError):
             journal.write(refusal(found, ended))
-        return Ended(code=NO)
+        return Ended(code=NO, reason="no")
     if limit or not ended.code:
         return Ended(code=0)
     tell_cause(run, ended)

@@ -175,10 +175,12 @@ def _path() -> str:
 # torchrun; Open MPI; msrun, and one process per device; MPICH and Intel MPI; msrun again, where it leaves RANK_ID to
 # mindspore.communication.init().
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "RANK_ID", "PMI_RANK", "MS_NODE_ID")
+# For a library that starts its processes without any of these: it counts before the first record of a process.
+told_rank = -1
 
 
 def _rank() -> int:
-    ranks = (_setting(name, -1) for name in _RANKS)
+    ranks = (told_rank, *(_setting(name, -1) for name in _RANKS))
     return next((rank for rank in ranks if rank >= 0), 0)
 
 

@@ -22,6 +22,7 @@ if False:  # typing costs more at the start than all the rest
     from typing import Any, Callable, Dict, List, Optional, Sequence
 
 WANTED = "ASCEND_STUDIO_HOOKS"
+TRAINERS = ("transformers.trainer", "lightning.pytorch.trainer.trainer", "pytorch_lightning.trainer.trainer")
 
 _installs: Dict[str, List[Callable[[ModuleType], None]]] = {}
 _given_up: Dict[str, str] = {}
@@ -50,6 +51,8 @@ def _begin(word: str, value: str) -> None:
         nothing_seen.begin()
         after_import("torch", guarded("curves")(_install_torch))
         after_import("mindspore", guarded("curves")(_install_mindspore))
+        for name in TRAINERS:
+            after_import(name, guarded("trainers")(_install_trainer))
     elif word == "captures":
         from ascend_studio import captures
 
@@ -70,6 +73,12 @@ def _install_mindspore(mindspore: ModuleType) -> None:
     from ascend_studio import mindspore_hooks
 
     mindspore_hooks.install(mindspore)
+
+
+def _install_trainer(module: ModuleType) -> None:
+    from ascend_studio import trainer_callbacks
+
+    trainer_callbacks.install(module)
 
 
 def guarded(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

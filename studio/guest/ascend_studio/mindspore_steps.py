@@ -265,7 +265,7 @@ class Steps:
         if watched is self.lead and seconds:
             values["step_time"] = seconds
             rows = sum(rows for _, rows in losses)
-            values["samples_per_second"] = rows / seconds if rows else None
+            values["throughput"] = rows / seconds if rows else None
         watched.norms.earn(seconds)
         watched.schedule.earn(seconds)
         self._keep(watched, losses, values, seconds)

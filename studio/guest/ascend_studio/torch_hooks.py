@@ -12,7 +12,7 @@ import time
 from types import CodeType, FunctionType
 
 import ascend_studio
-from ascend_studio import hooks, late_metrics, torch_inputs, torch_numbers, torch_series, torch_steps
+from ascend_studio import hooks, late_metrics, torch_inputs, torch_numbers, torch_series, torch_steps, trainer_callbacks
 from ascend_studio.torch_steps import Steps
 
 if False:  # typing costs more at the start than all the rest
@@ -31,6 +31,7 @@ def install(torch: ModuleType) -> None:
     amp = getattr(torch, "amp", None)
     _watch_scaler(torch, steps, getattr(amp, "GradScaler", None) or torch.cuda.amp.GradScaler)
     hooks.reasons["torch"] = steps.why_nothing
+    trainer_callbacks.standing.steps = steps
     hooks.after_import("torch_npu", lambda torch_npu: _watch_scaler(torch, steps, torch_npu.npu.amp.GradScaler))
     hooks.after_import("torch._dynamo", _hide_from_compiler)
 

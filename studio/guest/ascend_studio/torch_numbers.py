@@ -22,12 +22,15 @@ def number_of(torch: ModuleType, value: Any) -> Any:
     DTensor, which would have to ask the other ranks, and on a device that every read waits for."""
     if isinstance(value, (int, float)):
         return float(value)
-    if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.numel() != 1 or value.is_complex():
+    if type(value) not in (torch.Tensor, torch.nn.Parameter):
         return None
     kind = value.device.type
     if kind == "cpu":
-        return float(value.item())
-    return _sent(torch, value) if kind in ASYNCHRONOUS else None
+        try:
+            return float(value.item())
+        except (RuntimeError, TypeError, ValueError):  # of several elements, or complex
+            return None
+    return _sent(torch, value) if kind in ASYNCHRONOUS and value.numel() == 1 and not value.is_complex() else None
 
 
 def is_captured(torch: ModuleType, tensor: Any) -> bool:

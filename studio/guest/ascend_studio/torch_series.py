@@ -27,6 +27,7 @@ class Series:
 
     def __init__(self, index: int) -> None:
         self.suffix = ".%d" % index if index else ""
+        self.rate_name = "lr" + self.suffix
         self.is_first = index == 0
         self.count = 0
         self.ended = 0.0
@@ -42,9 +43,11 @@ class Series:
 
     def rates(self, torch: ModuleType, rates: List[Any]) -> Dict[str, Any]:
         """By name; of the second and further groups from where they first differ from the first."""
+        if len(rates) == 1:
+            return {self.rate_name: number_of(torch, rates[0])}
         numbers = [number_of(torch, rate) for rate in rates[:MOST_GROUPS]]
         self.shown_groups.update(index for index, number in enumerate(numbers) if number != numbers[0])
-        names = ("lr" + self.suffix + (".group%d" % index if index else "") for index in range(len(numbers)))
+        names = (self.rate_name + (".group%d" % index if index else "") for index in range(len(numbers)))
         return {name: number for index, (name, number) in enumerate(zip(names, numbers)) if index in self.shown_groups}
 
     def norm(self, torch: ModuleType, optimizer: Any) -> Any:

@@ -243,9 +243,9 @@ class Steps:
         for name, total, part in zip(("data", "forward", "backward", "optimizer"), series.totals, passed):
             if total:
                 values["time_" + name] = part
-        for name, part in zip(("samples", "tokens"), passed[4:]):
+        for name, part in zip(("throughput", "tokens_per_second"), passed[4:]):
             if part:
-                values[name + "_per_second"] = part / seconds
+                values[name] = part / seconds
         return values
 
     def _finish(self) -> None:
