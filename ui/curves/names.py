@@ -40,7 +40,7 @@ def recipe_name(run: Run) -> str:
 def script_name(run: Run) -> str:
     """What an own line runs: 'train.py', 'run.sh', a module; '' for a run without a line."""
     cards = [card for card in run.asked.values.values() if isinstance(card, dict)]
-    line = next((card["line"] for card in cards if isinstance(card.get("line"), list)), [])
+    line: list[object] = next((card["line"] for card in cards if isinstance(card.get("line"), list)), [])
     return name_of_line(tuple(map(str, line)))
 
 

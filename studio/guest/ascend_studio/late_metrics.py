@@ -1,4 +1,8 @@
-"""Metrics in their order, each written when the last of its numbers has arrived from the device."""
+"""Metrics in their order, each written when the last of its numbers has arrived from the device, and those of short
+steps several at a time: after some milliseconds of computing the first record finds nothing of what it needs in the
+processor's caches, and takes ten times as long as one right behind it. A process that is killed takes with it what it
+would have written within the next tenth of a second.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,10 @@ import ascend_studio
 from ascend_studio import hooks, torch_numbers
 
 if False:  # typing costs more at the start than all the rest
-    from typing import Any, Callable, Deque, Dict, Tuple
+    from typing import Any, Callable, Deque, Dict, Optional
 
 _FLOAT = {float}
+EVERY = 0.1  # seconds
 PATIENCE = 2.0  # seconds at the end of a process
 
 
@@ -24,28 +29,29 @@ class LateMetrics:
     def __init__(self, finish: Callable[[], None]) -> None:
         self.finish = finish
         self.pid = 0
-        self.waiting: Deque[Tuple[int, Dict[str, Any]]] = collections.deque()
+        self.due = 0.0
+        self.waiting: Deque[Waiting] = collections.deque()
 
-    def write(self, step: int, values: Dict[str, Any]) -> None:
-        """Values that are None are left out."""
+    def write(self, step: int, find: Callable[[], Dict[str, Any]]) -> None:
+        """`find` gives the values, without any that is None, when they are about to be written."""
         if self.pid != os.getpid():
             self._begin_process()
-        if not self.waiting and _FLOAT.issuperset(map(type, values.values())):
-            ascend_studio.metric(step, **values)
-            return
-        self.waiting.append((step, {name: value for name, value in values.items() if value is not None}))
-        while self.waiting and all(map(torch_numbers.is_ready, self.waiting[0][1].values())):
-            self._write_first()
+        self.waiting.append(Waiting(step, find))
+        if time.monotonic() >= self.due:
+            self.write_out()
 
-    def _write_first(self) -> None:
-        step, values = self.waiting.popleft()
-        ascend_studio.metric(step, **{name: torch_numbers.value_of(value) for name, value in values.items()})
+    def write_out(self) -> None:
+        """Those that are there. To be called where no further step is near."""
+        while self.waiting and self.waiting[0].is_there():
+            self.waiting.popleft().write()
+        self.due = time.monotonic() + EVERY
 
     def _begin_process(self) -> None:
         """Also in a child that was forked from a training: what waits there is its parent's."""
         self.waiting.clear()
         self.pid = os.getpid()
-        end = hooks.guarded("curves")(self._end)
+        # Also where an error has switched the curves off: what waits is from before it.
+        end = hooks.guarded("curves.end")(self._end)
         atexit.register(end, self.pid)
         # Children of multiprocessing end without atexit.
         multiprocessing.util.Finalize(None, end, (self.pid,), exitpriority=0)
@@ -53,15 +59,35 @@ class LateMetrics:
     def _end(self, pid: int) -> None:
         """A device that hangs must not keep the process from ending."""
         if pid == os.getpid():
-            self.finish()
+            if not hooks.is_off("curves"):
+                self.finish()
             until = time.monotonic() + PATIENCE
-            while self.waiting and self._is_ready(until):
-                self._write_first()
+            while self.waiting and self._is_there(until):
+                self.waiting.popleft().write()
 
-    def _is_ready(self, until: float) -> bool:
-        numbers = self.waiting[0][1].values()
-        while not all(map(torch_numbers.is_ready, numbers)):
+    def _is_there(self, until: float) -> bool:
+        while not self.waiting[0].is_there():
             if time.monotonic() > until:
                 return False
             time.sleep(0.001)
         return True
+
+
+class Waiting:
+    def __init__(self, step: int, find: Callable[[], Dict[str, Any]]) -> None:
+        self.step = step
+        self.find = find
+        self.values: Dict[str, Any] = {}
+        self.is_plain = False
+
+    def is_there(self) -> bool:
+        if not self.values:
+            self.values = self.find()
+            self.is_plain = _FLOAT.issuperset(map(type, self.values.values()))
+        return self.is_plain or all(map(torch_numbers.is_ready, self.values.values()))
+
+    def write(self) -> None:
+        values = self.values
+        if not self.is_plain:
+            values = {name: torch_numbers.value_of(value) for name, value in values.items()}
+        ascend_studio.metric(self.step, **values)

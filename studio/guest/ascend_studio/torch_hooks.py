@@ -78,7 +78,11 @@ def _watch_modules(torch: ModuleType, steps: Steps) -> None:
 
     @functools.wraps(original)
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if steps.inside or is_compiling() or not getattr(self, "training", False) or not is_grad_enabled():
+        if steps.inside or is_compiling():
+            return original(self, *args, **kwargs)
+        if not getattr(self, "training", False) or not is_grad_enabled():
+            if steps.metrics.waiting:
+                steps.evaluates()
             return original(self, *args, **kwargs)
         begun = steps.forward_begins(self, args, kwargs)
         if not begun:

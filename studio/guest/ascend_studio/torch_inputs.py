@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 if False:  # typing costs more at the start than all the rest
     from types import ModuleType
-    from typing import Any, Tuple
+    from typing import Any, Dict, Tuple
 
 DEPTH = 3  # of tuples, lists and dicts around a tensor
 
@@ -35,9 +35,10 @@ def _is_data_parallel(module: Any) -> bool:
     return type(inner).__name__ == "DistributedDataParallel"
 
 
-def size_of(torch: ModuleType, inputs: Any) -> Tuple[int, int]:
+def size_of(torch: ModuleType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[int, int]:
     """Samples and tokens of a batch: the first dimension of the first tensor, and how many integers it holds."""
-    tensor = _first_tensor(torch, inputs, DEPTH)
+    plain = args and type(args[0]) is torch.Tensor
+    tensor = args[0] if plain else _first_tensor(torch, (args, kwargs), DEPTH)
     if tensor is None:
         return 0, 0
     are_tokens = tensor.dim() > 1 and not (tensor.is_floating_point() or tensor.is_complex())

@@ -15,7 +15,7 @@ if False:  # typing costs more at the start than all the rest
 
 MOST_GROUPS = 8
 # What a sampled gradient norm may cost a step on the average: seconds, and part of the step.
-NORM_SECONDS = 20e-6
+NORM_SECONDS = 10e-6
 NORM_PART = 0.001
 NORM_EVERY_ON_DEVICE = 10
 NORM_EVERY_MOST = 1000

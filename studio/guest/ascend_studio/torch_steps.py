@@ -6,6 +6,7 @@ from 1, and go on from where an optimizer says that it stands. Nothing here keep
 
 from __future__ import annotations
 
+import functools
 import time
 import weakref
 
@@ -20,6 +21,8 @@ if False:  # typing costs more at the start than all the rest
     from typing import Any, Callable, Dict, List, Optional, Tuple
 
 MOST_SERIES = 8
+_PARTS = ("time_data", "time_forward", "time_backward", "time_optimizer")
+_RATES = ("throughput", "tokens_per_second")
 
 guarded: Callable[[Callable[..., Any]], Callable[..., Any]] = hooks.guarded("curves")
 
@@ -63,11 +66,11 @@ class Steps:
     @guarded
     def forward_begins(self, module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> float:
         """When it began, for forward_ends; 0 for what is no root: a loss, a frozen network."""
-        if self.torch.jit.is_tracing() or self.is_compiling() or not self.roots.have(module):
+        if not self.roots.have(module) or self.torch.jit.is_tracing() or self.is_compiling():
             return 0.0
         if self.counts_batch:
             self.counts_batch = False
-            samples, tokens = size_of(self.torch, (args, kwargs))
+            samples, tokens = size_of(self.torch, args, kwargs)
             self.samples += samples
             self.tokens += tokens
         self.inside = True
@@ -76,6 +79,10 @@ class Steps:
     def forward_ends(self, begun: float) -> None:
         self.inside = False
         self.forward += time.perf_counter() - begun
+
+    @guarded
+    def evaluates(self) -> None:
+        self.metrics.write_out()
 
     # backward
 
@@ -206,47 +213,32 @@ class Steps:
     # the end of a step
 
     def _end(self, series: Series, skipped: Any = 0.0) -> None:
+        """What can wait is put together when it is written."""
         now = time.perf_counter()
         series.count += 1
-        values = self._values(series, skipped)
-        if series.is_first:
-            values.update(self._times(series, now))
+        if self.losses and not series.is_first:
+            self.separate = True
+        scale = None
+        if self.scaler is None:
+            skipped = None
+        else:
+            scale = self._scale_of(self.scaler)
+        rates, times = series.rates(self.torch, self.rates), self._times(series, now)
+        found = functools.partial(_values, series.suffix, rates, self.losses, self.norms, scale, skipped, times)
         self.losses, self.norms, self.rates, self.scaler = [], [], [], None
         self.open, self.counts_batch = False, series.is_first or not self.separate
-        self.metrics.write(series.count, values)
+        self.metrics.write(series.count, found)
         if series.is_first:
             hooks.stepped(series.count)
         series.ended = now
 
-    def _values(self, series: Series, skipped: Any) -> Dict[str, Any]:
-        suffix = series.suffix
-        values: Dict[str, Any] = {}
-        if self.losses:
-            values["loss" + suffix] = torch_numbers.total(self.losses)
-            self.separate = self.separate or not series.is_first
-        values.update(series.rates(self.torch, self.rates))
-        if self.norms:
-            values["grad_norm" + suffix] = torch_numbers.norm(self.norms)
-        if self.scaler is not None:
-            values["loss_scale" + suffix] = self._scale_of(self.scaler)
-            values["skipped" + suffix] = skipped
-        return values
-
-    def _times(self, series: Series, now: float) -> Dict[str, float]:
+    def _times(self, series: Series, now: float) -> Tuple[Any, ...]:
+        """Sums when the step before ended, sums now, and the seconds in between; nothing of the first step."""
+        if not series.is_first:
+            return ()
         before = series.totals
         series.totals = (self.data, self.forward, self.backward, self.optimizer, self.samples, self.tokens)
-        if not before:
-            return {}
-        passed = [total - then for total, then in zip(series.totals, before)]
-        seconds = now - series.ended
-        values = {"step_time": seconds}
-        for name, total, part in zip(("data", "forward", "backward", "optimizer"), series.totals, passed):
-            if total:
-                values["time_" + name] = part
-        for name, part in zip(("throughput", "tokens_per_second"), passed[4:]):
-            if part:
-                values[name] = part / seconds
-        return values
+        return (before, series.totals, now - series.ended) if before else ()
 
     def _finish(self) -> None:
         if self.open and self._ends_by_backward():
@@ -258,3 +250,28 @@ class Steps:
 
 def _rates(optimizer: Any) -> List[Any]:
     return [group.get("lr") for group in optimizer.param_groups]
+
+
+def _values(
+    suffix: str, rates: Dict[str, Any], losses: List[Any], norms: List[Any], scale: Any, skipped: Any, times: Any
+) -> Dict[str, Any]:
+    values = rates
+    if losses:
+        values["loss" + suffix] = torch_numbers.total(losses)
+    if norms:
+        values["grad_norm" + suffix] = torch_numbers.norm(norms)
+    if skipped is not None:
+        values.update({"loss_scale" + suffix: scale, "skipped" + suffix: skipped})
+    if times:
+        _add_times(values, *times)
+    return values if None not in values.values() else {name: one for name, one in values.items() if one is not None}
+
+
+def _add_times(values: Dict[str, Any], before: Tuple[float, ...], sums: Tuple[float, ...], seconds: float) -> None:
+    values["step_time"] = seconds
+    for name, total, then in zip(_PARTS, sums, before):
+        if total:
+            values[name] = total - then
+    for name, total, then in zip(_RATES, sums[4:], before[4:]):
+        if total > then:
+            values[name] = (total - then) / seconds

@@ -143,7 +143,7 @@ def write(step: int, values: Dict[str, Any]) -> None:
         drawn = drawn - {"grad_norm"}
     known = {name: _number(value) for name, value in values.items() if name not in drawn and name != "step"}
     if standing.steps is not None:
-        standing.steps.metrics.write(at, known)
+        standing.steps.metrics.write(at, lambda: {name: one for name, one in known.items() if one is not None})
     else:
         ascend_studio.metric(at, **{name: value for name, value in known.items() if type(value) is float})
 
