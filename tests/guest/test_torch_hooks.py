@@ -210,3 +210,39 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+LEAVES = """
+import os, sys, torch
+torch.manual_seed(0)
+net = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+def steps(count):
+    for _ in range(count):
+        loss = net(torch.ones(4, 2)).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+def written():
+    return open(os.environ["ASCEND_STUDIO_RUN"] + "/" + next(iter(os.listdir(os.environ["ASCEND_STUDIO_RUN"])))).read()
+steps(6)
+net.eval()
+net(torch.ones(1, 2))
+print(written().count('"loss"'), flush=True)
+net.train()
+steps(6)
+if os.fork() == 0:
+    os._exit(0)
+os.wait()
+os.execv(sys.executable, [sys.executable, "-c", "pass"])
+"""
+
+
+def test_that_points_of_short_steps_are_there_before_an_evaluation_and_before_another_program(tmp_path: Path) -> None:
+    """They are written several at a time."""
+    run = tmp_path / "run"
+    run.mkdir()
+    (tmp_path / "leaves.py").write_text(LEAVES)
+    assert execute([sys.executable, tmp_path / "leaves.py"], run, tmp_path) == "6\n"
+    (found,) = run.glob("events*")
+    assert [event["step"] for event in records(found) if event["type"] == "metric"] == list(range(1, 13))

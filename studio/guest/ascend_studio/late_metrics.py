@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import collections
+import functools
 import multiprocessing.util
 import os
 import time
@@ -20,6 +21,7 @@ if False:  # typing costs more at the start than all the rest
 
 _FLOAT = {float}
 EVERY = 0.1  # seconds
+LEAVING = ("_exit", "execv", "execve")
 PATIENCE = 2.0  # seconds at the end of a process
 
 
@@ -49,6 +51,9 @@ class LateMetrics:
     def _begin_process(self) -> None:
         """Also in a child that was forked from a training: what waits there is its parent's."""
         self.waiting.clear()
+        if not self.pid:
+            for name in LEAVING:
+                self._watch_leaving(name)
         self.pid = os.getpid()
         # Also where an error has switched the curves off: what waits is from before it.
         end = hooks.guarded("curves.end")(self._end)
@@ -56,9 +61,20 @@ class LateMetrics:
         # Children of multiprocessing end without atexit.
         multiprocessing.util.Finalize(None, end, (self.pid,), exitpriority=0)
 
+    def _watch_leaving(self, name: str) -> None:
+        """These end the program without atexit; all other ways to start another one in its place call the last two."""
+        original, end = getattr(os, name), hooks.guarded("curves.end")(self._end)
+
+        @functools.wraps(original)
+        def leave(*args: Any, **kwargs: Any) -> Any:
+            end(os.getpid())
+            return original(*args, **kwargs)
+
+        setattr(os, name, leave)
+
     def _end(self, pid: int) -> None:
         """A device that hangs must not keep the process from ending."""
-        if pid == os.getpid():
+        if pid == self.pid == os.getpid():
             if not hooks.is_off("curves"):
                 self.finish()
             until = time.monotonic() + PATIENCE
