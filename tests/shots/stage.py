@@ -59,6 +59,31 @@ for step in range(100):
     weight -= 0.1 * 2 * (weight - 3)
 print("weight", weight)
 """
+GLOBALS = """\
+batch_size = 12  # sequences of a micro step
+block_size = 1024
+learning_rate = 6e-4
+max_iters = 600000  # updates in all
+out_dir = "out"
+compile = True
+dtype = "float32"
+exec(open("configurator.py").read())
+"""
+SMALL = """\
+# a laptop's
+batch_size = 2
+max_iters = 20
+compile = False
+"""
+SETTINGS = """\
+model: {width: 64, depth: 4}
+train:
+  lr: 3.0e-4   # peak
+  steps: 2000
+data: [train.bin, val.bin]
+wandb_api_key: none-of-your-business
+"""
+FILES = {"gpt.py": GLOBALS, "config/small.py": SMALL, "settings.yaml": SETTINGS}
 MUST_HAVE_CUDA = XOR.replace('"cuda" if torch.cuda.is_available() else "cpu"', '"cuda"')
 
 
@@ -87,7 +112,8 @@ def build(stage: Stage) -> None:
     (stage.folder / "names").mkdir(parents=True)
     stage.project.mkdir()
     stage.empty.mkdir()
-    for name, text in (("xor.py", XOR), ("by_hand.py", BY_HAND), ("cuda_only.py", MUST_HAVE_CUDA)):
+    for name, text in (("xor.py", XOR), ("by_hand.py", BY_HAND), ("cuda_only.py", MUST_HAVE_CUDA), *FILES.items()):
+        (stage.project / name).parent.mkdir(exist_ok=True)
         (stage.project / name).write_text(text)
     _train(stage, "failed", recipe="linear", device="ascend", steps=20)
     _train(stage, "linear-pynative", recipe="linear", mode="pynative")

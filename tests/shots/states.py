@@ -93,7 +93,7 @@ def _script(*line: str, unfold: str = "", **values: object) -> Callable[[Shell, 
             own.form.card(card).fold(True)
         own.form.set_spec(spec)
         wait(lambda: bool(own.interpreters.rows), 30)
-        if line[1:2] == ("xor.py",):
+        if line[1:2] in (("xor.py",), ("gpt.py",)):
             wait(lambda: bool(own.options.boxes), 30)
         own._scroll.verticalScrollBar().setValue(0)
         if unfold:
@@ -220,6 +220,8 @@ STATES = (
     State(name="launch-own", show=_launch(recipe="own")),
     State(name="launch-script-empty", show=_script()),
     State(name="launch-script", show=_script("python", "xor.py", "--lr", "0.3", "--optimizer", "adam")),
+    State(name="launch-script-globals", show=_script("python", "gpt.py", "config/small.py", "--batch_size=4")),
+    State(name="launch-script-config", show=_script("python", "xor.py", "--config", "settings.yaml")),
     State(name="launch-script-launcher", show=_script("torchrun", "--nproc-per-node", "2", "xor.py")),
     State(name="launch-script-wrong", show=_script("python", "lost.py", cores=0)),
     State(name="launch-script-consent", show=_asks_for_trust),
