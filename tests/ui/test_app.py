@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from studio import texts, trust
+from studio import processes, texts, trust
 from studio.errors import StudioError
 from studio.places import ROOT
 from tests.runs import wait_for
@@ -82,7 +82,8 @@ def test_that_closing_the_window_ends_an_interpreter_that_is_being_asked(tmp_pat
     line = [sys.executable, "-c", ASKS, str(tmp_path)]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
-    wait_for(lambda: not Path("/proc", asked.read_text()).exists(), 30, "the child has gone")
+    child = int(asked.read_text())
+    wait_for(lambda: (found := processes.process(child)) is None or found.state == "Z", 30, "the child has gone")
 
 
 def test_that_no_screen_is_a_sentence() -> None:

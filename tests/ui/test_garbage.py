@@ -62,12 +62,12 @@ class Cycle:
 
 def test_that_garbage_of_another_thread_is_collected_in_the_thread_of_qt(qtbot: QtBot) -> None:
     told: list[int] = []
+    kept: list[object] = []  # what is freed at once does not count
     done = threading.Event()
 
     def litter() -> None:
-        kept = [Cycle(told)]
-        kept.clear()
-        kept += [[None] for _ in range(10 * gc.get_threshold()[0])]
+        Cycle(told)
+        kept.extend([None] for _ in range(10 * gc.get_threshold()[0]))
         done.set()
 
     QThreadPool.globalInstance().start(litter)

@@ -56,14 +56,14 @@ class LateMetrics:
                 self._watch_leaving(name)
         self.pid = os.getpid()
         # Also where an error has switched the curves off: what waits is from before it.
-        end = hooks.guarded("curves.end")(self._end)
+        end = hooks.guarded("last curves")(self._end)
         atexit.register(end, self.pid)
         # Children of multiprocessing end without atexit.
         multiprocessing.util.Finalize(None, end, (self.pid,), exitpriority=0)
 
     def _watch_leaving(self, name: str) -> None:
         """These end the program without atexit; all other ways to start another one in its place call the last two."""
-        original, end = getattr(os, name), hooks.guarded("curves.end")(self._end)
+        original, end = getattr(os, name), hooks.guarded("last curves")(self._end)
 
         @functools.wraps(original)
         def leave(*args: Any, **kwargs: Any) -> Any:
