@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import subprocess
 import sys
-import threading
-from typing import TYPE_CHECKING
-
-from PySide6.QtCore import QThreadPool
 
 from studio.places import ROOT
-
-if TYPE_CHECKING:
-    from pytestqt.qtbot import QtBot
 
 LISTED = """
 import gc, random
@@ -45,32 +37,49 @@ print("whole")
 """
 
 
-def test_that_no_widget_is_freed_while_qt_lists_them() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LISTED], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr
+LITTERED = """
+import gc, threading
+from PySide6.QtCore import QCoreApplication, QThreadPool, QTimer
+from ui.garbage import collect_between_events
 
+told = []
 
 class Cycle:
-    def __init__(self, told: list[int]) -> None:
-        self.me, self._told = self, told
+    def __init__(self):
+        self.me = self
+    def __del__(self):
+        told.append(threading.get_ident())
 
-    def __del__(self) -> None:
-        self._told.append(threading.get_ident())
+kept, done = [], threading.Event()  # what is freed at once does not count
+
+def litter():
+    Cycle()
+    kept.extend([None] for _ in range(10 * gc.get_threshold()[0]))
+    done.set()
+
+app = QCoreApplication([])
+collect_between_events(app)
+QThreadPool.globalInstance().start(litter)
+assert done.wait(10) and not told
+timer = QTimer(interval=20)
+timer.timeout.connect(lambda: app.quit() if told else None)
+timer.start()
+QTimer.singleShot(30000, app.quit)
+app.exec()
+print(told == [threading.get_ident()])
+"""
 
 
-def test_that_garbage_of_another_thread_is_collected_in_the_thread_of_qt(qtbot: QtBot) -> None:
-    told: list[int] = []
-    kept: list[object] = []  # what is freed at once does not count
-    done = threading.Event()
+def printed_by(script: str) -> str:
+    line = [sys.executable, "-c", script]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
-    def litter() -> None:
-        Cycle(told)
-        kept.extend([None] for _ in range(10 * gc.get_threshold()[0]))
-        done.set()
 
-    QThreadPool.globalInstance().start(litter)
-    assert done.wait(10)
-    assert told == []
-    qtbot.waitUntil(lambda: told == [threading.get_ident()])
+def test_that_no_widget_is_freed_while_qt_lists_them() -> None:
+    assert printed_by(LISTED) == "whole\n"
+
+
+def test_that_garbage_of_another_thread_is_collected_in_the_thread_of_qt() -> None:
+    assert printed_by(LITTERED) == "True\n"
