@@ -3,8 +3,9 @@
 The step is synthetic, so that it lasts as long as is asked for; the record is the real one, with all values that a
 step with a loss scale has, the hook that captures wait in, the progress and the line in the log. A step is measured as
 time that passes, in rounds of one with recording, two without, and one that only writes a line of the same length to a
-file. Rounds in which something else slowed the machine are left out: those whose steps without recording took over 5 %
-longer than the fast tenth of all. What the two without it differ by is the noise.
+file. The figure is the mean, since several steps are written at once. Rounds in which something else slowed the machine
+are left out: those with a step, of whichever kind, that took over a fifth longer than the fast tenth of those without
+recording. What the two without it differ by is the noise.
 
 The write is the least that any recording does. After some milliseconds of computing a virtual machine whose host shares
 its cores may find nothing in its caches any more: the same write then takes thirty times as long as it takes in a loop.
@@ -87,12 +88,12 @@ def measure(milliseconds, steps):
     kept = quiet(list(zip(*times)))
     usual = statistics.median(time for one in kept for time in one[1:3])
     def percent(way):
-        return 100 * statistics.median(one[way] - one[1] for one in kept) / usual
+        return 100 * statistics.fmean(one[way] - one[1] for one in kept) / usual
     return percent(0), abs(percent(2)), percent(3), usual * 1e3, len(kept)
 
 def quiet(rounds):
     fast = statistics.quantiles((time for one in rounds for time in one[1:3]), n=10)[0]
-    found = [one for one in rounds if max(one[1:3]) < 1.05 * fast]
+    found = [one for one in rounds if max(one) < 1.2 * fast]
     return found if len(found) >= 10 else rounds
 
 found = {kind: measure(int(kind), steps) for kind, steps in json.loads(sys.argv[1]).items()}

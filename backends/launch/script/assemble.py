@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 ROUNDS = 80
 ENTRY = f"{PACKAGE}.train:train"
 START = "start"
-LOGGED = (f"{PACKAGE}.record:Every",)  # how often a run's log gets a line
+# How often a run's log gets a line, and by whom.
+LOGGED = (f"{PACKAGE}.record:Every", f"{PACKAGE}.later:Later")
 OWN = "own_recipe"
 KEEPER = f"{PACKAGE}.keep:Keeper"
 

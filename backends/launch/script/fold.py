@@ -6,7 +6,7 @@ import ast
 import operator
 from typing import TYPE_CHECKING, Any
 
-from backends.launch.script.modules import PACKAGE, Indigestible, located
+from backends.launch.script.modules import PACKAGE, RECORD, Indigestible, located
 from backends.launch.script.survey import (
     ALL_CHOICES,
     CHOICE,
@@ -30,7 +30,7 @@ RECORDER = "!import ascend_studio|ascend_studio"
 HOOKS = "!from ascend_studio import hooks|hooks"
 TELL = f"{PACKAGE}.script:tell"
 # What these modules print is for the log of a run; a script prints its numbers.
-QUIET = (f"{PACKAGE}.record",)
+QUIET = (RECORD,)
 COUNTED: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

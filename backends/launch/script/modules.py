@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 ENGINE = Path(__file__).parents[1] / "engine"
 PACKAGE = "ascend_engine"
+RECORD = f"{PACKAGE}.record"
 N = TypeVar("N", bound=ast.AST)
 Function = ast.FunctionDef | ast.Lambda
 
@@ -102,7 +103,17 @@ def read(name: str, path: Path) -> Module:
     except (OSError, SyntaxError, ValueError, RecursionError) as error:
         raise StudioError("launch.recipe_unreadable", file=str(path), error=str(error)) from error
     remember(tree, text)
-    return Module(name, text.splitlines(), tree)
+    return Module(name, text.splitlines(), AtOnce().visit(tree) if name == RECORD else tree)
+
+
+class AtOnce(ast.NodeTransformer):
+    """`self.later.do(f, x)` as `f(x)`: a script has nobody else to tell."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if ast.unparse(node.func) != "self.later.do":
+            return node
+        return located(ast.Call(node.args[0], node.args[1:], []), node)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import mindspore as ms
 from ascend_studio import hooks
 
 from ascend_engine import usage
+from ascend_engine.later import Later
 from ascend_engine.nonfinite import is_overflow
 from ascend_engine.parallel import ALONE
 
@@ -65,6 +66,7 @@ class Record:
         self.line_due = Every(LINE_SECONDS)
         self.begin = time.perf_counter()
         self.seconds = 0.0
+        self.later = Later()
 
     def start(self, samples: int) -> None:
         facts = self._facts()
@@ -92,21 +94,37 @@ class Record:
             ascend_studio.note(key, **args)
 
     def phase(self, name: str, done: int) -> None:
+        """Not from within a step that is being told: all before it is told first."""
+        self.later.flush()
+        self._tell_phase(name, done)
+
+    def _tell_phase(self, name: str, done: int) -> None:
         ascend_studio.progress(done, self.config.steps, name)
 
     def step(self, number: int, outcome: Outcome, seconds: float, lr: float, scale: float | None) -> None:
         """`lr` and `scale` are those that the step was done with."""
+        self.later.do(self.tell_step, number, outcome, seconds, lr, scale, self.watch())
+        hooks.stepped(number)
+
+    def tell_step(
+        self,
+        number: int,
+        outcome: Outcome,
+        seconds: float,
+        lr: float,
+        scale: float | None,
+        watched: Mapping[str, float],
+    ) -> None:
         self.step_seconds.append(seconds)
         if is_overflow(outcome, scale, self.config.loss_scale == "dynamic"):
             self._say_overflow(number, scale)
-        values = self._values(outcome, seconds, lr, scale)
+        values = self._values(outcome, seconds, lr, scale, watched)
         ascend_studio.metric(number, **values)
-        hooks.stepped(number)
         if len(self.step_seconds) == 1 and self.config.compiled:
             self._note("launch.compiled", seconds=seconds)
             print(f"compiled in {seconds:.1f} s")
         if self.progress_due.now() or number == self.config.steps:
-            self.phase("train", number)
+            self._tell_phase("train", number)
         if self.line_due.now() or number == self.config.steps:
             self._print_step(number, values)
 
@@ -115,8 +133,10 @@ class Record:
         self._note("launch.overflow", step=number, scale=scale)
         print(f"overflow at step {number}, loss scale {scale:g}: the update is skipped")
 
-    def _values(self, outcome: Outcome, seconds: float, lr: float, scale: float | None) -> dict[str, float]:
-        learned = {"loss": outcome.loss, **self.watch()}
+    def _values(
+        self, outcome: Outcome, seconds: float, lr: float, scale: float | None, watched: Mapping[str, float]
+    ) -> dict[str, float]:
+        learned = {"loss": outcome.loss, **watched}
         self.latest.update(learned)
         values = {
             **learned,
@@ -135,6 +155,7 @@ class Record:
 
         Weights that are gone cannot be left out like a step: only "go_on" goes on with them.
         """
+        self.later.flush()
         policy = "stop" if what == "weight" and self.config.on_nan == "skip" else self.config.on_nan
         value = outcome.norm if what == "gradient" else outcome.loss
         args = {"step": number, "what": what, "value": value}
@@ -160,6 +181,7 @@ class Record:
         )
 
     def evaluated(self, number: int, metrics: Mapping[str, float], seconds: float) -> None:
+        self.later.flush()
         self.evaluate_seconds = seconds
         self._count_evaluation(seconds)
         self.latest.update(metrics)

@@ -48,6 +48,7 @@ LOOKED_AT = 64  # samples that stand for the data
 
 def take(training: Training, step: int) -> Saved:
     """A copy of all state after `step`; waits for the device."""
+    training.record.later.flush()
     parameters = _state(training)
     arrays = {name: array_of(parameter) for name, parameter in parameters.items()}
     return Saved(

@@ -148,9 +148,9 @@ class Training:
         parallel.check_begin(self.place, self.state().values())
         parallel.tell_bytes(self.place, self.optimizer.parameters, self.optimizer.get_parameters())
 
-    def after_step(self, number: int) -> None:
+    def after_step(self, number: int, loss: float) -> None:
         if self.writes_checkpoints and number < self.config.steps:  # the last one is still evaluated
-            self.keeper.after_step(number, self.record.latest["loss"], self.measured)
+            self.keeper.after_step(number, loss, self.measured)
 
     def after_run(self, number: int) -> None:
         """The steps are over, done or stopped; `number` is the last one."""
@@ -165,6 +165,7 @@ class Training:
             goes_on = model_train.fit(self, stop) if self.config.loop == "model" else self.steps(stop)
         finally:
             self.reader.close()
+            self.record.later.flush()
         if not goes_on:
             return 1
         if self.number < self.config.steps:
@@ -200,7 +201,7 @@ class Training:
         self.number = number
         if number % self.eval_every == 0 and number < self.config.steps:
             self.evaluate(number)
-        self.after_step(number)
+        self.after_step(number, outcome.loss)
         return True
 
     def set_learning_rate(self, number: int) -> None:
