@@ -47,7 +47,7 @@ def read(path: Path) -> Interpreter:
     return Interpreter(path=path, version=_version(path), packages=packages(path))
 
 
-def _site_packages(path: Path) -> list[Path]:
+def site_packages(path: Path) -> list[Path]:
     """Of a virtual environment, else of the installation that the real file belongs to."""
     folders = sorted((path.parent.parent / "lib").glob("python3*/*-packages"))
     if not folders:
@@ -63,12 +63,12 @@ def _version(path: Path) -> str:
     pairs = {key.strip(): value.strip() for key, _, value in (line.partition("=") for line in lines)}
     if version := pairs.get("version", pairs.get("version_info", "")):
         return version
-    return next((folder.parent.name.removeprefix("python") for folder in _site_packages(path)), "")
+    return next((folder.parent.name.removeprefix("python") for folder in site_packages(path)), "")
 
 
 def packages(path: Path) -> dict[str, str]:
     found: dict[str, str] = {}
-    for folder in _site_packages(path):
+    for folder in site_packages(path):
         for info in folder.glob("*.dist-info"):
             name, _, version = info.name.removesuffix(".dist-info").rpartition("-")
             found[name.replace("_", "-").lower()] = version

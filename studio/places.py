@@ -25,3 +25,8 @@ def config_home() -> Path:
 def state_home() -> Path:
     """Runs that belong to no project."""
     return _home("XDG_STATE_HOME", ".local/state")
+
+
+def cache_home() -> Path:
+    """What can be made anew at any time."""
+    return _home("XDG_CACHE_HOME", ".cache")

@@ -1,4 +1,8 @@
-"""Every sentence a person reads, in both languages: `t("launch.start")` from `assets/i18n/<language>.toml`."""
+"""Every sentence a person reads, in both languages: `t("launch.start")` from `assets/i18n/<language>.toml`.
+
+The sentences of the scan's rules (keys that begin with "rule") are in a file of their own, `rules.<language>.toml`,
+which is read when the first of them is asked for.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ else:
 
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
+RULES = ("rule.", "rule_")
 
 _current: list[Language] = []
 
@@ -48,18 +53,38 @@ def _flat(table: dict[str, Any], prefix: str = "") -> dict[str, str]:
 
 @lru_cache(maxsize=len(LANGUAGES))
 def catalogue(chosen: Language) -> dict[str, str]:
-    """All texts of a language by their dotted key."""
-    with (ASSETS / "i18n" / f"{chosen}.toml").open("rb") as file:
+    """All texts of a language by their dotted key, but those of rules."""
+    return _read(f"{chosen}.toml")
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def rule_texts(chosen: Language) -> dict[str, str]:
+    """What the scan's rules say, by their dotted key."""
+    return _read(f"rules.{chosen}.toml")
+
+
+def _read(name: str) -> dict[str, str]:
+    with (ASSETS / "i18n" / name).open("rb") as file:
         return _flat(tomllib.load(file))
 
 
+def _text(key: str, chosen: Language) -> str | None:
+    texts = rule_texts if key.startswith(RULES) else catalogue
+    return texts(chosen).get(key)
+
+
 def has(key: str) -> bool:
-    return key in catalogue(language())
+    return _text(key, language()) is not None
 
 
 def t(key: str, /, **args: Any) -> str:
     """The text of a key, its `{placeholders}` filled. An unknown key, of a newer run, comes back as it is."""
-    text = catalogue(language()).get(key)
+    return t_in(language(), key, **args)
+
+
+def t_in(chosen: Language, key: str, /, **args: Any) -> str:
+    """The same in another language than that of the window, for what is sent to somebody."""
+    text = _text(key, chosen)
     if text is None:
         return f"{key} {args}" if args else key
     try:

@@ -88,6 +88,6 @@ def test_that_nothing_is_unpickled_and_nothing_runs_through_a_shell() -> None:
         for folder in ("studio", "backends", "ui")
         for path in sources(folder)
         for word in words
-        if word in path.read_text(encoding="utf-8")
+        if word in path.read_text(encoding="utf-8").replace("literal_eval(", "")
     ]
     assert not wrong

@@ -7,6 +7,7 @@ import string
 
 import pytest
 
+from backends.migration.scan.facts.rules import rules
 from studio import texts
 from studio.places import ROOT
 
@@ -52,7 +53,8 @@ def test_that_every_key_the_source_names_has_a_text() -> None:
     prefixes = {key.split(".")[0] for key in known}
     used = {key for key in KEY.findall(source()) if key.split(".")[0] in prefixes}
     files = re.compile(r".*\.(py|json|jsonl|md|toml|txt|log|bin|sh|png|svg|patch|tmp|lock|com)$")
-    assert not sorted(key for key in used if key not in known and not files.fullmatch(key))
+    of_projects = {"device.type"}  # an expression in the code that a scan reads
+    assert not sorted(key for key in used - of_projects if key not in known and not files.fullmatch(key))
 
 
 def test_that_no_text_is_left_over() -> None:
@@ -83,3 +85,58 @@ def test_that_the_language_follows_the_system(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert texts.system_language() == expected
+
+
+# Of the scan's rules, in files of their own.
+
+
+@pytest.fixture(params=texts.LANGUAGES)
+def said(request: pytest.FixtureRequest) -> dict[str, str]:
+    return texts.rule_texts(request.param)
+
+
+def test_that_every_rule_says_what_it_is_why_and_what_to_do(said: dict[str, str]) -> None:
+    wanted = {f"rule.{rule}.{part}" for rule in rules() for part in ("title", "why", "todo")}
+    assert {key for key in said if key.startswith("rule.")} == wanted
+
+
+def test_that_every_rule_has_a_source_to_open() -> None:
+    assert not [name for name, rule in rules().items() if not rule.source.startswith("https://")]
+
+
+def test_that_rules_fill_in_the_same_placeholders_in_both_languages() -> None:
+    english, chinese = texts.rule_texts("en"), texts.rule_texts("zh")
+    assert english.keys() == chinese.keys()
+    assert not [key for key in english if placeholders(english[key]) != placeholders(chinese[key])]
+
+
+def test_that_rules_need_no_more_than_a_finding_has() -> None:
+    known = {"name", "text"}
+    of_rules = {key: placeholders(text) for key, text in texts.rule_texts("en").items() if key.startswith("rule.")}
+    assert not {key: names for key, names in of_rules.items() if not names <= known and not is_of_advice(key)}
+
+
+def is_of_advice(key: str) -> bool:
+    return key.startswith(("rule.advice.", "rule.tutorial.", "rule.migrate."))
+
+
+def test_that_reasons_are_said_and_none_is_left_over(said: dict[str, str]) -> None:
+    named = set(re.findall(r'"([a-z_]+)"', source()))
+    reasons = {key.partition(".")[2] for key in said if key.startswith("rule_because.")}
+    assert reasons
+    assert reasons <= named
+
+
+def test_that_sentences_of_rules_are_plain_and_the_chinese_is_chinese(said: dict[str, str]) -> None:
+    words = re.compile(r"(?<![!=<>])!(?!=)|！|\bplease\b|请您|successfully|成功地", re.IGNORECASE)
+    assert not [key for key, text in said.items() if words.search(text)]
+    english, chinese = texts.rule_texts("en"), texts.rule_texts("zh")
+    assert not [key for key in english if english[key] == chinese[key] and " " in english[key]]
+
+
+def test_that_rules_are_read_only_when_they_are_asked_for() -> None:
+    texts.rule_texts.cache_clear()
+    texts.t("launch.start")
+    assert texts.rule_texts.cache_info().currsize == 0
+    assert texts.t("rule.cuda_env.visible.title", name="CUDA_VISIBLE_DEVICES").startswith("CUDA_VISIBLE_DEVICES")
+    assert texts.rule_texts.cache_info().currsize == 1

@@ -18,7 +18,7 @@ from studio.texts import t
 from studio.units import size
 from ui.curves.names import title_of, when
 from ui.device import cards
-from ui.journey import steps
+from ui.journey import PROJECT, steps
 from ui.page_scroll import empty
 from ui.run_row import RunRow
 from ui.say import say
@@ -75,7 +75,9 @@ class StepRow(QWidget):
 
     def show_step(self, step: Step, prominent: bool) -> None:
         self.step = step
-        show_icon(self._sign, *SIGNS[step.state], 18)
+        icon, colour = SIGNS[step.state]
+        is_feature = step.state == "open" and step.id != PROJECT
+        show_icon(self._sign, step.id if is_feature else icon, colour, 18)
         say(self._title, "setText", step.key)
         say(self.sentence, "setText", f"{step.key}_text")
         say(self.go, "setText", step.key)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from backends import features
 from studio.run import outcome_of
 from studio.texts import has
+from ui.migration_way import MIGRATION, way
 
 if TYPE_CHECKING:
     from studio.feature import Feature
@@ -28,24 +29,30 @@ class Step:
 
 def steps(session: Session) -> tuple[Step, ...]:
     """A project, then the features in their order. The first that is not done is next; when all are done, the last
-    that makes runs is next again. Whoever trains without a project is not told to choose one, but may."""
+    that makes runs is next again. Whoever trains without a project is not told to choose one, but may; so it is with
+    a migration that nobody has begun."""
+    migrated = way(session)
     ways = [(PROJECT, session.project is not None)]
     ways += [(one.id, _is_done(one, session)) for one in features() if has(f"journey.{one.id}")]
-    needed = ways[1:] if session.listed else ways
-    chosen = next((id for id, done in needed if not done), _last_maker())
-    return tuple(_step(id, done, id == chosen) for id, done in ways)
+    optional = {id for id, left in ((PROJECT, session.listed), (MIGRATION, migrated == "open")) if left}
+    chosen = next((id for id, done in ways if not done and id not in optional), _last_maker())
+    texts = {MIGRATION: f"journey.migration_{migrated}"}
+    return tuple(_step(id, done, id == chosen, id in optional, texts.get(id, "")) for id, done in ways)
 
 
-def _step(id: str, done: bool, is_next: bool) -> Step:
+def _step(id: str, done: bool, is_next: bool, is_optional: bool, key: str) -> Step:
     again = done and is_next and has(f"journey.{id}_again")
-    waiting: State = "open" if id == PROJECT else "later"
+    waiting: State = "open" if is_optional else "later"
     state: State = "next" if is_next else "done" if done else waiting
-    return Step(id=id, key=f"journey.{id}_again" if again else f"journey.{id}", state=state)
+    own = key if key and has(key) else f"journey.{id}"
+    return Step(id=id, key=f"journey.{id}_again" if again else own, state=state)
 
 
 def _is_done(feature: Feature, session: Session) -> bool:
     """A feature with work is done when a run of its first command ended well, of whatever it was given; one that only
-    shows, when a run was looked at."""
+    shows, when a run was looked at; a migration, when it is proven or nothing needs one."""
+    if feature.id == MIGRATION:
+        return way(session) == "done"
     if not feature.actions:
         return session.run is not None
     commands = [one.name for one in feature.actions if one.command == feature.actions[0].command]
@@ -53,5 +60,5 @@ def _is_done(feature: Feature, session: Session) -> bool:
 
 
 def _last_maker() -> str:
-    makers = [one.id for one in features() if one.actions and has(f"journey.{one.id}")]
+    makers = [one.id for one in features() if one.id != MIGRATION and one.actions and has(f"journey.{one.id}")]
     return makers[-1] if makers else PROJECT

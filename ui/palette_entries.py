@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from studio.texts import LANGUAGES, catalogue, t
 from ui import actions
+from ui.curves.names import page_of
 from ui.main_menu import section_of
 from ui.palette_list import Entry
 
@@ -62,5 +63,6 @@ def _when(run: Run) -> str:
 
 
 def _show(shell: Shell, run: Run) -> None:
-    shell.show_page("curves")
-    shell.session.choose_run(run)
+    shell.show_page(page_of(run))
+    if page_of(run) == "curves":
+        shell.session.choose_run(run)

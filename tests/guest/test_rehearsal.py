@@ -22,7 +22,7 @@ from tests.guest import rehearsed
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from backends.launch.rehearse.report import Report
+    from backends.common.rehearsal import Report
     from studio.events import Finding
 
     Verdict = tuple[Report, Finding | None]

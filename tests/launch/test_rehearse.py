@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from backends.common.rehearsal import FILE, HEAD, OPERATORS, Blocked, read_report
 from backends.launch.rehearse import limits, report
 from backends.launch.rehearse.limits import END, Limits
 from backends.launch.rehearse.plan import plan
-from backends.launch.rehearse.report import Blocked
 from backends.launch.rehearse.spec import Rehearsal, RehearseSpec
 from backends.launch.rehearse.work import assembled, refusal, tell
 from studio import processes, schema, texts
@@ -103,10 +103,10 @@ def test_that_ranks_are_added_up(tmp_path: Path) -> None:
     assert len(report.blocked_in(parts)) == 1
     found = assembled(asked(stance="npu"), run, parts, Ended(code=0), "")
     report.keep(run, found, report.rows_of(parts))
-    assert report.read_report(run.folder) == found
+    assert read_report(run.folder) == found
     assert report.answer(run)["blocked"] == (blocked,)
-    with (run.folder / report.OPERATORS).open(newline="") as file:
-        assert list(csv.reader(file)) == [list(report.HEAD), [*row[:7], "10"]]
+    with (run.folder / OPERATORS).open(newline="") as file:
+        assert list(csv.reader(file)) == [list(HEAD), [*row[:7], "10"]]
     assert not (run.folder / report.PARTS).exists()
 
 
@@ -145,7 +145,7 @@ def test_that_a_script_that_never_asks_for_a_device_is_refused_without_a_place(t
 def test_that_a_report_that_cannot_be_kept_is_a_failure_with_a_reason(tmp_path: Path) -> None:
     run = prepare(tmp_path)
     part(run)
-    (run.folder / report.FILE / "in the way").mkdir(parents=True)
+    (run.folder / FILE / "in the way").mkdir(parents=True)
     assert tell(asked(), run, Journal(run.folder, 1), Ended(code=0), "").code == 1
     (found,) = [event for event in events_of(run) if isinstance(event, Finding)]
     assert texts.has(found.rule)
@@ -199,11 +199,11 @@ def test_that_two_ranks_of_torchrun_end_together_and_the_command_line_tells_what
     assert found["redirected"]["init_process_group"] == 2
     assert found["redirected"]["DistributedDataParallel(device_ids)"] == 2
     assert (found["blocked"], found["device"]) == ([], "cpu")
-    with (Path(found["run"]) / report.OPERATORS).open(newline="") as file:
+    with (Path(found["run"]) / OPERATORS).open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len({row["operator"] for row in rows}) == found["operators"]
     assert {"forward", "backward"} <= {row["phase"] for row in rows}
-    assert {"kind": "operators", "path": report.OPERATORS} in found["artifacts"]
+    assert {"kind": "operators", "path": OPERATORS} in found["artifacts"]
     assert "rehearsal on the CPU" in done.stderr
 
 

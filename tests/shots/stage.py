@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.launch import FEATURE
+from backends.migration.certify.spec import CertifySpec
+from backends.migration.migrate.spec import MigrateSpec
+from backends.migration.scan.spec import ScanSpec
 from studio import processes, schema, worker
 from studio import run as runs
 from studio.project import Project, make_runs_folder
@@ -84,6 +87,63 @@ data: [train.bin, val.bin]
 wandb_api_key: none-of-your-business
 """
 FILES = {"gpt.py": GLOBALS, "config/small.py": SMALL, "settings.yaml": SETTINGS}
+# A project written for a GPU: what works by itself, what has an edit, what needs a person.
+GPU_TRAIN = """\
+import os
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+torch.manual_seed(0)
+torch.backends.cudnn.benchmark = True
+scaler = torch.cuda.amp.GradScaler(enabled=device.type == "cuda")
+model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1)).to(device)
+if dist.is_initialized():
+    model = DistributedDataParallel(model, device_ids=[int(os.environ["LOCAL_RANK"])])
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(20):
+    x = torch.randn(32, 8, device=device)
+    with torch.autocast(device_type=device.type, dtype=torch.bfloat16):
+        loss = torch.nn.functional.mse_loss(model(x), x.sum(1, keepdim=True))
+    optimizer.zero_grad()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    print(f"step {step} loss {loss.item():.4f}")
+"""
+GPU_KERNELS = """\
+import flash_attn
+import torch
+from torch.utils.cpp_extension import CUDAExtension
+
+extension = CUDAExtension("kernels", ["kernels.cu"])
+
+
+@torch.jit.script
+def gelu(x):
+    return 0.5 * x * (1 + torch.erf(x / 1.41421))
+
+
+def timed(model, x):
+    torch.cuda.nvtx.range_push("forward")
+    y = flash_attn.flash_attn_func(x, x, x)
+    torch.cuda.nvtx.range_pop()
+    return torch.nn.DataParallel(model)(y)
+"""
+GPU_RUN = """\
+#!/bin/bash
+export CUDA_VISIBLE_DEVICES=0,1
+nvidia-smi
+torchrun --nproc-per-node 2 train.py
+"""
+GPU_FILES = {
+    "train.py": GPU_TRAIN, "model/kernels.py": GPU_KERNELS, "run.sh": GPU_RUN,
+    "requirements.txt": "torch==2.4.0+cu121\nflash-attn\n", "config/base.yaml": "device: cuda\nbackend: nccl\n",
+}  # fmt: skip
 MUST_HAVE_CUDA = XOR.replace('"cuda" if torch.cuda.is_available() else "cpu"', '"cuda"')
 
 
@@ -102,6 +162,16 @@ class Stage:
     def empty(self) -> Path:
         return self.folder / "new-project"
 
+    @property
+    def gpu(self) -> Path:
+        """A project to migrate."""
+        return self.folder / "gpu-project"
+
+    @property
+    def gpu_new(self) -> Path:
+        """The same, not scanned yet."""
+        return self.folder / "gpu-project-unscanned"
+
     def run(self, name: str) -> Run:
         """One of the runs that `build` made."""
         return runs.open_run((self.folder / "names" / name).resolve())
@@ -115,6 +185,7 @@ def build(stage: Stage) -> None:
     for name, text in (("xor.py", XOR), ("by_hand.py", BY_HAND), ("cuda_only.py", MUST_HAVE_CUDA), *FILES.items()):
         (stage.project / name).parent.mkdir(exist_ok=True)
         (stage.project / name).write_text(text)
+    _migrate(stage)
     _train(stage, "failed", recipe="linear", device="ascend", steps=20)
     _train(stage, "linear-pynative", recipe="linear", mode="pynative")
     _train(stage, "linear", recipe="linear", mode="jit")
@@ -137,6 +208,34 @@ def build(stage: Stage) -> None:
         _cut(stage, "capturing", share=0.6, source="own-script")
     _cut(stage, "compiling", phase="compile")
     _cut(stage, "partial", share=0.4)
+
+
+def _migrate(stage: Stage) -> None:
+    """Scanned and, for the whole stage, migrated into a copy that is certified."""
+    for folder in (stage.gpu, stage.gpu_new):
+        for name, text in GPU_FILES.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+    _of_gpu(stage, "scan", schema.with_value(ScanSpec(), "path", stage.gpu))
+    if stage.whole:
+        copy = stage.folder / "gpu-project-npu"
+        spec = schema.with_value(schema.with_value(MigrateSpec(), "path", stage.gpu), "into", copy)
+        _of_gpu(stage, "migrate", spec)
+        proof = CertifySpec()
+        values = {
+            "original": stage.gpu, "migrated": copy, "line": ("python", "train.py"), "workdir": stage.gpu,
+            "python": Path(sys.executable),
+        }  # fmt: skip
+        for name, value in values.items():
+            proof = schema.with_value(proof, name, value)
+        _of_gpu(stage, "certify", proof)
+
+
+def _of_gpu(stage: Stage, command: str, spec: Any) -> None:
+    folder = make_runs_folder(Project(folder=stage.gpu))
+    run = runs.create(folder, command, schema.to_json(spec), stage.gpu)
+    worker.start(run)
+    ended(run, 600)
 
 
 def _train(stage: Stage, name: str, command: str = "launch", **values: Any) -> None:

@@ -20,6 +20,7 @@ from tests.bench.stage import wait
 from ui.field_box import FieldBox
 from ui.launch.own_script import FOLDED as OWN_FOLDED
 from ui.pages.launch import FOLDED, RECIPE
+from ui.pages.migration import CERTIFICATE, CHANGES, FINDINGS, OVERVIEW
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,6 +162,30 @@ def _capture(*found: Rank, **values: object) -> Callable[[Shell, Stage], None]:
     return show
 
 
+def _migration(folder: str, tab: int, style: str = "", *, proven: bool = False) -> Callable[[Shell, Stage], None]:
+    """`folder`: none, new or full; `style`: a plan of this style; `proven`: waits for the certificate."""
+
+    def show(shell: Shell, stage: Stage) -> None:
+        _project(shell, {"none": None, "new": stage.gpu_new, "full": stage.gpu}[folder])
+        page = shell.page_widget("migration")
+        shell.session.look()
+        if folder != "full":
+            return
+        wait(lambda: page.scan is not None, 30)
+        page.tabs.setCurrentIndex(tab)
+        page.findings.clear()
+        hardest = next(row for row, one in enumerate(page.findings.findings.rows) if one.state == "manual")
+        page.findings.go_to(hardest)
+        if style:
+            page.changes.choose_style(style)
+            page.changes.make_plan()
+            wait(lambda: page.changes.plan is not None and page.changes.plan.style == style, 30)
+        if proven:
+            wait(lambda: page.proof.certificate is not None, 30)
+
+    return show
+
+
 def _no_runs(shell: Shell, stage: Stage) -> None:
     _project(shell, stage.empty)
     shell.show_page("curves")
@@ -235,6 +260,14 @@ STATES = (
     State(name="help-own-scripts", show=_help_at("program")),
     State(name="launch-seek", show=_launch(seek="HCCL")),
     State(name="launch-resume", show=_launch(resume="marked", steps=400, unfold="resume"), needs_whole=True),
+    State(name="migration-no-project", show=_migration("none", FINDINGS)),
+    State(name="migration-new", show=_migration("new", FINDINGS)),
+    State(name="migration-findings", show=_migration("full", FINDINGS)),
+    State(name="migration-overview", show=_migration("full", OVERVIEW)),
+    State(name="migration-minimal", show=_migration("full", CHANGES, "minimal")),
+    State(name="migration-explicit", show=_migration("full", CHANGES, "explicit")),
+    State(name="migration-to-prove", show=_migration("full", CERTIFICATE)),
+    State(name="migration-proven", show=_migration("full", CERTIFICATE, proven=True), needs_whole=True),
     State(name="curves-empty", show=_no_runs),
     State(name="curves-loading", show=_curves("compiling")),
     State(name="curves-partial", show=_curves("partial")),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from PySide6.QtWidgets import QPushButton
 
-from backends.launch.rehearse.report import FILE, OPERATORS, Blocked, Report
+from backends.common.rehearsal import FILE, OPERATORS, Blocked, Report
 from studio import files, schema
 from studio import run as runs
 from studio.events import Ended, Journal

@@ -27,8 +27,16 @@ COMMANDS = {
     "shapes": "curves.did.shapes", "check-first": "curves.did.check-first", "preview": "curves.did.preview",
     "export": "curves.did.export", "as-script": "curves.did.as-script", "template": "curves.did.template",
     "capture": "curves.did.capture",
+    "scan": "curves.did.scan", "migrate": "curves.did.migrate", "certify": "curves.did.certify",
     "nodes": "curves.did.nodes", "script": "curves.did.script", "rehearse": "curves.did.rehearse",
 }  # fmt: skip
+# What has a page of its own to show it.
+MIGRATION = ("scan", "migrate", "certify")
+
+
+def page_of(run: Run) -> str:
+    """The id of the page that shows a run."""
+    return "migration" if run.asked.command in MIGRATION else "curves"
 
 
 def recipe_name(run: Run) -> str:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from backends.launch.rehearse.report import OPERATORS, read_report, uses_device
+from backends.common.rehearsal import OPERATORS, read_report, uses_device
 from studio.texts import t
 from studio.units import count, number
 from ui.asking import ask
@@ -18,7 +18,7 @@ from ui.curves.facts_table import FactsTable
 from ui.widgets import Card, Chip, Sentence, button, label, retone
 
 if TYPE_CHECKING:
-    from backends.launch.rehearse.report import Blocked, Report
+    from backends.common.rehearsal import Blocked, Report
     from studio.run import Run
 
 COMMAND = "rehearse"

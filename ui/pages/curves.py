@@ -37,7 +37,7 @@ from ui.curves.check_card import BesideCard, CheckCard
 from ui.curves.figures import FigureRow
 from ui.curves.log_panel import LogPanel
 from ui.curves.marks_line import MarksLine
-from ui.curves.names import recipe_name, short_names, state_name, title_of, tone_of
+from ui.curves.names import page_of, recipe_name, short_names, state_name, title_of, tone_of
 from ui.curves.outcome import LearnedCard, ReasonCard, TimesCard, headline
 from ui.curves.phase_bar import PhaseBar
 from ui.curves.preview_card import COMMAND as PREVIEW
@@ -295,14 +295,19 @@ class CurvesPage(QWidget):
         self._choose()
 
     def _runs_changed(self, listed: list[tuple[Run, Glance]]) -> None:
-        self.run_list.show_runs(listed)
-        self.stack.setCurrentIndex(1 if listed or self.session.run else 0)
+        mine = self._mine()
+        self.run_list.show_runs(mine)
+        self.stack.setCurrentIndex(1 if mine or self.session.run else 0)
         self._choose()
         self._show_story()
 
+    def _mine(self) -> list[tuple[Run, Glance]]:
+        """The runs without those that another page shows."""
+        return [(run, glance) for run, glance in self.session.listed if page_of(run) == "curves"]
+
     def _choose(self) -> None:
         """The chosen run, or the newest where none was chosen."""
-        newest = self.session.listed[0][0] if self.session.listed else None
+        newest = next((run for run, _ in self._mine()), None)
         run = self.session.run or newest
         if run is None or self.run is None or run.folder != self.run.folder:
             self._show_run(run)

@@ -12,6 +12,7 @@ from backends.launch.spec import LaunchSpec
 from studio.errors import StudioError
 from studio.texts import t
 from ui import actions
+from ui.curves.names import page_of
 from ui.file_dialogs import ask_folder
 from ui.home_cards import AttentionCard, JourneyCard, MachineCard, RecentCard
 from ui.journey import PROJECT
@@ -123,16 +124,18 @@ class HomePage(QWidget):
         ask_folder(self, t(key), Path.home(), chosen)
 
     def _go(self, step: str) -> None:
+        newest = next((run for run, _ in self._session.listed if page_of(run) == "curves"), None)
         if step == PROJECT:
             self.open_folder()
-        elif step == "curves" and self._session.run is None and self._session.listed:
-            self._look_at(self._session.listed[0][0])
+        elif step == "curves" and self._session.run is None and newest:
+            self._look_at(newest)
         else:
             self._session.page_wanted.emit(step)
 
     def _look_at(self, run: Run) -> None:
-        self._session.choose_run(run)
-        self._session.page_wanted.emit("curves")
+        if (page := page_of(run)) == "curves":
+            self._session.choose_run(run)
+        self._session.page_wanted.emit(page)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

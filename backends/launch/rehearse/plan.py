@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # As the guest reads them: studio/guest/ascend_studio/rehearsal.
 STEPS = "ASCEND_STUDIO_REHEARSAL_STEPS"
 DEVICES = "ASCEND_STUDIO_REHEARSAL_DEVICES"
+SEED = "ASCEND_STUDIO_REHEARSAL_SEED"
 
 
 def plan(spec: RehearseSpec, run: Run, environ: Mapping[str, str] = os.environ) -> Command:
@@ -28,4 +29,6 @@ def plan(spec: RehearseSpec, run: Run, environ: Mapping[str, str] = os.environ) 
     env = {**command.env, HOOKS: f"curves,rehearse={asked.stance}", DEVICES: str(asked.host_cards)}
     if asked.steps is not None:
         env[STEPS] = str(asked.steps)
+    if asked.seed is not None:
+        env = {"PYTHONHASHSEED": "0", **env, SEED: str(asked.seed)}  # by which a set of names has its order
     return replace(command, env=env)

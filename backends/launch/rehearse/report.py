@@ -1,4 +1,4 @@
-"""What the processes of a rehearsal left, put together: artifacts/rehearsal.json and the operators as a table."""
+"""What the processes of a rehearsal left, put together: see backends/common/rehearsal.py."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import io
 import shutil
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from backends.common.rehearsal import FILE, HEAD, OPERATORS, Blocked, Step, read_report
 from studio import files
 from studio.events import Metric
 from studio.tail import RunTail
@@ -19,32 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from backends.common.rehearsal import Report
     from studio.run import Run
 
 PARTS = "artifacts/rehearsal"  # of the guest, one file per process
-FILE = "artifacts/rehearsal.json"
-OPERATORS = "artifacts/operators.csv"
-HEAD = (
-    "operator", "phase", "module", "input_dtypes", "input_shapes", "output_dtypes", "output_shapes", "count",
-)  # fmt: skip
-_NO_PLACE = ("torch.npu.", "torch.cuda.", "torch.accelerator.")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Blocked:
-    """`kind`: raised; disabled, where torch warns and goes on without it; ignored; asked, and told that there is no
-    CUDA; unknown, where the rehearsal itself has no stand-in. `path`, `line`: of the script's own code."""
-
-    name: str
-    message: str
-    kind: Literal["raised", "disabled", "ignored", "asked", "unknown"]
-    path: str
-    line: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """Of one process; `operators`: rows as in HEAD."""
+    """Of one process; `operators`: rows as in HEAD; `trace`: empty where no seed was asked for."""
 
     rank: int
     stance: str
@@ -52,23 +36,7 @@ class Part:
     redirected: dict[str, int]
     blocked: tuple[Blocked, ...]
     operators: tuple[tuple[str, str, str, str, str, str, str, int], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Report:
-    """`losses`: of the first rank that has any, non-finite ones as in the protocol; `operators`: how many different
-    ones ran; `ended`: "steps", "time" or "memory" where a limit ended it, "script" where the script did."""
-
-    stance: str
-    device: str = "cpu"
-    steps: int
-    losses: tuple[float | str, ...]
-    redirected: dict[str, int]
-    blocked: tuple[Blocked, ...]
-    operators: int
-    processes: int
-    ended: str
-    answer: bool
+    trace: tuple[Step, ...] = ()
 
 
 def read_parts(folder: Path) -> list[Part]:
@@ -92,14 +60,6 @@ def redirected_in(parts: Iterable[Part]) -> dict[str, int]:
     for part in parts:
         counts.update(part.redirected)
     return dict(counts.most_common())
-
-
-def uses_device(redirected: Iterable[str]) -> bool:
-    """Whether anything was put on a device: to ask for its name or to pin memory is not that."""
-    return any(
-        name.startswith(("Tensor.", "Module.", "torch.")) and not name.startswith(_NO_PLACE) and "pin" not in name
-        for name in redirected
-    )
 
 
 def losses_of(folder: Path) -> tuple[float | str, ...]:
@@ -133,14 +93,6 @@ def keep(run: Run, report: Report, rows: list[tuple[Any, ...]]) -> None:
     files.write_whole(run.folder / OPERATORS, table(rows))
     files.write_json(run.folder / FILE, report)
     shutil.rmtree(run.folder / PARTS, ignore_errors=True)
-
-
-def read_report(folder: Path) -> Report | None:
-    """None where the file is missing, damaged, or of another studio."""
-    try:
-        return msgspec.convert(files.read_json(folder / FILE), Report)
-    except msgspec.ValidationError:
-        return None
 
 
 def answer(run: Run) -> dict[str, Any]:

@@ -6,12 +6,12 @@ import math
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from backends.common.rehearsal import FILE, OPERATORS, Report, uses_device
 from backends.launch.own.plan import check
 from backends.launch.own.work import keep_code
 from backends.launch.rehearse import report
 from backends.launch.rehearse.limits import END, Limits
 from backends.launch.rehearse.plan import plan
-from backends.launch.rehearse.report import FILE, OPERATORS, Part, Report
 from backends.launch.rehearse.spec import own_of
 from backends.launch.work import tell_cause
 from studio import processes
@@ -20,6 +20,7 @@ from studio.events import Artifact, Ended, Finding, Journal, Note
 from studio.supervisor import supervise
 
 if TYPE_CHECKING:
+    from backends.launch.rehearse.report import Part
     from backends.launch.rehearse.spec import RehearseSpec
     from studio.errors import StudioError
     from studio.run import Run
@@ -79,7 +80,7 @@ def assembled(spec: RehearseSpec, run: Run, parts: list[Part], ended: Ended, lim
     is_refused = spec.rehearsal.stance == "npu" and (
         any(one.kind == "disabled" for one in blocked)
         or (bool(ended.code) and not limit and any(one.kind == "raised" for one in blocked))
-        or (steps > 0 and not report.uses_device(redirected))
+        or (steps > 0 and not uses_device(redirected))
     )
     return Report(
         stance=spec.rehearsal.stance,
@@ -91,6 +92,7 @@ def assembled(spec: RehearseSpec, run: Run, parts: list[Part], ended: Ended, lim
         processes=len(parts),
         ended=why,
         answer=not is_refused,
+        traces=tuple(part.trace for part in parts if part.trace),
     )
 
 

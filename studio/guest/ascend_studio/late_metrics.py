@@ -17,7 +17,7 @@ import ascend_studio
 from ascend_studio import hooks, torch_numbers
 
 if False:  # typing costs more at the start than all the rest
-    from typing import Any, Callable, Deque, Dict, Optional
+    from typing import Any, Callable, Deque, Dict
 
 _FLOAT = {float}
 EVERY = 0.1  # seconds

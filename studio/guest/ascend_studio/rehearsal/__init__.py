@@ -3,6 +3,7 @@
     as cuda    every device is redirected to the CPU
     as npu     torch.cuda is not there, as in the torch of an NPU host; a stand-in torch_npu is, and what its
                transfer_to_npu covers is redirected once the script has imported that
+    here       nothing is redirected: the same few steps on whatever device this host has, to compare with
 
 What was redirected, what was refused and every operator that ran go into a part of the report, one file per process.
 """
@@ -13,12 +14,12 @@ import os
 import sys
 
 from ascend_studio import hooks
-from ascend_studio.rehearsal import before, devices, limits, npu, record
+from ascend_studio.rehearsal import before, devices, limits, npu, operators, record, seeds, trace
 
 if False:
     from types import ModuleType
 
-STANCES = ("cuda", "npu")
+STANCES = ("cuda", "npu", "here")
 AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
 ASKED_AUTOLOAD = "ASCEND_STUDIO_AUTOLOAD"
 
@@ -26,19 +27,29 @@ ASKED_AUTOLOAD = "ASCEND_STUDIO_AUTOLOAD"
 def begin(stance: str) -> None:
     if stance not in STANCES:
         raise ValueError("no such stance: " + stance)
+    seed = seeds.wanted()
+    if seed is not None:
+        seeds.begin(seed)
+    record.begin(stance)
+    if stance != "here":
+        _prepare(stance)
+    hooks.after_import("torch", hooks.guarded("rehearsal")(_install_or_end))
+
+
+def _prepare(stance: str) -> None:
     # The real torch_npu must not load: without CANN it ends the import of torch. Children ask for the same.
     os.environ.setdefault(ASKED_AUTOLOAD, os.environ.get(AUTOLOAD, "1"))
     os.environ[AUTOLOAD] = "0"
-    record.begin(stance)
     npu.stance = stance
     sys.meta_path.insert(0, before.Finder({"torch_npu": npu.spec_of, "torchvision": before.torchvision}))
-    hooks.after_import("torch", hooks.guarded("rehearsal")(_install_or_end))
 
 
 def _install_or_end(torch: ModuleType) -> None:
     """Without the stand-ins and the limits this would be a whole training, on whatever device is there."""
     try:
-        _install(torch)
+        if record.stance != "here":
+            _install(torch)
+        _follow_steps(torch)
     except Exception as error:
         hooks.give_up("rehearsal", error)
         reason = "%s: %s" % (type(error).__name__, error)
@@ -46,10 +57,16 @@ def _install_or_end(torch: ModuleType) -> None:
 
 
 def _install(torch: ModuleType) -> None:
-    record.tell_stance()
     devices.install(torch, record.stance)
     if record.stance == "npu":
         npu.refuse_cuda(torch)
         if os.environ.get(ASKED_AUTOLOAD, "1") == "1" and hasattr(torch, "_import_device_backends"):
             __import__("torch_npu")
-    limits.install(torch)
+    operators.install(torch, limits.tick)
+
+
+def _follow_steps(torch: ModuleType) -> None:
+    record.tell_stance()
+    limits.install()
+    if seeds.wanted() is not None:
+        trace.install(torch)

@@ -49,7 +49,10 @@ def install(torch: Any, stance: str) -> None:
         ranks.install(torch)
     if stance == "cuda":
         redirect.types.add("cuda")
-        know_npu(torch)
+        if redirect.has_npu():
+            know_npu(torch)
+        else:
+            _know_accelerator(torch)
         _cuda(torch)
 
 
@@ -57,8 +60,15 @@ def know_npu(torch: Any) -> None:
     """As npu not before torch_npu is imported: without it torch knows no such device there either."""
     redirect.types.add("npu")
     torch.Tensor.npu, torch.nn.Module.npu = _itself("Tensor.npu"), _itself("Module.npu")
+    torch.Tensor.is_npu = property(lambda _: False)  # as is_cuda: a tensor says where it is, on the CPU
+    _know_accelerator(torch)
+
+
+def _know_accelerator(torch: Any) -> None:
     if hasattr(torch, "accelerator"):
         _accelerator(torch)
+    if hasattr(torch._C, "_get_accelerator"):  # by which torch itself asks: a renamed device without hooks is an error
+        torch._C._get_accelerator = lambda *_: _real("cpu")
 
 
 def _devices(torch: Any) -> None:

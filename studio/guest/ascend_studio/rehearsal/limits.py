@@ -7,10 +7,9 @@ import time
 
 import ascend_studio
 from ascend_studio import hooks
-from ascend_studio.rehearsal import operators, record
+from ascend_studio.rehearsal import record
 
 if False:
-    from types import ModuleType
     from typing import Any
 
 STEPS = "ASCEND_STUDIO_REHEARSAL_STEPS"
@@ -22,8 +21,7 @@ _looked = 0.0
 _asked = 0.0
 
 
-def install(torch: ModuleType) -> None:
-    operators.install(torch, tick)
+def install() -> None:
     hooks.on_step("rehearsal_report", record.stepped)
     hooks.on_step("rehearsal", _stepped)
 

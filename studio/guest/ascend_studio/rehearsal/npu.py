@@ -12,7 +12,7 @@ import os
 import sys
 from importlib import import_module
 
-from ascend_studio.rehearsal import devices, record, redirect, standins
+from ascend_studio.rehearsal import devices, npu_parts, ranks, record, redirect, standins
 
 if False:
     from types import ModuleType
@@ -31,9 +31,25 @@ def facts() -> Any:
 
 
 def spec_of(name: str) -> Optional[importlib.machinery.ModuleSpec]:
+    if not redirect.has_npu():
+        return _hidden(name)
     if name not in _FILL:
         return None
     return importlib.machinery.ModuleSpec(name, _Loader(), is_package=name in _PACKAGES)  # type: ignore[arg-type]
+
+
+def _hidden(name: str) -> Optional[importlib.machinery.ModuleSpec]:
+    """Nothing, and of a torch_npu that is installed something that cannot be imported."""
+    found = importlib.machinery.PathFinder.find_spec(name)
+    return None if found is None else importlib.machinery.ModuleSpec(name, _Hiding())  # type: ignore[arg-type]
+
+
+class _Hiding:
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+        raise ModuleNotFoundError("No module named %r" % spec.name, name=spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        pass
 
 
 class _Loader:
@@ -62,6 +78,8 @@ def _torch_npu(module: Any, torch: Any) -> None:
     if stance == "npu":
         devices.know_npu(torch)
     torch._register_device_module("npu", module.npu)
+    if torch.distributed.is_available():
+        ranks.know_hccl(torch)
     torch.npu.amp = module.npu.amp = import_module("torch_npu.npu.amp")
     module.profiler = import_module("torch_npu.profiler")
     asked = os.environ.get("TORCH_TRANSFER_TO_NPU", "0")
@@ -81,6 +99,7 @@ def _npu(module: Any, torch: Any) -> None:
             setattr(module, name, redirect.counted("torch.npu." + name, lambda *_args, **_kwargs: None, "\0"))
         elif name.endswith("Tensor") and hasattr(torch, name):
             setattr(module, name, getattr(torch, name))
+    npu_parts.fill(module, torch, known)
     module._is_in_bad_fork = known["_is_in_bad_fork"]  # torch.manual_seed asks for it
     module.DoubleTensor = torch.FloatTensor
 

@@ -15,7 +15,7 @@ import weakref
 from importlib import import_module
 
 from ascend_studio import hooks
-from ascend_studio.rehearsal import record
+from ascend_studio.rehearsal import record, seeds
 
 if False:
     from types import ModuleType
@@ -24,6 +24,7 @@ if False:
 MOST = 20000  # different rows; shapes that never repeat are counted together after that
 REMEMBERED = 200000
 _OF_CURVES = os.path.join("ascend_studio", "torch_")
+_OF_TRACE = os.path.join("rehearsal", "trace.py")
 LAST = 1 << 62  # sequence numbers from here on belong to no forward pass
 
 _counts: Dict[Tuple[Any, ...], int] = {}
@@ -39,7 +40,7 @@ def install(torch: ModuleType, tick: Callable[[], None]) -> None:
     record.contents.append(_fill)
     _follow_modules(torch)
     _follow_optimizers(torch)
-    _mode_type(torch, tick)().__enter__()
+    _mode_type(torch, tick, seeds.wanted() is not None)().__enter__()
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_counts.clear)
 
@@ -48,7 +49,12 @@ def _fill(part: Dict[str, Any]) -> None:
     part["operators"] = [[*key, count] for key, count in _counts.items()]
 
 
-def _mode_type(torch: Any, tick: Callable[[], None]) -> Any:
+def modules() -> List[Any]:
+    """All that ran, and what they are made of, in the order of their names in each."""
+    return list(_names)
+
+
+def _mode_type(torch: Any, tick: Callable[[], None], is_seeded: bool) -> Any:
     base = import_module("torch.utils._python_dispatch").TorchDispatchMode
     node_of = getattr(torch._C, "_current_autograd_node", lambda: None)
     tensor = torch.Tensor
@@ -60,6 +66,8 @@ def _mode_type(torch: Any, tick: Callable[[], None]) -> Any:
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
+            if is_seeded:
+                seeds.fill(func, result)
             if getattr(func, "namespace", "") != "profiler" and not _is_ours(sys._getframe(1)):
                 count(tensor, func, args, kwargs, result, node_of())
                 tick()
@@ -69,12 +77,14 @@ def _mode_type(torch: Any, tick: Callable[[], None]) -> Any:
 
 
 def _is_ours(frame: Any) -> bool:
-    """What the curves compute, a gradient norm and the values of losses, is not the script's."""
+    """What the curves and the trace compute, norms and the values of losses, is not the script's."""
     for _ in range(4):
         if frame is None:
             return False
         path = frame.f_code.co_filename
         if _OF_CURVES in path and not path.endswith("torch_hooks.py"):  # which calls the script's own functions
+            return True
+        if path.endswith(_OF_TRACE):
             return True
         frame = frame.f_back
     return False

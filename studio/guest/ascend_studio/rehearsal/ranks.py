@@ -24,6 +24,13 @@ def install(torch: Any) -> None:
     hooks.after_import("torch.distributed.device_mesh", _mesh)
 
 
+def know_hccl(torch: Any) -> None:
+    """As torch_npu registers it: what asks for the backend of an NPU is told its name. No group of it is ever made."""
+    backend = torch.distributed.Backend
+    if not hasattr(backend, "HCCL"):
+        backend.register_backend("hccl", lambda *_args: None, devices=["npu"])
+
+
 def _names() -> Tuple[str, ...]:
     return (("nccl",) if "cuda" in redirect.types else ()) + (("hccl", "lccl") if "npu" in redirect.types else ())
 

@@ -58,7 +58,7 @@ def _find_libraries() -> None:
 
 
 def tell_stance() -> None:
-    note_once({"cuda": "rehearsal.as_cuda", "npu": "rehearsal.as_npu"}[stance])
+    note_once({"cuda": "rehearsal.as_cuda", "npu": "rehearsal.as_npu", "here": "rehearsal.here"}[stance])
 
 
 def note_once(key: str, **args: Any) -> None:

@@ -16,12 +16,18 @@ types: Set[str] = set()
 transferred = False
 """Whether a script that runs as npu has imported transfer_to_npu."""
 DEVICES = "ASCEND_STUDIO_REHEARSAL_DEVICES"
+NPU = "ASCEND_STUDIO_REHEARSAL_NPU"
 _DEVICE_ARGUMENTS = ("device", "device_type", "map_location", "device_id")
 
 
 def devices() -> int:
     """How many devices the host pretends to have: at least one for each process of a launcher."""
     return max(1, *(int(os.environ.get(name) or 1) for name in (DEVICES, "LOCAL_WORLD_SIZE")))
+
+
+def has_npu() -> bool:
+    """As cuda what was written for an NPU runs too, unless the host is to be one with CUDA alone."""
+    return record.stance == "npu" or os.environ.get(NPU, "") != "no"
 
 
 def main_type() -> str:

@@ -1,0 +1,87 @@
+"""What a rehearsal left: artifacts/rehearsal.json and the operators that ran as a table."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from studio import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+FILE = "artifacts/rehearsal.json"
+OPERATORS = "artifacts/operators.csv"
+HEAD = (
+    "operator", "phase", "module", "input_dtypes", "input_shapes", "output_dtypes", "output_shapes", "count",
+)  # fmt: skip
+_NO_PLACE = ("torch.npu.", "torch.cuda.", "torch.accelerator.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blocked:
+    """`kind`: raised; disabled, where torch warns and goes on without it; ignored; asked, and told that there is no
+    CUDA; unknown, where the rehearsal itself has no stand-in. `path`, `line`: of the script's own code."""
+
+    name: str
+    message: str
+    kind: Literal["raised", "disabled", "ignored", "asked", "unknown"]
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """Of one optimizer: digests of the bits of its gradients and of the weights after it, and the gradients' norm."""
+
+    gradients: str
+    norm: float | str
+    weights: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """`losses`: of the first rank that has any, non-finite ones as in the protocol; `operators`: how many different
+    ones ran; `ended`: "steps", "time" or "memory" where a limit ended it, "script" where the script did; `traces`: of
+    each process that has one, by rank."""
+
+    stance: str
+    device: str = "cpu"
+    steps: int
+    losses: tuple[float | str, ...]
+    redirected: dict[str, int]
+    blocked: tuple[Blocked, ...]
+    operators: int
+    processes: int
+    ended: str
+    answer: bool
+    traces: tuple[tuple[Step, ...], ...] = ()
+
+
+def read_report(folder: Path) -> Report | None:
+    """None where the file is missing, damaged, or of another studio."""
+    try:
+        return msgspec.convert(files.read_json(folder / FILE), Report)
+    except msgspec.ValidationError:
+        return None
+
+
+def read_operators(folder: Path) -> list[dict[str, str]]:
+    """Rows by HEAD; none where the table is missing."""
+    try:
+        with (folder / OPERATORS).open(encoding="utf-8", errors="replace", newline="") as file:
+            return list(csv.DictReader(file))
+    except (OSError, csv.Error):
+        return []
+
+
+def uses_device(redirected: Iterable[str]) -> bool:
+    """Whether anything was put on a device: to ask for its name or to pin memory is not that."""
+    return any(
+        name.startswith(("Tensor.", "Module.", "torch.")) and not name.startswith(_NO_PLACE) and "pin" not in name
+        for name in redirected
+    )

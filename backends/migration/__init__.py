@@ -1,0 +1,38 @@
+"""Migration: what stands between a GPU project and an NPU, the edits for it, and the proof that it still trains."""
+
+from backends.migration.certify.spec import CertifySpec
+from backends.migration.migrate.spec import MigrateSpec
+from backends.migration.official.spec import OfficialSpec
+from backends.migration.scan.spec import ScanSpec
+from studio.feature import Action, Feature
+
+FEATURE = Feature(
+    id="migration",
+    order=20,
+    actions=(
+        Action(
+            name="scan",
+            spec=ScanSpec,
+            work="backends.migration.scan.work:scan",
+            answer="backends.migration.scan.work:answer",
+        ),
+        Action(
+            name="migrate",
+            spec=MigrateSpec,
+            work="backends.migration.migrate.work:migrate",
+            answer="backends.migration.migrate.answer:answer",
+        ),
+        Action(
+            name="certify",
+            spec=CertifySpec,
+            work="backends.migration.certify.work:certify",
+            answer="backends.migration.certify.certificate:answer",
+        ),
+        Action(
+            name="second-opinion",
+            spec=OfficialSpec,
+            work="backends.migration.official.work:second_opinion",
+            answer="backends.migration.official.work:answer",
+        ),
+    ),
+)

@@ -1,0 +1,49 @@
+"""The two rehearsals: runs of their own beside the certificate's, so that each has its log, its curves and its page."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from studio import run as runs
+from studio import worker
+from studio.supervisor import STOP
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backends.migration.certify.spec import CertifySpec
+    from studio.run import Glance, Run
+
+COMMAND = "rehearse"
+# As the guest reads it: a host with CUDA has no torch_npu, and code for both is to take its path for CUDA.
+CUDA_ALONE = {"ASCEND_STUDIO_REHEARSAL_NPU": "no"}
+EVERY = 0.2
+OVER = ("ended", "lost")
+
+
+def values(spec: CertifySpec, stance: str, line: tuple[str, ...], workdir: Path) -> dict[str, Any]:
+    """As run.json of a rehearsal has them; `tests/migration` holds them against its spec."""
+    proof = spec.proof
+    python = spec.training.python
+    return {
+        "program": {"line": list(line), "workdir": str(workdir), "python": str(python) if python.parts else ""},
+        "rehearsal": {
+            "stance": stance, "steps": proof.steps, "minutes": proof.minutes, "memory": proof.memory,
+            "host_cards": proof.host_cards, "seed": proof.seed,
+        },
+        "environment": {"env": dict(spec.environment.env) | (CUDA_ALONE if stance == "cuda" else {})},
+    }  # fmt: skip
+
+
+def run_to_end(beside: Run, command: str, asked: dict[str, Any], top: Path) -> tuple[Run, Glance]:
+    """A run of its own; a stop of this worker is passed on. Raises StudioError where it cannot be started."""
+    run = runs.create(beside.folder.parent, command, asked, top)
+    worker.start(run)
+    is_told = False
+    while (glance := runs.glance(run)).state not in OVER:
+        if STOP.asked and not is_told:
+            is_told = worker.stop(run)
+        time.sleep(EVERY)
+    worker.reap_started()
+    return run, glance

@@ -1,0 +1,74 @@
+"""What is certified: two folders, and the line that trains in each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from studio.schema import Problem, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    original: Path = option(Path(), positional=True)
+    migrated: Path = option(Path(), positional=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """`workdir`: its place within either project is where the line starts; outside of both, at their tops. `linked`:
+    folders of data that are too large to copy, separated by commas; the line must not write there."""
+
+    line: tuple[str, ...] = option((), wants="line")
+    workdir: Path = option(Path(), wants="here")
+    python: Path = option(Path(), wants="file")
+    linked: str = option("")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """`minutes`, `memory`: of each of the two rehearsals. `host_cards`: those that the host pretends to have."""
+
+    steps: int = option(3, low=1, high=10_000)
+    seed: int = option(1, low=0, high=2**32 - 1)
+    minutes: float = option(10.0, unit="minutes", above=0, high=10_000)
+    memory: int | None = option(None, unit="mb", low=1, high=100_000_000)
+    host_cards: int = option(1, low=1, high=64, spelled="cards")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    env: tuple[tuple[str, str], ...] = option(())
+
+
+def _folders_are_there(spec: CertifySpec) -> Iterable[Problem]:
+    for name, path in (("original", spec.pair.original), ("migrated", spec.pair.migrated)):
+        if path == Path():
+            yield Problem(field=name, rule="migration.certify.no_path")
+        elif not path.is_dir():
+            yield Problem(field=name, rule="migration.certify.no_folder", args={"path": str(path)})
+
+
+def _line_is_given(spec: CertifySpec) -> Iterable[Problem]:
+    if not spec.training.line:
+        yield Problem(field="line", rule="migration.certify.no_line")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifySpec:
+    pair: Pair = field(default_factory=Pair)
+    training: Training = field(default_factory=Training)
+    proof: Proof = field(default_factory=Proof)
+    environment: Environment = field(default_factory=Environment)
+
+    RULES = (_folders_are_there, _line_is_given)
+
+
+def code_of(spec: CertifySpec, folder: Path) -> tuple[Path, ...]:
+    """What a certificate would run of a folder, the project: whose trust is asked for."""
+    given = (spec.pair.original, spec.pair.migrated, spec.training.python)
+    return tuple(path for path in given if path != Path() and path.resolve().is_relative_to(folder.resolve()))

@@ -1,0 +1,85 @@
+"""What is migrated, how, and where the result goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from backends.migration.migrate import git
+from backends.migration.scan.spec import Against, Speed
+from studio.schema import Problem, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Migrated:
+    """`path` may be empty where only `undo` is asked for. `accept`: ready, what is accepted unless somebody rejects
+    it; all, also what is only offered. `decisions`: a file of `changes.Decisions`."""
+
+    path: Path = option(Path(), positional=True)
+    style: Literal["minimal", "explicit"] = option("minimal")
+    accept: Literal["ready", "all"] = option("ready")
+    decisions: Path = option(Path(), wants="file")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Neither `into` nor `branch`: the changes are planned, nothing is written. `undo`: the run to take back."""
+
+    into: Path = option(Path(), spelled="out")
+    branch: str = option("")
+    undo: Path = option(Path(), wants="run")
+
+
+def _path_is_a_folder(spec: MigrateSpec) -> Iterable[Problem]:
+    path = spec.migrated.path
+    if spec.result.undo != Path():
+        if not (spec.result.undo / "artifacts" / "undo.json").is_file():
+            yield Problem(field="undo", rule="migration.rule.no_undo", args={"run": spec.result.undo.name})
+    elif path == Path():
+        yield Problem(field="path", rule="migration.rule.no_path")
+    elif not path.is_dir():
+        yield Problem(field="path", rule="migration.rule.no_folder", args={"path": str(path)})
+
+
+def _decisions_are_there(spec: MigrateSpec) -> Iterable[Problem]:
+    decisions = spec.migrated.decisions
+    if decisions != Path() and not decisions.is_file():
+        yield Problem(field="decisions", rule="migration.rule.no_file", args={"path": str(decisions)})
+
+
+def _result_can_be_written(spec: MigrateSpec) -> Iterable[Problem]:
+    into, path = spec.result.into, spec.migrated.path
+    if into == Path():
+        return
+    if spec.result.branch:
+        yield Problem(field="into", rule="migration.rule.copy_or_branch")
+    elif into.resolve() == path.resolve() or path.resolve() in into.resolve().parents:
+        yield Problem(field="into", rule="migration.rule.out_inside", args={"path": str(into)})
+    elif into.is_symlink() or into.is_file() or (into.is_dir() and any(into.iterdir())):
+        yield Problem(field="into", rule="migration.rule.out_exists", args={"path": str(into)})
+
+
+def _branch_can_be_made(spec: MigrateSpec) -> Iterable[Problem]:
+    path, branch = spec.migrated.path, spec.result.branch
+    if not branch or not path.is_dir():
+        return
+    if not git.is_repository(path):
+        yield Problem(field="branch", rule="migration.rule.no_repository", args={"path": str(path)})
+    elif not git.is_name(path, branch):
+        yield Problem(field="branch", rule="migration.rule.no_branch_name", args={"text": branch[:60]})
+    elif git.has_branch(path, branch):
+        yield Problem(field="branch", rule="migration.rule.branch_exists", args={"branch": branch[:60]})
+
+
+@dataclass(frozen=True, kw_only=True)
+class MigrateSpec:
+    migrated: Migrated = field(default_factory=Migrated)
+    result: Result = field(default_factory=Result)
+    against: Against = field(default_factory=Against)
+    speed: Speed = field(default_factory=Speed)
+
+    RULES = (_path_is_a_folder, _decisions_are_there, _result_can_be_written, _branch_can_be_made)

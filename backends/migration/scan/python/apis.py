@@ -1,0 +1,101 @@
+"""Names of torch's GPU stack, wherever they are used: called, read, set, as a decorator, through getattr."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from backends.migration.scan.python.categories import category_of, is_kernel
+from backends.migration.scan.python.seen import seen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from backends.migration.found import Place
+    from backends.migration.scan.python.module import Module
+
+_SAME_EVERYWHERE = frozenset(("torch_compile", "jit", "amp_generic", "dataparallel"))
+"""Whether torch has these says its version, not its device."""
+_FETCHED = {"getattr": "getattr", "hasattr": "hasattr", "setattr": "set", "delattr": "set"}
+
+
+def api_places(module: Module) -> Iterator[Place]:
+    for kind in (ast.Attribute, ast.Name, ast.Subscript):
+        for node in module.nodes(kind):
+            if not _is_part(node, module):
+                yield from _named(node, module)
+    for call, function in module.calls:
+        if function in _FETCHED:
+            yield from _fetched(call, _FETCHED[function], module)
+        elif function in ("importlib.import_module", "__import__") and not _is_part(call, module):
+            yield from _named(call, module, "import")
+
+
+def _is_part(node: ast.expr, module: Module) -> bool:
+    """A part of a longer name: only the whole is a place."""
+    parent = module.parent(node)
+    if isinstance(parent, ast.Attribute | ast.Subscript):
+        return parent.value is node and module.name_of(parent) is not None
+    if isinstance(parent, ast.Call) and parent.args[:1] == [node] and isinstance(node, ast.Attribute | ast.Name):
+        return module.name_of(parent.func) in _FETCHED and _member(parent, module) is not None
+    return isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+
+
+def _named(node: ast.expr, module: Module, context: str = "") -> Iterator[Place]:
+    name = module.name_of(node)
+    if name is None:
+        return
+    category = category_of(name)
+    if category is not None:
+        use, args = usage(node, module)
+        yield seen(module, node, category, name, context or use, args)
+    elif is_kernel(name) and (decorated := _decorated(node, module)) is not None:
+        yield seen(module, node, "triton_kernel", name, "decorator", {"function": decorated})
+
+
+def _fetched(call: ast.Call, context: str, module: Module) -> Iterator[Place]:
+    name = _member(call, module)
+    category = category_of(name) if name is not None else None
+    if name is None or category is None or (context == "hasattr" and category in _SAME_EVERYWHERE):
+        return
+    outer = module.parent(call)
+    if isinstance(outer, ast.Attribute) and module.name_of(outer) is not None:
+        return  # getattr(torch, "cuda").is_available: the longer name is the place
+    yield seen(module, call, category, name, context, {"base": module.source(call.args[0])})
+
+
+def _member(call: ast.Call, module: Module) -> str | None:
+    """What getattr(base, "name") and the like are about, where both are known."""
+    if len(call.args) < 2:
+        return None
+    base, name = module.name_of(call.args[0]), module.text_of(call.args[1])
+    return f"{base}.{name}" if base and name else None
+
+
+def _decorated(node: ast.expr, module: Module) -> str | None:
+    """The name of the function or class that this, or a call of this, decorates."""
+    parent = module.parent(node)
+    decorator: ast.AST = parent if isinstance(parent, ast.Call) and parent.func is node else node
+    owner = module.parent(decorator)
+    if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and decorator in owner.decorator_list:
+        return owner.name
+    return None
+
+
+def usage(node: ast.expr, module: Module) -> tuple[str, dict[str, Any]]:
+    """How a name is used, and what an edit of it needs."""
+    decorated = _decorated(node, module)
+    if decorated is not None:
+        return "decorator", {"function": decorated}
+    parent = module.parent(node)
+    if isinstance(parent, ast.Call) and parent.func is node:
+        return "call", {"arguments": len(parent.args) + len(parent.keywords)}
+    if isinstance(parent, ast.Assign | ast.AugAssign | ast.AnnAssign) and parent.value is not node:
+        return "set", {"value": module.source(parent.value)[:80]} if parent.value is not None else {}
+    if isinstance(parent, ast.Compare):
+        return "compare", {}
+    if isinstance(parent, ast.Assign | ast.AnnAssign):
+        return "alias", {}
+    if isinstance(parent, ast.ClassDef):
+        return "base", {"class": parent.name}
+    return "", {}

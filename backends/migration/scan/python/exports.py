@@ -1,0 +1,271 @@
+"""What the modules of a project give to one another: other names for torch, constants, compiled extensions."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import re
+import sys
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from backends.migration.scan.python.flow import reaching
+from backends.migration.scan.python.libraries import is_library
+from backends.migration.scan.python.scopes import origin_of
+from backends.migration.scan.python.tree import Tree, Unparsable, parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from backends.migration.scan.python.scopes import Binding
+
+_WORTH_PARSING = re.compile(r"\bimport\b|\bdef cuda\b|[\"'](?:torch|cud|nccl|nvtx|amp|jit|backends)[\w.]*[\"']")
+_HOPS = 16  # from one module to the next; a longer chain is a circle
+_PART = re.compile(r"(?:torch|cuda|cudnn|nccl|nvtx|amp|jit|backends)(?:\.\w+)*")  # that getattr() may be given
+
+
+class Exported(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Of one module. `names`: to the dotted name each stands for; `constants`: texts that are part of such a name.
+
+    `stars`: modules that it imports * from. `extensions`: compiled modules that a setup file builds. `own_cuda`:
+    classes that define a `cuda` of their own.
+    """
+
+    names: dict[str, str] = {}
+    constants: dict[str, str] = {}
+    stars: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+    own_cuda: tuple[str, ...] = ()
+
+
+NOTHING = Exported()
+
+
+def exports_of(path: str, text: str) -> Exported:
+    """What other modules may need of this one; never raises."""
+    if not _WORTH_PARSING.search(text):
+        return NOTHING
+    try:
+        tree = Tree(parsed(text.removeprefix("\ufeff").encode("utf-8", "replace").decode()), path, deep=False)
+    except Unparsable:
+        return NOTHING
+    names, constants = _bound(tree)
+    return Exported(
+        names=names,
+        constants=constants,
+        stars=tuple(origin_of(node, tree.package) for node in tree.nodes[ast.ImportFrom] if node.names[0].name == "*"),
+        extensions=_extensions(tree),
+        own_cuda=tuple(node.name for node in tree.nodes[ast.ClassDef] if defines_cuda(node)),
+    )
+
+
+def _bound(tree: Tree) -> tuple[dict[str, str], dict[str, str]]:
+    names: dict[str, str] = {}
+    constants: dict[str, str] = {}
+    for name, bindings in tree.module.bindings.items():
+        if (dotted := _dotted(bindings, tree)) is not None:
+            names[name] = dotted
+        elif (text := _text(bindings)) is not None:
+            constants[name] = text
+    return names, constants
+
+
+def _dotted(bindings: list[Binding], tree: Tree) -> str | None:
+    """What the name stands for once the module has run, torch before others."""
+    seen = reaching(tree, bindings, None)
+    found = [name for binding in seen if (name := _name(binding.value, tree, 0)) is not None]
+    found = [name for name in found if name.partition(".")[0] not in sys.stdlib_module_names]
+    return next((name for name in found if name.startswith("torch")), found[0] if found else None)
+
+
+def _name(value: ast.AST | str | None, tree: Tree, depth: int) -> str | None:
+    if isinstance(value, str) or value is None or depth > _HOPS:
+        return value if isinstance(value, str) else None
+    if isinstance(value, ast.Attribute):
+        base = _name(value.value, tree, depth + 1)
+        return f"{base}.{value.attr}" if base else None
+    if isinstance(value, ast.Name):
+        for binding in reversed(tree.module.bindings.get(value.id, ())):
+            if binding.value is not value and (name := _name(binding.value, tree, depth + 1)) is not None:
+                return name
+        return None
+    return _name_of_other(value, tree, depth)
+
+
+def _name_of_other(value: ast.AST, tree: Tree, depth: int) -> str | None:
+    if isinstance(value, ast.IfExp):
+        return _name(value.body, tree, depth + 1) or _name(value.orelse, tree, depth + 1)
+    if isinstance(value, ast.Call) and value.args:
+        last = value.args[min(1, len(value.args) - 1)]
+        text = last.value if isinstance(last, ast.Constant) and isinstance(last.value, str) else ""
+        called = value.func.id if isinstance(value.func, ast.Name) else getattr(value.func, "attr", "")
+        if called == "getattr" and text and (base := _name(value.args[0], tree, depth + 1)):
+            return f"{base}.{text}"
+        if called == "import_module" and text and text[0] != ".":
+            return text
+    return None
+
+
+def _text(bindings: list[Binding]) -> str | None:
+    value = bindings[-1].value
+    text = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
+    return text if _PART.fullmatch(text) else None
+
+
+def _extensions(tree: Tree) -> tuple[str, ...]:
+    """Names that CUDAExtension(…) and CppExtension(…) give to the modules that they build."""
+    return tuple(
+        name.value
+        for call in tree.nodes[ast.Call]
+        if getattr(call.func, "attr", getattr(call.func, "id", "")) in ("CUDAExtension", "CppExtension")
+        for name in (*call.args[:1], *(keyword.value for keyword in call.keywords if keyword.arg == "name"))
+        if isinstance(name, ast.Constant) and isinstance(name.value, str)
+    )
+
+
+def defines_cuda(node: ast.ClassDef) -> bool:
+    return any(isinstance(inner, ast.FunctionDef) and inner.name == "cuda" for inner in node.body)
+
+
+class Exports:
+    """Of all modules of a project: which module an import means, and what a name of it stands for."""
+
+    def __init__(self, modules: Mapping[str, Exported] | None = None) -> None:
+        """`modules`: by path, relative to the project, with "/"."""
+        self._modules: dict[str, Exported] = {}
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for path, exported in (modules or {}).items():
+            module = _module(path)
+            self._modules[module] = exported
+            self._by_name[module.rpartition("/")[2]].append(module)
+        self._packages = {folder for module in self._modules for folder in _folders(module)}
+        self._regular = {_folder(path) for path in modules or {} if path.endswith("__init__.py")}
+        for folder in self._packages:
+            self._by_name[folder.rpartition("/")[2]].append(folder)
+        self._canonical: dict[tuple[str, str], str] = {}
+        self.extensions = frozenset(name for each in self._modules.values() for name in each.extensions)
+        self.own_cuda = frozenset(name for each in self._modules.values() for name in each.own_cuda)
+
+    @property
+    def digest(self) -> str:
+        """Of everything that can change what another module's reader sees; most edits of a module leave it."""
+        content = sorted((module, each) for module, each in self._modules.items() if each != NOTHING)
+        return hashlib.sha256(msgspec.json.encode([sorted(self._modules), content])).hexdigest()
+
+    def origin(self, node: ast.ImportFrom, package: str, path: str) -> str:
+        """The module after `from`, as canonical() gives it."""
+        return self.canonical(origin_of(node, package), path)
+
+    def canonical(self, name: str, path: str) -> str:
+        """What a dotted name stands for in the module at `path`: "torch.cuda" for "utils.tc", or the name itself.
+
+        A module of the project becomes "/folder/module", and what is unknown of it "/folder/module.name".
+        """
+        folder = _folder(path)
+        known = self._canonical.get((folder, name))
+        if known is None:
+            known = self._canonical[folder, name] = self._resolved(name, folder, 0)
+        return known
+
+    def constant(self, name: str, path: str) -> str | None:
+        """The text that a name of another module is bound to."""
+        module, _, rest = self.canonical(name, path).rpartition(".")
+        exported = self._modules.get(module[1:]) if module.startswith("/") else None
+        return exported.constants.get(rest) if exported is not None else None
+
+    def _resolved(self, name: str, folder: str, hops: int) -> str:
+        if name[:1] != "/":
+            found = self._module_of(name, folder)
+            if found is None:
+                return name
+            name = found
+        module, rest = self._split(name)
+        if not rest or hops > _HOPS:
+            return name
+        target = self._exported(module, rest[0], hops)
+        if target is None:
+            inner = f"/{module}/{rest[0]}" if module else f"/{rest[0]}"
+            if self._is_module(inner[1:]):
+                return self._resolved(".".join((inner, *rest[1:])), folder, hops + 1)
+            return name
+        return self._resolved(".".join((target, *rest[1:])), _folder_of_module(module, self._regular), hops + 1)
+
+    def _exported(self, module: str, name: str, hops: int) -> str | None:
+        exported = self._modules.get(module)
+        if exported is None:
+            return None
+        if name in exported.names:
+            target = exported.names[name]
+            return None if target == f"/{module}.{name}" else target
+        folder = _folder_of_module(module, self._regular)
+        for star in exported.stars if hops < _HOPS else ():
+            start = self._resolved(star, folder, hops + 1)
+            if start.startswith("/") and start != f"/{module}":
+                found = self._resolved(f"{start}.{name}", folder, hops + 1)
+                if found != f"{start}.{name}":
+                    return found
+        return None
+
+    def _split(self, name: str) -> tuple[str, tuple[str, ...]]:
+        """Module and the names after it; a folder's own name may have dots."""
+        whole = name[1:]
+        head, _, tail = whole.rpartition("/")
+        parts = tail.split(".")
+        for end in range(len(parts), 0, -1):
+            module = "/".join(filter(None, (head, ".".join(parts[:end]))))
+            if self._is_module(module):
+                return module, tuple(parts[end:])
+        return "/".join(filter(None, (head, parts[0]))), tuple(parts[1:])
+
+    def _is_module(self, module: str) -> bool:
+        return module in self._modules or module in self._packages
+
+    def _module_of(self, name: str, folder: str) -> str | None:
+        """Where an absolute import of this project lies, as "/a/b.rest"; None for what is not of the project."""
+        parts = name.split(".")
+        if parts[0] not in self._by_name or (is_library(parts[0]) and not self._is_module(parts[0])):
+            return None
+        roots = [root for root in self._roots(parts[0], folder) if self._is_module(_under(root, parts[0]))]
+        if not roots:
+            return None
+        best = max(roots, key=lambda root: self._depth(root, parts))
+        depth = self._depth(best, parts)
+        return ".".join(("/" + _under(best, *parts[:depth]), *parts[depth:]))
+
+    def _depth(self, root: str, parts: list[str]) -> int:
+        """How many parts of a dotted name are folders and files under the root."""
+        depth = 0
+        while depth < len(parts) and self._is_module(_under(root, *parts[: depth + 1])):
+            depth += 1
+        return depth
+
+    def _roots(self, first: str, folder: str) -> list[str]:
+        """Folders that Python may look into: that of the script, those above it, the project, and where it fits."""
+        above = [folder, *(folder[: at.start()] for at in reversed(list(re.finditer("/", folder)))), "", "src"]
+        elsewhere = [module.rpartition("/")[0] for module in self._by_name[first]]
+        near = [root for root in above if root not in self._regular or root == folder]
+        return list(dict.fromkeys((*near, *(elsewhere if len(set(elsewhere)) == 1 else ()))))
+
+
+def _under(root: str, *parts: str) -> str:
+    return "/".join(filter(None, (root, *parts)))
+
+
+def _module(path: str) -> str:
+    """A package stands for its __init__."""
+    return path.rpartition(".")[0].removesuffix("/__init__") if "/" in path else path.rpartition(".")[0]
+
+
+def _folders(module: str) -> list[str]:
+    return [module[: at.start()] for at in re.finditer("/", module)]
+
+
+def _folder(path: str) -> str:
+    return os.path.dirname(path)  # noqa: PTH120 - a path inside the project, always with "/"
+
+
+def _folder_of_module(module: str, packages: set[str]) -> str:
+    return module if module in packages else module.rpartition("/")[0]

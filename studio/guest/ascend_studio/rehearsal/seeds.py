@@ -1,0 +1,71 @@
+"""What a script leaves to chance, the same each time: for two rehearsals whose numbers are to be compared.
+
+Each process starts from the seed and its rank, and memory that nobody has written is zero. What a script seeds itself
+counts as it does without this.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+
+import ascend_studio
+from ascend_studio import hooks
+
+if False:
+    from types import ModuleType
+    from typing import Any, Callable, Optional
+
+SEED = "ASCEND_STUDIO_REHEARSAL_SEED"
+LARGEST = 1 << 32  # numpy takes none beyond
+UNWRITTEN = frozenset((
+    "aten.empty.memory_format", "aten.empty_strided.default", "aten.empty_like.default", "aten.new_empty.default",
+    "aten.new_empty_strided.default", "aten.empty_permuted.default",
+))  # fmt: skip
+
+
+def wanted() -> Optional[int]:
+    """None where no seed was asked for: the rehearsal is then as much left to chance as the script is."""
+    text = os.environ.get(SEED, "")
+    return (int(text) + ascend_studio._rank()) % LARGEST if text else None
+
+
+def begin(seed: int) -> None:
+    random.seed(seed)
+    random.seed = _seeded(random.seed, seed)
+    hooks.after_import("numpy.random", hooks.guarded("seed of numpy")(functools.partial(_numpy, seed)))
+    hooks.after_import("torch", hooks.guarded("seed")(functools.partial(_torch, seed)))
+
+
+def _seeded(original: Callable[..., Any], seed: int) -> Callable[..., Any]:
+    """Asked to take one from the system, it takes this one."""
+
+    @functools.wraps(original)
+    def with_seed(given: Any = None, *args: Any, **kwargs: Any) -> Any:
+        return original(seed if given is None else given, *args, **kwargs)
+
+    return with_seed
+
+
+def _numpy(seed: int, numpy_random: ModuleType) -> None:
+    space: Any = numpy_random
+    space.seed(seed)
+    for name in ("seed", "default_rng"):
+        setattr(space, name, _seeded(getattr(space, name), seed))
+
+
+def _torch(seed: int, torch: Any) -> None:
+    torch.manual_seed(seed)
+
+    def take_seed() -> int:
+        torch.manual_seed(seed)
+        return seed
+
+    torch.seed = torch.random.seed = take_seed
+
+
+def fill(operator: Any, result: Any) -> None:
+    """To be called with what an operator gave."""
+    if str(operator) in UNWRITTEN and result.device.type == "cpu":
+        result.zero_()

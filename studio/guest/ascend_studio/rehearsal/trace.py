@@ -1,0 +1,147 @@
+"""The gradients and weights of each step, as digests of their bits: for two rehearsals that are to be compared.
+
+Gradients count as the optimizer gets them, unscaled, clipped and averaged over the ranks; in a script without an
+optimizer, as each backward leaves them in the modules that ran.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import math
+import os
+from importlib import import_module
+
+from ascend_studio import hooks, trainer_callbacks
+from ascend_studio.rehearsal import operators, record
+
+if False:
+    from typing import Any, Dict, Iterable, List, Tuple
+
+MOST = 10000  # steps
+STEP = "step_trace"  # the name that its errors are told under
+
+_steps: List[Dict[str, Any]] = []
+_open: List[Any] = []  # the optimizer whose weights are still to be looked at
+
+
+def install(torch: Any) -> None:
+    record.contents.append(_fill)
+    _follow_optimizers(torch)
+    _follow_backward(torch)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_forget)
+
+
+def _forget() -> None:
+    del _steps[:], _open[:]
+
+
+def _fill(part: Dict[str, Any]) -> None:
+    """A rehearsal that ends with a step ends before the optimizer's other listeners are called."""
+    _close()
+    part["trace"] = _steps
+
+
+def _follow_optimizers(torch: Any) -> None:
+    optimizer = import_module("torch.optim.optimizer")
+    if not hasattr(optimizer, "register_optimizer_step_pre_hook"):  # torch before 2.0
+        return
+    guard = hooks.guarded(STEP)
+
+    def begun(one: Any, args: Any, kwargs: Any) -> None:
+        if not _has_closure(args, kwargs):
+            _open_step(torch, one)
+
+    def done(one: Any, args: Any, kwargs: Any) -> None:
+        if _has_closure(args, kwargs):
+            _open_step(torch, one)
+        _close()
+
+    optimizer.register_optimizer_step_pre_hook(guard(begun))
+    optimizer.register_optimizer_step_post_hook(guard(done))
+
+
+def _has_closure(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bool:
+    """LBFGS computes its gradients within the step."""
+    return (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
+
+
+def _open_step(torch: Any, optimizer: Any) -> None:
+    _close()
+    weights = [one for group in optimizer.param_groups for one in group["params"]]
+    _add(torch, weights)
+    _open[:] = [torch, weights]
+
+
+def _close() -> None:
+    if _open:
+        torch, weights = _open
+        del _open[:]
+        _steps[-1]["weights"] = _digest(torch, weights)[0]
+
+
+def _follow_backward(torch: Any) -> None:
+    original = torch.autograd.backward
+    look = hooks.guarded(STEP)(_look_without_optimizer)
+
+    def backward(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        look(torch)
+        return result
+
+    backward.__doc__, backward.__wrapped__ = original.__doc__, original  # type: ignore[attr-defined]
+    torch.autograd.backward = backward
+
+
+def _look_without_optimizer(torch: Any) -> None:
+    steps = trainer_callbacks.standing.steps
+    if steps is None or steps.optimizers_made or steps.in_backward or steps.is_compiling():
+        return
+    weights = [one for module in operators.modules() for one in module.parameters(recurse=False)]
+    _add(torch, weights)
+    _steps[-1]["weights"] = _digest(torch, weights)[0]
+
+
+def _add(torch: Any, weights: List[Any]) -> None:
+    """`steps` is full after MOST: the last then stands for all that follow."""
+    digest, norm = _digest(torch, [one.grad for one in weights if one.grad is not None])
+    step = {"gradients": digest, "norm": norm if math.isfinite(norm) else _told(norm), "weights": ""}
+    if len(_steps) < MOST:
+        _steps.append(step)
+    else:
+        _steps[-1] = step
+
+
+def _told(number: float) -> str:
+    """As in the protocol: JSON has no such number."""
+    return "NaN" if number != number else "Infinity"
+
+
+def _digest(torch: Any, tensors: Iterable[Any]) -> Tuple[str, float]:
+    """Of types, shapes and bits, and the norm of all together."""
+    found, squares = hashlib.blake2b(digest_size=8), 0.0
+    with torch.no_grad():
+        for one in map(_local, tensors):
+            found.update(("%s %s" % (one.dtype, tuple(one.shape))).encode())
+            if one.numel():
+                found.update(_octets(one))
+                squares += float(torch.linalg.vector_norm(one, dtype=torch.float64)) ** 2 if _is_real(one) else 0.0
+    return found.hexdigest(), math.sqrt(squares) if squares == squares else squares
+
+
+def _is_real(tensor: Any) -> bool:
+    return bool(tensor.is_floating_point())
+
+
+def _local(tensor: Any) -> Any:
+    """What this process has of it, dense and in one piece."""
+    one = tensor.detach()
+    one = one.to_local() if hasattr(one, "to_local") else one
+    one = one.coalesce().values() if one.is_sparse else one
+    return one.to("cpu").contiguous()
+
+
+def _octets(tensor: Any) -> memoryview:
+    size = tensor.numel() * tensor.element_size()
+    return memoryview((ctypes.c_char * size).from_address(tensor.data_ptr()))

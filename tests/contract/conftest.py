@@ -1,0 +1,28 @@
+"""The wheel that contracts are held against."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.contract.transfer_to_npu import TABLE
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """TORCH_NPU_WHEEL names one; otherwise it is asked of the package index, 44 MB."""
+    if "TORCH_NPU_WHEEL" in os.environ:
+        return Path(os.environ["TORCH_NPU_WHEEL"])
+    folder = tmp_path_factory.mktemp("wheel")
+    wanted = "torch_npu==" + json.loads(TABLE.read_text("utf-8"))["version"]
+    line = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "-q", "-d", str(folder)]
+    try:
+        subprocess.run([*line, wanted], stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        pytest.skip(f"no wheel of {wanted} to be had: {error}")
+    return next(folder.glob("*.whl"))

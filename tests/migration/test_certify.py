@@ -1,0 +1,187 @@
+"""Certificates from the command line: real rehearsals of a small project."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from backends.launch.own.spec import OwnSpec
+from backends.launch.rehearse.spec import RehearseSpec
+from backends.migration.certify import certificate, on_npu, rehearsing
+from backends.migration.certify.certificate import TITLES
+from backends.migration.certify.spec import CertifySpec, code_of
+from studio import schema, texts
+from tests.studio.test_command_line import last_json, studio
+
+if TYPE_CHECKING:
+    import subprocess
+
+RECORDED = Path(__file__).parent.parent / "recorded" / "npu_smi"
+needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
+
+# Seeds nothing, reads data beside the project, and writes where it is started.
+TRAIN = """
+import json, os, random
+import torch
+
+scale = json.load(open(os.path.join("..", "data", "scale.json")))
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 2)).cuda()
+optimizer = torch.optim.AdamW(net.parameters(), lr=random.random())
+for step in range(1000):
+    with torch.autocast(device.type, dtype=torch.bfloat16):
+        loss = scale * net(torch.randn(3, 4, device=device)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    torch.save(net.state_dict(), "checkpoint.pt")
+"""
+MIGRATED = (
+    TRAIN.replace("import torch\n", "import torch\ntry:\n    import torch_npu\nexcept ImportError:\n    pass\n")
+    .replace('"cuda" if torch.cuda.is_available() else "cpu"', '"npu" if torch.npu.is_available() else "cuda"')
+    .replace(".cuda()", ".to(device)")
+)
+
+
+def project(folder: Path, name: str, text: str) -> Path:
+    (folder / name).mkdir(parents=True)
+    (folder / name / "train.py").write_text(text)
+    (folder / "data").mkdir(exist_ok=True)
+    (folder / "data" / "scale.json").write_text("0.5")
+    return folder / name
+
+
+def certify(original: Path, migrated: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    line = ("--", sys.executable, "train.py")
+    return studio("--no-project", "certify", str(original), str(migrated), *words, "--json", *line, cwd=original)
+
+
+def states(answer: dict[str, Any]) -> dict[str, str]:
+    return {one["name"]: one["state"] for one in answer["checks"]}
+
+
+@needs_torch
+def test_that_a_migrated_project_is_certified_and_neither_folder_is_written_to(tmp_path: Path) -> None:
+    original = project(tmp_path, "original", TRAIN)
+    migrated = project(tmp_path / "elsewhere", "migrated", MIGRATED)
+    (tmp_path / "elsewhere" / "data" / "scale.json").unlink()
+    (tmp_path / "elsewhere" / "data").rmdir()
+    done = certify(original, migrated)
+    answer = last_json(done)
+    assert done.returncode == 0, (done.stderr, answer["checks"])
+    assert answer["granted"]
+    assert states(answer) == dict.fromkeys(TITLES, "pass") | {"npu": "unproven"}
+    assert [(row["step"], row["equal"]) for row in answer["losses"]] == [(1, True), (2, True), (3, True)]
+    assert all(row["equal"] and row["original"] > 0 for row in answer["gradients"])
+    assert {one["kind"] for one in answer["operators"]} <= {"kernel", "composite"}
+    assert [(one["path"], one["how"]) for one in answer["edits"]] == [("train.py", "changed")]
+    assert answer["before"]["auto"] + answer["before"]["edit"] > 0
+    for folder in (original, migrated):
+        assert [path.name for path in folder.iterdir()] == ["train.py"]
+    kept = certificate.read(Path(answer["run"]))
+    assert kept is not None
+    assert kept.granted
+    assert not (Path(answer["run"]) / "copies").exists()
+    assert [(Path(answer["run"]).parent / one.run / "output.log").exists() for one in kept.rehearsals] == [True, True]
+
+
+@needs_torch
+def test_that_an_original_that_names_cuda_is_refused_as_its_own_migration_with_the_place(tmp_path: Path) -> None:
+    original = project(tmp_path, "original", TRAIN)
+    done = certify(original, original)
+    assert done.returncode == 3, done.stderr
+    answer = last_json(done)
+    assert not answer["granted"]
+    failed = {name for name, state in states(answer).items() if state == "fail"}
+    assert {"migrated", "device", "cuda", "losses"} <= failed
+    (check,) = (one for one in answer["checks"] if one["name"] == "migrated")
+    line = next(at for at, text in enumerate(TRAIN.splitlines(), 1) if text.endswith(".cuda()"))
+    assert (check["path"], check["line"]) == ("train.py", line)
+    assert "Torch not compiled with CUDA enabled" in done.stderr
+
+
+# Asks for nothing by its name: the same text trains anywhere.
+ANYWHERE = """
+import torch
+kind = next((one for one in ("npu", "cuda") if hasattr(torch, one) and getattr(torch, one).is_available()), "cpu")
+net = torch.nn.Linear(4, 2).to(kind)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(1000):
+    loss = net(torch.randn(3, 4, device=kind)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@needs_torch
+def test_that_a_host_with_an_npu_runs_the_same_steps_for_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is none: npu-smi says what it said elsewhere, and the script then finds the CPU alone."""
+    original = project(tmp_path, "original", ANYWHERE)
+    smi = project(tmp_path, "bin", "") / "npu-smi"
+    smi.write_text(f"#!/bin/sh\ncat '{next(RECORDED.glob('*910*.txt'))}'\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{smi.parent}:{os.environ['PATH']}")
+    done = certify(original, original)
+    answer = last_json(done)
+    assert done.returncode == 0, (done.stderr, answer["checks"])
+    assert states(answer) == dict.fromkeys(TITLES, "pass")
+    assert [(row["original"], row["migrated"]) for row in answer["on_npu"]] == [
+        (row["migrated"], row["migrated"]) for row in answer["losses"]
+    ]
+    assert len(answer["rehearsals"]) == 3
+
+
+def test_that_a_line_that_cannot_be_started_is_a_failure_and_no_refusal(tmp_path: Path) -> None:
+    original = project(tmp_path, "original", "")
+    words = ("--no-project", "certify", str(original), str(original), "--json", "--", sys.executable, "missing.py")
+    done = studio(*words, cwd=original)
+    assert done.returncode == 1, done.stderr
+    assert "missing.py" in done.stderr
+
+
+def test_that_two_folders_and_a_line_have_to_be_given(tmp_path: Path) -> None:
+    done = studio("--no-project", "certify", str(tmp_path), cwd=tmp_path)
+    assert done.returncode == 2
+    found = {one.field for one in schema.problems(CertifySpec())}
+    assert found == {"original", "migrated", "line"}
+
+
+def test_that_a_rehearsal_reads_all_that_a_certificate_asks_of_it(tmp_path: Path) -> None:
+    spec = CertifySpec()
+    for name, value in {"steps": 5, "seed": 7, "minutes": 2.5, "memory": 900, "host_cards": 4}.items():
+        spec = schema.with_value(spec, name, value)
+    spec = schema.with_value(spec, "env", (("A", "1"),))
+    asked = json.loads(json.dumps(rehearsing.values(spec, "npu", ("python", "a.py"), tmp_path)))
+    read, wrong = schema.from_json(RehearseSpec, asked)
+    assert not wrong
+    assert schema.to_json(read) == asked
+    assert (read.rehearsal.seed, read.rehearsal.host_cards, read.environment.env) == (7, 4, (("A", "1"),))
+
+
+def test_that_a_launch_reads_all_that_a_real_run_asks_of_it(tmp_path: Path) -> None:
+    spec = schema.with_value(CertifySpec(), "env", (("A", "1"),))
+    asked = json.loads(json.dumps(on_npu.values(spec, ("python", "a.py"), tmp_path)))
+    read, wrong = schema.from_json(OwnSpec, asked)
+    assert not wrong
+    assert (read.program.line, read.program.workdir) == (("python", "a.py"), tmp_path)
+    assert read.recording.log_pattern == "off"
+    assert not schema.problems(schema.with_value(read, "line", ("env",)))
+    env = dict(read.environment.env)
+    assert (env["A"], env[on_npu.STEPS], env["ASCEND_STUDIO_HOOKS"]) == ("1", "3", "curves,rehearse=here")
+
+
+def test_that_every_check_has_a_title() -> None:
+    assert not [key for key in TITLES.values() if not texts.has(key)]
+
+
+def test_that_only_code_in_the_project_is_asked_about(tmp_path: Path) -> None:
+    spec = schema.with_value(CertifySpec(), "original", tmp_path / "inside")
+    spec = schema.with_value(spec, "migrated", Path("/elsewhere"))
+    assert code_of(spec, tmp_path) == (tmp_path / "inside",)

@@ -1,0 +1,154 @@
+"""What is proven by what two rehearsals left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from backends.common.rehearsal import Blocked, Report
+from backends.migration.certify import on_npu
+from backends.migration.certify.certificate import Check, Reason, is_granted
+from backends.migration.certify.checks import Evidence, Left, checks, unproven
+from backends.migration.certify.inventory import operators
+from backends.migration.certify.numbers import Row
+from studio import texts
+
+
+def blocked(kind: Any, name: str = "torch.cuda") -> Blocked:
+    return Blocked(name=name, message="Torch not compiled with CUDA enabled", kind=kind, path="train.py", line=7)
+
+
+def left(
+    code: int | None = 0, *, answer: bool = True, steps: int = 3, kinds: tuple[str, ...] = (), **more: Any
+) -> Left:
+    report = Report(
+        stance="npu", steps=steps, losses=(), redirected=more.pop("redirected", {"Module.to": 1}),
+        blocked=tuple(map(blocked, kinds)), operators=1, processes=1, ended="steps", answer=answer,
+    )  # fmt: skip
+    return Left(run="run", code=code, report=report, **more)
+
+
+def row(original: float | str | None, migrated: float | str | None, step: int = 1) -> Row:
+    return Row(process=0, step=step, name="loss", original=original, migrated=migrated, equal=original == migrated)
+
+
+GOOD = Evidence(
+    original=left(),
+    migrated=left(),
+    losses=(row(0.5, 0.5),),
+    gradients=(row(1.0, 1.0),),
+    operators=operators([{"operator": "aten.mm.default", "count": "2"}], lambda _: "kernel"),
+)
+
+
+def states(found: Evidence) -> dict[str, str]:
+    listed = checks(found)
+    assert not [one.reason.key for one in listed if not texts.has(one.reason.key)]
+    for one in listed:
+        texts.t(one.reason.key, **one.reason.args).format()
+    return {str(one.name): one.state for one in listed}
+
+
+def test_that_a_certificate_is_granted_where_all_but_the_npu_itself_is_proven() -> None:
+    assert set(states(GOOD).values()) == {"pass", "unproven"}
+    assert [name for name, state in states(GOOD).items() if state == "unproven"] == ["npu"]
+    assert is_granted(checks(GOOD))
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "state"),
+    [
+        ({"original": left(1)}, "original", "fail"),
+        ({"original": left(steps=0)}, "original", "fail"),
+        ({"migrated": left(3, answer=False, kinds=("raised",))}, "migrated", "fail"),
+        ({"migrated": left(3, answer=False, kinds=("disabled",))}, "cuda", "fail"),
+        ({"migrated": left(1, kinds=("unknown",))}, "migrated", "unproven"),
+        ({"migrated": left(1)}, "migrated", "fail"),
+        ({"migrated": left(None)}, "migrated", "fail"),
+        ({"migrated": left(steps=0)}, "migrated", "fail"),
+        ({"migrated": Left(run="run", code=1, report=None)}, "cuda", "unproven"),
+        ({"migrated": left(redirected={"torch.npu.is_available": 2})}, "device", "fail"),
+        ({"migrated": left(complaint="RuntimeError: No CUDA GPUs are available")}, "cuda", "fail"),
+        ({"losses": (row(0.5, 0.5), row(0.4, 0.3, 2))}, "losses", "fail"),
+        ({"losses": (row(0.5, None),)}, "losses", "fail"),
+        ({"losses": ()}, "losses", "fail"),
+        ({"losses": ()}, "finite", "unproven"),
+        ({"losses": (row("NaN", "NaN"),)}, "finite", "fail"),
+        ({"losses": (row("Infinity", "-Infinity"),)}, "finite", "fail"),
+        ({"gradients": (row(1.0, 2.0),)}, "gradients", "fail"),
+        ({"gradients": ()}, "gradients", "unproven"),
+        ({"operators": ()}, "operators", "unproven"),
+        ({"written": "/a/train.py"}, "untouched", "fail"),
+    ],
+)
+def test_that_what_is_missing_or_differs_is_said_at_its_check(change: dict[str, Any], name: str, state: str) -> None:
+    assert states(replace(GOOD, **change))[name] == state
+
+
+def test_that_one_check_that_fails_refuses_the_certificate() -> None:
+    assert not is_granted(checks(replace(GOOD, gradients=(row(1.0, 2.0),))))
+    assert is_granted(checks(replace(GOOD, gradients=(), operators=())))
+
+
+def test_that_a_rehearsal_without_a_stand_in_proves_nothing() -> None:
+    assert not is_granted(checks(replace(GOOD, migrated=left(1, kinds=("unknown",)))))
+
+
+def test_that_equal_losses_that_differ_first_at_a_later_step_name_that_step() -> None:
+    found = replace(GOOD, losses=(row(1.0, 1.0), row(0.5, 0.25, 4), row(0.1, 0.2, 3)))
+    (check,) = (one for one in checks(found) if one.name == "losses")
+    assert check.reason.args == {"step": 3, "original": "0.1", "migrated": "0.2"}
+
+
+def test_that_a_certificate_says_what_it_does_not_prove() -> None:
+    found = replace(
+        GOOD, migrated=left(redirected={"init_process_group": 1, "Module.to": 1}, halved=True, kinds=("asked",))
+    )
+    keys = [one.key.rpartition(".")[2] for one in unproven(found)]
+    assert keys == ["kernels", "speed", "steps", "devices", "half", "collectives", "quiet"]
+    ran = Check(name="npu", state="pass", reason=Reason(key="migration.certify.reason.no_npu"))
+    assert "kernels" not in [one.key.rpartition(".")[2] for one in unproven(replace(GOOD, on_npu=ran))]
+
+
+@pytest.mark.parametrize(
+    ("code", "rows", "state", "reason"),
+    [
+        (1, (), "fail", "npu_failed"),
+        (None, (), "fail", "npu_failed"),
+        (0, (), "unproven", "npu_no_losses"),
+        (0, (row(0.5, None),), "unproven", "npu_no_losses"),
+        (0, (row(0.5, 0.5), row(0.4, "NaN", 2)), "fail", "npu_not_finite"),
+        (0, (row(0.5, 0.504),), "pass", "npu_near"),
+        (0, (row(0.5, 0.51),), "unproven", "npu_far"),
+        (0, (row(0.0, 0.0),), "pass", "npu_near"),
+    ],
+)
+def test_that_losses_of_a_real_npu_may_differ_a_little(
+    code: int | None, rows: tuple[Row, ...], state: str, reason: str
+) -> None:
+    found = on_npu.check("run", code, rows, "it said")
+    assert (found.state, found.reason.key) == (state, f"migration.certify.reason.{reason}")
+    assert "{" not in texts.t(found.reason.key, **found.reason.args)
+
+
+def test_that_operators_are_counted_together_and_the_most_doubtful_come_first() -> None:
+    classes = {"mm": "kernel", "lgamma": "fallback", "add.Tensor": "composite"}
+    rows = [
+        {"operator": "aten.mm.default", "count": "2", "phase": "forward", "module": "Net"},
+        {"operator": "aten.mm.default", "count": "3", "phase": "backward", "module": "Net"},
+        {"operator": "aten.add.Tensor", "count": "1"},
+        {"operator": "aten.lgamma.default", "count": "broken"},
+        {"operator": "aten._scaled_dot_product_flash_attention_for_cpu.default", "count": "1"},
+        {"operator": "c10d.allreduce_.default", "count": "1"},
+        {"operator": "torchvision.nms.default", "count": "1"},
+        {},
+    ]
+    found = operators(rows, classes.__getitem__)
+    assert [(one.name, one.kind, one.count) for one in found] == [
+        ("lgamma", "fallback", 0), ("torchvision.nms", "unknown", 1),
+        ("_scaled_dot_product_flash_attention_for_cpu", "host", 1), ("c10d.allreduce_", "host", 1),
+        ("add.Tensor", "composite", 1), ("mm", "kernel", 5),
+    ]  # fmt: skip
+    assert (found[-1].phases, found[-1].modules) == (("backward", "forward"), ("Net",))

@@ -1,0 +1,100 @@
+"""The minimal style: transfer_to_npu, and only what it does not cover."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.migration.migrating import after, migrated, project
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINES = "import torch_npu  # noqa: F401\nfrom torch_npu.contrib import transfer_to_npu  # noqa: F401\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('if x.device.type == "cuda": pass', 'if x.device.type in ("cuda", "npu"): pass'),
+        ("if x.device.type!='cuda:0': pass", "if x.device.type not in ('cuda:0', 'npu:0'): pass"),
+        ('if "cuda" == x.device.type: pass', 'if x.device.type in ("cuda", "npu"): pass'),
+        ('if "cuda" in str(x.device): pass', 'if "cuda" in str(x.device) or "npu" in str(x.device): pass'),
+        ('y = not "cuda" in d', 'y = not ("cuda" in d or "npu" in d)'),
+        ('if d.startswith("cuda"): pass', 'if d.startswith(("cuda", "npu")): pass'),
+        ('if d in ["cuda", "cpu"]: pass', 'if d in ["cuda", "npu", "cpu"]: pass'),
+        ('y = {"cuda": 1, "cpu": 0}[d]', 'y = {"npu": 1, "cuda": 1, "cpu": 0}[d]'),
+        ('if dist.get_backend() == "nccl": pass', 'if dist.get_backend() in ("nccl", "hccl"): pass'),
+        ("torch.cuda.nvtx.range_push('a')", "torch.npu.mstx.range_push('a')"),
+        ('m(attn_implementation="flash_attention_2")', 'm(attn_implementation="sdpa")'),
+    ],
+)
+def test_that_what_is_not_covered_is_edited(tmp_path: Path, line: str, expected: str) -> None:
+    head = "import torch\nimport torch.distributed as dist\n"
+    text = migrated(tmp_path, "minimal", f"{head}{line}\n")
+    assert text.rstrip("\n").split("\n")[-1] == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x = x.cuda()", "torch.cuda.synchronize()", 'x = torch.zeros(2, device="cuda")', "y = x.is_cuda",
+        'torch.distributed.init_process_group("nccl")', "s = torch.cuda.amp.GradScaler()",
+    ],
+)  # fmt: skip
+def test_that_what_is_covered_stays(tmp_path: Path, line: str) -> None:
+    assert migrated(tmp_path, "minimal", f"import torch\n{line}\n") == f"import torch\n{LINES}{line}\n"
+
+
+def test_that_the_lines_stand_before_names_are_bound_that_would_stay_stale(tmp_path: Path) -> None:
+    source = "from torch.cuda import synchronize\nimport torch\nsynchronize()\n"
+    assert migrated(tmp_path, "minimal", source) == LINES + source
+
+
+def test_that_only_scripts_that_lead_to_a_place_get_the_lines(tmp_path: Path) -> None:
+    guard = 'if __name__ == "__main__":\n    go()\n'
+    project(
+        tmp_path,
+        main__py="import lib.model\n" + guard,
+        other__py="import torch\n" + guard,
+        lib___model__py="from .deep import go\n",
+        lib___deep__py="import torch\ndef go(): torch.cuda.synchronize()\n",
+        alone__py="import torch\ndef go(): torch.cuda.synchronize()\n",
+    )
+    (tmp_path / "lib" / "__init__.py").write_text("")
+    assert set(after(tmp_path, "minimal")) == {"main.py", "alone.py"}
+
+
+def test_that_an_import_that_is_there_is_not_written_again(tmp_path: Path) -> None:
+    source = f"import torch\n{LINES}torch.cuda.synchronize()\n"
+    assert migrated(tmp_path, "minimal", source) == source
+
+
+def test_that_scripts_and_the_code_that_reads_their_variables_change_together(tmp_path: Path) -> None:
+    project(
+        tmp_path,
+        train__py='import os\nimport torch\nn = os.environ["CUDA_VISIBLE_DEVICES"]\n',
+        run__sh="CUDA_VISIBLE_DEVICES=0 python train.py\n",
+    )
+    text = after(tmp_path, "minimal")
+    assert 'os.environ["ASCEND_RT_VISIBLE_DEVICES"]' in text["train.py"]
+    assert text["run.sh"] == "ASCEND_RT_VISIBLE_DEVICES=0 python train.py\n"
+
+
+def test_that_requirements_ask_for_torch_npu_of_the_same_version(tmp_path: Path) -> None:
+    project(tmp_path, requirements__txt="numpy\r\ntorch==2.6.0+cu118 # gpu\r\ntorchvision\r\n")
+    text = after(tmp_path, "minimal")["requirements.txt"]
+    assert text == "numpy\r\ntorch==2.6.0+cu118 # gpu\r\ntorch_npu==2.6.0.*\r\ntorchvision\r\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after_"),
+    [
+        ("setup.py", "setup(install_requires=['torch>=2.6', 'numpy'])", "'torch>=2.6', 'torch_npu>=2.6', 'numpy'"),
+        ("pyproject.toml", '[project]\ndependencies = ["torch==2.6.0"]', '["torch==2.6.0", "torch_npu==2.6.0.*"]'),
+        ("run.sh", "pip install torch numpy", "pip install torch torch_npu numpy"),
+    ],
+)
+def test_that_other_lists_of_packages_name_torch_npu_too(tmp_path: Path, name: str, before: str, after_: str) -> None:
+    assert after_ in migrated(tmp_path, "minimal", f"{before}\n", name)

@@ -1,0 +1,194 @@
+"""Sources that do not parse, that are hostile, or that are made up: nothing is ever raised but Unparsable."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from backends.migration.scan.python import unparsed
+from backends.migration.scan.python.module import Exports, Unparsable, exports_of, parse, read
+from backends.migration.scan.python.places import places
+from backends.migration.scan.python.positions import Span, cut, lines_of
+from backends.migration.scan.python.seen import LONGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from backends.migration.found import Place
+
+EXPRESSIONS = [
+    'torch.device("cuda")',
+    'f"cuda:{变量}"',
+    '"cuda:%d" % 变量',
+    "x.cuda(non_blocking=True)",
+    "x.to(rank)",
+    'getattr(torch, "cuda").is_available()',
+    'print(f"中文 {torch.cuda.memory_allocated():.2f} {x.is_cuda}")',
+    'f"""\n  {torch.cuda.device_count()} 中\n{x["cuda"]}"""',
+    'os.system("nvidia-smi -L")',
+    'subprocess.run(["nvidia-smi", "--device", "cuda"])',
+    'exec("torch.cuda.synchronize()")',
+    'os.environ["CUDA_VISIBLE_DEVICES"]',
+    'dict(CUDA_VISIBLE_DEVICES="0", device="cuda")',
+    "DDP(x, device_ids=[rank])",
+    'p.add_argument("--设备", default="cuda", choices=["cuda", "cpu"])',
+    '("cu" "da", "nccl")',
+    "(\n  x\n  .cuda()\n)",
+    "lambda: torch.cuda",
+    "[c for c in (torch.cuda, 1)]",
+]
+STATEMENTS = [
+    "import torch",
+    "from torch import cuda as c",
+    "from torch.cuda.amp import (\n    autocast,\n    GradScaler as G,\n)",
+    "import apex, flash_attn.layers",
+    "from . import *",
+    "from ...a.b import c",
+    "c = torch.cuda",
+    "c.synchronize()",
+    "global c",
+    "del c",
+    "with autocast(): pass",
+    'x: str = "cuda"',
+    'def f(d="cuda", *a, c=torch.cuda, **k): return d',
+    "class K:\n    def cuda(self): self.c = torch.cuda; return self.c.x",
+    'match x:\n    case {"device": "cuda", **rest}: pass\n    case ["cuda", *c]: pass\n    case K() as c: pass',
+    "try:\n    import x\nexcept* E as c:\n    pass",
+    "@torch.jit.script\nasync def g(): await c",
+    "# cuda 中",
+    "\f",
+    '"""cuda"""',
+]
+OPERATORS = [" == ", " + ", " in ", " % "]
+BREAKS = ["\n", "\r\n", "\r"]
+
+source = st.lists(
+    st.one_of(
+        st.sampled_from(STATEMENTS),
+        st.sampled_from(EXPRESSIONS),
+        st.tuples(st.sampled_from(["变量", "c", "x", "torch"]), st.sampled_from(EXPRESSIONS)).map(" = ".join),
+        st.tuples(
+            st.sampled_from(EXPRESSIONS), st.sampled_from([" == ", " + ", " in ", " % "]), st.sampled_from(EXPRESSIONS)
+        ).map("".join),
+    ),
+    max_size=8,
+)
+
+
+def check(found: list[Place], lines: Sequence[str]) -> None:
+    """Each place's span, cut out of the source, is its text."""
+    for place in found:
+        span = Span(place.line, place.column, place.end, place.end_column)
+        assert cut(lines, span)[:LONGEST] == place.text != ""
+
+
+@given(parts=source, line_break=st.sampled_from(BREAKS), mark=st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_that_spans_cut_out_of_generated_sources_are_the_texts(parts: list[str], line_break: str, mark: bool) -> None:
+    text = "\n".join(parts).replace("\n", line_break)
+    exports = Exports({"train.py": exports_of("train.py", text), "a/b.py": exports_of("a/b.py", text)})
+    module = parse("train.py", "\ufeff" * mark + text, exports)
+    check(list(places(module)) if module else list(unparsed.places("train.py", text)), lines_of(text))
+
+
+@given(parts=source, at=st.integers(0, 400), junk=st.text(max_size=4))
+@settings(max_examples=300, deadline=None)
+def test_that_half_written_sources_never_raise(parts: list[str], at: int, junk: str) -> None:
+    text = "\n".join(parts)
+    text = text[:at] + junk
+    exports_of("train.py", text)
+    try:
+        module = read("train.py", text, Exports())
+    except Unparsable:
+        check(list(unparsed.places("train.py", text)), lines_of(text))
+    else:
+        check(list(places(module)), module.lines)
+
+
+@given(st.text())
+@example("'''cuda" * 3)
+@example("x = '\\")
+@example("\ud800 = 'cuda'")
+@example("a\x00b")
+@settings(deadline=None)
+def test_that_any_text_is_read_without_an_exception(text: str) -> None:
+    exports_of("x.py", text)
+    module = parse("x.py", text, Exports())
+    list(places(module)) if module else None
+    check(list(unparsed.places("x.py", text)), lines_of(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "(" * 10_000 + ")" * 10_000 + '\ny = "cuda"',
+        "x = " + "[" * 10_000 + '\ny = "cuda"',
+        "x = " + "-" * 100_000 + '1\ny = "cuda"',
+        "x = 1\0\ny = 'cuda'",
+        'y = "cuda"\nprint "cuda"\nexec "x"',
+        'cdef int x = 3\ny = "cuda"',
+        'y = "cuda"\ndef f(:\n',
+        'y = "cuda"\nx = """never closed',
+        'y = "cuda"\nif x:\n\tz\n        t',
+        '<<<<<<< HEAD\ny = "cuda"\n=======\n',
+        "lambda: " * 10_000 + '\ny = "cuda"',
+    ],
+)
+def test_that_what_does_not_parse_still_shows_its_devices(text: str) -> None:
+    with pytest.raises(Unparsable):
+        read("x.py", text, Exports())
+    found = list(unparsed.places("x.py", text))
+    assert [(place.category, place.name) for place in found] == [("device_str", "cuda")]
+    assert found[0].args == {"unparsed": True}
+
+
+def test_that_a_deep_tree_that_parses_is_read_in_full() -> None:
+    deep = "x = " + " + ".join(['"a"'] * 900) + "\nz" + ".a" * 900 + "\n" + 'y = "cuda"\n'
+    module = read("x.py", deep, Exports())
+    assert [place.name for place in places(module)] == ["cuda"]
+
+
+def test_that_the_reason_and_the_line_of_what_does_not_parse_are_told() -> None:
+    with pytest.raises(Unparsable) as raised:
+        read("x.py", "x = 1\nprint 'a'\n", Exports())
+    assert raised.value.line == 2
+    assert "print" in raised.value.reason
+
+
+def test_that_python_2_shows_names_methods_and_imports_but_no_comment_or_message() -> None:
+    text = """
+import torch.cuda as tc  # cuda "cuda"
+from apex import amp
+print "cuda", torch.cuda.is_available()
+raise ValueError, "cuda"
+tc.synchronize(); x.cuda(); x.is_cuda
+p.add_argument("--x", help="cuda", default="cuda")
+'''
+torch.cuda and "cuda"
+'''
+"""
+    found = list(unparsed.places("x.py", text))
+    assert [(place.line, place.name) for place in found] == [
+        (2, "torch.cuda"),
+        (3, "apex.amp"),
+        (4, "torch.cuda.is_available"),
+        (6, "torch.cuda.synchronize"),
+        (6, ".cuda()"),
+        (6, ".is_cuda"),
+        (7, "cuda"),
+    ]
+
+
+@pytest.mark.parametrize("space", ["\f", "\u2028", "\x85", "\x1c", "\v"])
+def test_that_only_line_breaks_of_python_count_as_lines(space: str) -> None:
+    text = f'a = "{space}"\r\nb = 1\rc = "cuda"\nd = "nccl"'
+    module = read("x.py", text, Exports())
+    assert [(place.line, place.text) for place in places(module)] == [(3, '"cuda"'), (4, '"nccl"')]
+
+
+def test_that_columns_count_characters() -> None:
+    (place,) = places(read("x.py", '设备 = "中文😀"; 设备 = "cuda"', Exports()))
+    assert (place.column, place.end_column) == (17, 23)

@@ -1,0 +1,496 @@
+"""The Migration page, clicked: scan, filter, source, editor, suppress, changes to a copy and back, certificate."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QPushButton
+
+from backends.migration.certify import certificate
+from backends.migration.certify.certificate import Certificate, Check, Reason
+from backends.migration.certify.inventory import Operator
+from backends.migration.certify.numbers import Row
+from backends.migration.found import Found
+from backends.migration.migrate.changes import Changes, FileChanges, Hunk
+from backends.migration.scan.overview import Heat
+from studio import files, trust
+from studio import run as runs
+from studio.events import Ended, Journal
+from studio.project import Project, make_runs_folder
+from studio.texts import t
+from tests.ui import looks
+from ui.migration import editor
+from ui.migration.deciding import deciding
+from ui.migration.diff_rows import common_ends, differing, rows
+from ui.migration.excerpt import read_excerpt
+from ui.migration.finding_model import FindingModel
+from ui.migration.heat_map import HeatMap
+from ui.migration.highlighting import spans
+from ui.migration.tiles import tiles
+from ui.migration.wanted import Wanted
+from ui.pages.migration import CERTIFICATE, CHANGES, OVERVIEW, MigrationPage
+from ui.say import change_language
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from ui.session import Session
+    from ui.shell import Shell
+
+TRAIN = '''\
+"""Trains on cuda."""
+import torch
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = torch.nn.Linear(2, 1).to(device)
+if device.type == "cuda":
+    torch.backends.cudnn.benchmark = True
+print(torch.cuda.get_arch_list())
+'''
+RUN = "#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=0\npython train.py\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "gpu-project"
+    folder.mkdir()
+    (folder / "train.py").write_text(TRAIN, encoding="utf-8")
+    (folder / "run.sh").write_text(RUN, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def page(qtbot: QtBot, shell: Shell, session: Session) -> MigrationPage:
+    shell.show_page("migration")
+    found = shell.findChild(MigrationPage)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def scanned(qtbot: QtBot, page: MigrationPage, session: Session, project: Path) -> MigrationPage:
+    """After a real scan by its worker."""
+    session.open_project(project)
+    press(page, "migration_scan_first")
+    qtbot.waitUntil(lambda: session.look() or page.scan is not None, timeout=60_000)
+    return page
+
+
+def press(page: MigrationPage, name: str) -> None:
+    button = page.findChild(QPushButton, name)
+    assert button is not None
+    button.click()
+
+
+def a_finding(number: int, path: str = "a.py", **values: object) -> Found:
+    given: dict[str, object] = {
+        "kind": "place", "path": path, "line": number, "end": number, "category": "cuda_api", "rule": "cuda_api.plain",
+        "state": "auto", "effort": 0, "text": f"torch.cuda.synchronize({number})",
+    }  # fmt: skip
+    return Found(**(given | values))  # type: ignore[arg-type]
+
+
+def put_run(session: Session, command: str, artifacts: dict[str, object]) -> runs.Run:
+    """A run of the project that ended with these artifacts."""
+    assert session.project is not None
+    run = runs.create(make_runs_folder(session.project), command, {}, session.project.folder)
+    for name, value in artifacts.items():
+        files.write_json(run.folder / "artifacts" / name, value)
+    Journal(run.folder, 1).write(Ended(code=0))
+    session.look()
+    return run
+
+
+def test_that_without_a_project_the_page_asks_for_one_and_then_for_a_scan(
+    page: MigrationPage, session: Session, project: Path
+) -> None:
+    opener = page.findChild(QPushButton, "migration_open_project")
+    assert opener is not None
+    assert opener.isVisible()
+    session.open_project(project)
+    first = page.findChild(QPushButton, "migration_scan_first")
+    assert first is not None
+    assert first.isVisible()
+    assert not opener.isVisible()
+    assert not looks.faults(page)
+
+
+def test_that_a_click_scans_and_shows_findings_beside_their_source(qtbot: QtBot, scanned: MigrationPage) -> None:
+    view = scanned.findings
+    assert view.findings.rows
+    assert {found.path for found in view.findings.all} == {"run.sh", "train.py"}
+    row = next(row for row, found in enumerate(view.findings.rows) if found.path == "train.py" and found.line == 6)
+    view.list.setCurrentIndex(view.findings.index(row))
+    qtbot.waitUntil(lambda: 'if device.type == "cuda":' in view.source.toPlainText())
+    assert view.source.textCursor().blockNumber() == 5
+    assert len(view.source.extraSelections()) == 2
+    assert view.rule.why.text()
+    counts = scanned.verdict.counts
+    assert sum(counts.values()) == sum(found.kind == "place" for found in view.findings.all)
+    assert f"{sum(counts.values())} places" in scanned.sentence.text()
+    assert not looks.faults(scanned)
+
+
+def test_that_a_part_of_the_bar_a_file_and_a_text_filter(qtbot: QtBot, scanned: MigrationPage) -> None:
+    view = scanned.findings
+    every = len(view.findings.rows)
+    scanned.verdict.buttons["edit"].click()
+    assert {found.state for found in view.findings.rows} == {"edit"}
+    view.file_list.setCurrentIndex(view.files.index(view.files.row_of("run.sh")))
+    assert {(found.state, found.path) for found in view.findings.rows} == {("edit", "run.sh")}
+    press(scanned, "migration.show_all")
+    assert len(view.findings.rows) == every
+    assert not scanned.verdict.chosen()
+    view.filter.text.setText("get_arch_list")
+    qtbot.waitUntil(lambda: len(view.findings.rows) == 1)
+    assert view.findings.rows[0].line == 8
+    view.filter.text.setText("nothing like that")
+    qtbot.waitUntil(lambda: not view.findings.rows)
+    assert t("migration.none_fit") in [one.text() for one in view.findChildren(QLabel) if one.isVisible()]
+
+
+def test_that_a_double_click_opens_the_editor_at_the_line_without_a_shell(
+    qtbot: QtBot, scanned: MigrationPage, tmp_path: Path, project: Path
+) -> None:
+    told = tmp_path / "told"
+    program = tmp_path / "an editor"
+    program.write_text(f'#!/bin/sh\nprintf "%s|" "$@" > "{told}"\n', encoding="utf-8")
+    program.chmod(0o755)
+    editor.remember((str(program), "--at", "{path}:{line}", "$(touch pwned)"))
+    view = scanned.findings
+    row = next(row for row, found in enumerate(view.findings.rows) if found.line == 8)
+    view.go_to(row)
+    rect = view.list.visualRect(view.findings.index(row))
+    view.list.scrollTo(view.findings.index(row))
+    rect = view.list.visualRect(view.findings.index(row))
+    qtbot.mouseClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
+    qtbot.mouseDClick(view.list.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
+    qtbot.waitUntil(lambda: told.exists() and bool(told.read_text()), timeout=10_000)
+    assert told.read_text() == f"--at|{project / 'train.py'}:8|$(touch pwned)|"
+    assert not (project / "pwned").exists()
+
+
+def test_that_a_finding_left_with_a_reason_no_longer_counts_and_nothing_is_written_into_the_project(
+    qtbot: QtBot, scanned: MigrationPage, project: Path
+) -> None:
+    before = sum(scanned.verdict.counts.values())
+    view = scanned.findings
+    view.go_to(next(row for row, found in enumerate(view.findings.rows) if found.kind == "place"))
+    press(scanned, "migration.suppress")
+    sheet = next(one for one in scanned.window().children() if one.objectName() == "suppress_sheet")
+    reason, keep = sheet.findChild(QLineEdit), sheet.findChild(QPushButton, "migration.suppress_keep")
+    box = sheet.findChild(QCheckBox)
+    assert reason is not None
+    assert keep is not None
+    assert box is not None
+    assert not keep.isEnabled()
+    reason.setText("never runs")
+    keep.click()
+    qtbot.waitUntil(lambda: sum(scanned.verdict.counts.values()) == before - 1)
+    assert t("migration.suppressed", n=1) in scanned.verdict.since.whole_text()
+    assert not (project / ".ascend-studio" / "migration.json").exists()
+
+
+def test_that_a_saved_file_is_scanned_again_and_what_is_done_is_counted(
+    qtbot: QtBot, scanned: MigrationPage, project: Path
+) -> None:
+    before = len(scanned.findings.findings.all)
+    scanned.watch.look()
+    qtbot.waitUntil(lambda: scanned.watch._stamps is not None)
+    (project / "train.py").write_text(TRAIN.replace("print(torch.cuda.get_arch_list())\n", ""), encoding="utf-8")
+    later = time.time() + 5
+    os.utime(project / "train.py", (later, later))
+    scanned.watch.look()
+    qtbot.waitUntil(lambda: len(scanned.findings.findings.all) < before, timeout=20_000)
+    assert scanned.scan is not None
+    assert scanned.scan.done
+    assert t("migration.since", done=scanned.scan.done, new=0) in scanned.verdict.since.whole_text()
+
+
+def test_that_the_overview_leads_to_the_findings_of_a_file(qtbot: QtBot, scanned: MigrationPage) -> None:
+    scanned.tabs.setCurrentIndex(OVERVIEW)
+    heat = scanned.overview.heat
+    assert {file.path for file in heat.files} == {"train.py", "run.sh"}
+    assert any(cell.text.startswith("torch.") for cell, *_ in scanned.overview.apis.rows)
+    assert not looks.faults(scanned)
+    place = heat.tile_of("run.sh").center()
+    qtbot.mouseClick(heat, Qt.MouseButton.LeftButton, pos=QPoint(int(place.x()), int(place.y())))
+    assert scanned.findings.isVisible()
+    assert {found.path for found in scanned.findings.findings.rows} == {"run.sh"}
+
+
+@pytest.mark.parametrize("format", ["html", "csv", "sarif", "json"])
+def test_that_a_report_can_be_exported(qtbot: QtBot, scanned: MigrationPage, tmp_path: Path, format: str) -> None:
+    path = tmp_path / f"report.{format}"
+    scanned.export.write(format, path)
+    qtbot.waitUntil(path.exists, timeout=20_000)
+    text = path.read_text(encoding="utf-8-sig")
+    if format == "csv":
+        assert len(list(csv.reader(text.splitlines()))) > len(scanned.findings.findings.all)
+    elif format == "html":
+        assert "train.py" in text
+    else:
+        assert json.loads(text)
+
+
+def test_that_hunks_are_decided_edited_applied_to_a_copy_and_taken_back(
+    qtbot: QtBot, scanned: MigrationPage, session: Session, project: Path
+) -> None:
+    view = scanned.changes
+    scanned.tabs.setCurrentIndex(CHANGES)
+    press(scanned, "migration_plan")
+    qtbot.waitUntil(lambda: view.plan is not None and bool(view.diff.rows), timeout=20_000)
+    hunks = {(hunk.path, hunk.first): hunk for hunk in view.deciding.hunks.values()}
+    compared, shell = hunks["train.py", 6], hunks["run.sh", 2]
+    view.toggle(shell.id)
+    assert not view.deciding.is_accepted(shell)
+    view._choose(compared.id)
+    press(scanned, "migration.changes.edit")
+    view.panel.lines.setPlainText('if device.type in ("cuda", "npu"):  # mine')
+    press(scanned, "migration.changes.keep")
+    assert view.deciding.text_of(compared) == 'if device.type in ("cuda", "npu"):  # mine\n'
+    qtbot.waitUntil(lambda: not looks.faults(scanned))
+    assert not project.with_name("gpu-project-npu").exists()
+
+    press(scanned, "migration.changes.apply")
+    sheet = next(one for one in scanned.window().children() if one.objectName() == "migration_apply_sheet")
+    now = sheet.findChild(QPushButton, "migration.changes.apply_now")
+    assert now is not None
+    now.click()
+    card = view.applied
+    qtbot.waitUntil(lambda: session.look() or not card.isHidden(), timeout=60_000)
+    copy = project.with_name("gpu-project-npu")
+    assert "# mine" in (copy / "train.py").read_text()
+    assert (copy / "run.sh").read_text() == RUN
+    assert (project / "train.py").read_text() == TRAIN
+
+    press(scanned, "migration.changes.undo")
+    qtbot.waitUntil(lambda: session.look() or card.isHidden(), timeout=60_000)
+    assert (copy / "train.py").read_text() == TRAIN
+
+
+def test_that_another_style_makes_another_plan(qtbot: QtBot, scanned: MigrationPage) -> None:
+    view = scanned.changes
+    view.make_plan()
+    qtbot.waitUntil(lambda: view.plan is not None)
+    assert view.plan is not None
+    minimal = view.plan
+    press(scanned, "migration_style_explicit")
+    qtbot.waitUntil(lambda: view.plan is not minimal)
+    assert view.plan.style == "explicit"
+    assert view.styles["explicit"].isChecked()
+    assert not view.styles["minimal"].isChecked()
+
+
+A_PROOF = Certificate(
+    granted=False, original="/a", migrated="/b", line=("python", "train.py"), migrated_line=("python", "train.py"), place="", seed=1,
+    checks=(
+        Check(name="losses", state="fail",
+              reason=Reason(key="migration.certify.reason.losses_differ",
+                            args={"step": 2, "original": "0.5", "migrated": "0.25"})),
+        Check(name="npu", state="unproven", reason=Reason(key="migration.certify.reason.no_npu")),
+    ),
+    losses=(Row(process=0, step=1, name="loss", original=1.0, migrated=1.0, equal=True),
+            Row(process=0, step=2, name="loss", original=0.5, migrated=0.25, equal=False)),
+    operators=(Operator(name="linalg_eig", kind="fallback", count=3, phases=("train",), modules=()),),
+    unproven=(Reason(key="migration.certify.unproven.speed"),), before={"auto": 2, "edit": 3}, after={"auto": 5},
+)  # fmt: skip
+
+
+def test_that_a_certificate_is_shown_with_what_it_does_not_prove(
+    qtbot: QtBot, page: MigrationPage, session: Session, project: Path
+) -> None:
+    session.open_project(project)
+    put_run(session, "scan", {"findings.json": [a_finding(1, "train.py")]})
+    put_run(session, "certify", {certificate.FILE.rpartition("/")[2]: A_PROOF})
+    page.tabs.setCurrentIndex(CERTIFICATE)
+    proof = page.proof
+    qtbot.waitUntil(lambda: proof.certificate is not None and page.scan is not None)
+    assert page.sentence.text() == t("migration.proof.sentence_refused")
+    assert proof.chip.text() == t("migration.proof.refused")
+    why = t("migration.certify.reason.losses_differ", step=2, original="0.5", migrated="0.25")
+    qtbot.waitUntil(lambda: why in [one.text() for one in proof.findChildren(QLabel) if one.isVisible()])
+    assert t("migration.certify.unproven.speed") in proof.unproven.text()
+    assert [cells[3].token for cells in proof.losses.rows] == ["good", "bad"]
+    assert proof.operators.rows[0][0].text == "linalg_eig"
+    qtbot.waitUntil(lambda: not looks.faults(page))
+
+
+def test_that_a_proof_asks_before_it_runs_code_of_a_project_that_is_not_trusted(
+    qtbot: QtBot, page: MigrationPage, session: Session, project: Path, tmp_path: Path
+) -> None:
+    session.open_project(project)
+    put_run(session, "scan", {"findings.json": [a_finding(1, "train.py")]})
+    qtbot.waitUntil(lambda: page.scan is not None)
+    page.tabs.setCurrentIndex(CERTIFICATE)
+    migrated = tmp_path / "migrated"
+    migrated.mkdir()
+    page.proof.show_migrated(migrated)
+    assert not page.proof.prove.isEnabled()
+    page.proof.boxes["line"].input.setPlainText("python train.py")
+    assert page.proof.prove.isEnabled()
+    press(page, "migration.proof.prove")
+    assert page.consent.isVisible()
+    assert not [run for run, _ in session.listed if run.asked.command == "certify"]
+    assert not trust.is_trusted(project)
+
+
+def test_that_everything_follows_the_language(qtbot: QtBot, scanned: MigrationPage) -> None:
+    scanned.changes.make_plan()
+    qtbot.waitUntil(lambda: scanned.changes.plan is not None)
+    for tab in range(4):
+        scanned.tabs.setCurrentIndex(tab)
+        change_language("zh")
+        qtbot.wait(1)
+        assert not looks.faults(scanned)
+        change_language("en")
+        assert not looks.left_in_chinese(scanned)
+
+
+@pytest.mark.parametrize("size", [(720, 480), (1000, 700), (1280, 800), (1920, 1080)])
+def test_that_it_fits_windows_of_all_sizes(
+    qtbot: QtBot, scanned: MigrationPage, shell: Shell, size: tuple[int, int]
+) -> None:
+    scanned.changes.make_plan()
+    qtbot.waitUntil(lambda: scanned.changes.plan is not None)
+    shell.resize(*size)
+    for tab in range(4):
+        scanned.tabs.setCurrentIndex(tab)
+        qtbot.waitUntil(lambda: not looks.faults(scanned), timeout=3000)
+
+
+def test_that_twenty_thousand_findings_are_only_rows_that_are_asked_for() -> None:
+    model = FindingModel()
+    model.show_findings(tuple(a_finding(number, f"f{number % 100}.py") for number in range(20_000)))
+    assert model.rowCount() == 20_000
+    model.want(Wanted(path="f7.py", text="SYNCHRONIZE(107)"))
+    assert [found.line for found in model.rows] == [107]
+
+
+def test_that_the_place_of_a_notebook_is_a_line_of_its_cell(tmp_path: Path) -> None:
+    cells = [{"source": ["import torch\n"]}, {"source": ["a = 1\n", "b = torch.cuda.device_count()"]}]
+    (tmp_path / "demo.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    excerpt = read_excerpt(tmp_path, "demo.ipynb", 1, 2)
+    assert excerpt.lines == ("a = 1", "b = torch.cuda.device_count()")
+    assert read_excerpt(tmp_path, "gone.py", None, 1).problem
+
+
+def test_that_only_the_lines_around_a_place_are_shown(tmp_path: Path) -> None:
+    (tmp_path / "long.py").write_text("\n".join(f"line_{n}" for n in range(1, 100_001)), encoding="utf-8")
+    excerpt = read_excerpt(tmp_path, "long.py", None, 50_000)
+    assert excerpt.lines[50_000 - excerpt.first] == "line_50000"
+    assert len(excerpt.lines) < 2_000
+    assert excerpt.holds("long.py", None, 50_100)
+    assert not excerpt.holds("long.py", None, 70_000)
+
+
+def test_that_a_triple_quote_colours_the_lines_below_it() -> None:
+    found, inside = spans('x = f"a" + """text # no comment', "py")
+    assert [kind for _, _, kind in found] == ["string", "string"]
+    assert inside == '"""'
+    found, inside = spans('end""" + 1  # yes', "py", inside)
+    assert [kind for _, _, kind in found] == ["string", "number", "comment"]
+    assert inside == ""
+
+
+def a_hunk(id: str, first: int, before: str, after: str, **values: object) -> Hunk:
+    return Hunk(
+        id=id, path="a.py", first=first, last=first, before=before, after=after, rules=("device_str.compared",),
+        **({"state": "ready"} | values),
+    )  # fmt: skip
+
+
+def a_plan(*hunks: Hunk) -> Changes:
+    return Changes(
+        folder="/p", style="minimal", files=(FileChanges(path="a.py", encoding="utf-8", digest="", hunks=hunks),)
+    )
+
+
+def test_that_hunks_of_a_group_are_decided_together_and_with_what_they_need() -> None:
+    plan = a_plan(
+        a_hunk("prelude", 1, "import torch\n", "import torch\nimport torch_npu\n"),
+        a_hunk("one", 3, "a\n", "b\n", group="g", needs=("prelude",)),
+        a_hunk("two", 5, "c\n", "d\n", group="g"),
+        a_hunk("alone", 7, "e\n", "f\n"),
+        a_hunk("yours", 9, "h\n", "h\n", state="yours"),
+    )
+    first = deciding(plan)
+    assert first.inside == {"prelude", "one", "two", "alone"}
+    assert first.decide(("two",), False).inside == {"prelude", "alone"}
+    assert first.decide(("prelude",), False).decide(("one",), True).inside == first.inside
+    edited = first.edit("yours", "mine\n")
+    assert "yours" in edited.inside
+    assert edited.edit("yours", None).inside == first.inside
+
+
+def test_that_lines_behind_an_accepted_hunk_are_counted_on() -> None:
+    plan = a_plan(
+        a_hunk("add", 1, "import torch\n", "import torch\nimport torch_npu\n"),
+        a_hunk("edit", 3, "x = 'cuda'\n", "x = 'npu'\n"),
+    )
+    lines = {"a.py": ("import torch", "y = 1", "x = 'cuda'", "z = 2")}
+    shown = [(row.kind, row.old, row.new) for row in rows(plan.files, deciding(plan), lines)]
+    assert shown == [
+        ("file", 0, 0), ("hunk", 0, 0), ("same", 1, 1), ("come", 0, 2), ("same", 2, 3),
+        ("hunk", 0, 0), ("gone", 3, 0), ("come", 0, 4), ("same", 4, 5),
+    ]  # fmt: skip
+    rejected = deciding(plan).decide(("add",), False)
+    assert ("come", 0, 3) in [(row.kind, row.old, row.new) for row in rows(plan.files, rejected, lines)]
+
+
+def test_that_the_difference_of_two_lines_is_what_lies_between_their_ends() -> None:
+    assert differing("x = 'cuda'", "x = 'npu'") == (5, 9)
+    assert differing("same", "same") == (4, 4)
+    assert common_ends(["a", "b", "c"], ["a", "x", "y", "c"]) == (1, 1)
+    assert common_ends(["a", "a"], ["a"]) == (1, 0)
+
+
+def test_that_tiles_fill_the_whole_without_overlap() -> None:
+    made = tiles([100.0, 40.0, 30.0, 20.0, 10.0, 1.0], 600, 200)
+    area = sum(tile.rect.width() * tile.rect.height() for tile in made)
+    assert area == pytest.approx(600 * 200)
+    for one in made:
+        for other in made:
+            if one is not other:
+                both = one.rect.intersected(other.rect)
+                assert both.width() * both.height() < 1e-6
+    assert tiles([], 600, 200) == []
+
+
+def test_that_the_keyboard_chooses_a_tile(qtbot: QtBot) -> None:
+    heat = HeatMap()
+    qtbot.addWidget(heat)
+    heat.resize(400, 200)
+    places = {"auto": 1, "edit": 0, "manual": 0, "none": 0, "unverified": 0}
+    heat.show_files(tuple(Heat(path=name, lines=10, effort=1, places=places, advice=0) for name in ("a", "b")))
+    with qtbot.waitSignal(heat.file_chosen) as told:
+        qtbot.keyClick(heat, Qt.Key.Key_Right)
+        qtbot.keyClick(heat, Qt.Key.Key_Return)
+    assert told.args == ["b"]
+
+
+@pytest.mark.parametrize("text", ["", "code", "code '{path}", "{path}"])
+def test_that_an_editor_has_to_name_a_program_and_the_file(text: str) -> None:
+    with pytest.raises(ValueError, match=r".*"):
+        editor.words_of(text)
+
+
+def test_that_a_project_of_another_window_is_not_mixed_in(
+    qtbot: QtBot, scanned: MigrationPage, session: Session, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    session.open_project(other)
+    assert scanned.scan is None
+    first = scanned.findChild(QPushButton, "migration_scan_first")
+    assert first is not None
+    assert first.isVisible()
+    assert Project(folder=other).runs.exists() is False

@@ -1,0 +1,1 @@
+"""What the Migration page is made of."""

@@ -1,0 +1,301 @@
+"""The certificate: both versions run for a few steps, their losses side by side, and what that does not prove."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from backends.migration.certify.certificate import TITLES
+from backends.migration.certify.spec import CertifySpec
+from studio import schema
+from studio.texts import t
+from studio.units import number
+from ui.field_box import FieldBox
+from ui.migration.table import Cell, TableModel, table_view
+from ui.page_scroll import PageScroll
+from ui.widgets import GAP, Card, Chip, Elided, Sentence, button, mono_font, primary_button, retone, text_button
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from backends.migration.certify.certificate import Certificate, Check
+    from backends.migration.certify.edits import Edit
+    from backends.migration.certify.inventory import Operator
+    from backends.migration.certify.numbers import Row
+    from ui.launch.consent import Consent
+
+FIELDS = ("line", "migrated", "python", "steps", "seed")
+SIGNS = {
+    "pass": ("✓", "good", "migration.proof.pass"), "fail": ("✕", "bad", "migration.proof.fail"),
+    "unproven": ("?", "dim", "migration.proof.unproven"),
+}  # fmt: skip
+KINDS = {
+    "kernel": ("migration.proof.kernel", "good"), "composite": ("migration.proof.composite", "good"),
+    "host": ("migration.proof.host", "dim"), "fallback": ("migration.proof.fallback", "warning"),
+    "maybe": ("migration.proof.maybe", "warning"), "none": ("migration.proof.none", "bad"),
+    "unknown": ("migration.proof.unknown", "dim"),
+}  # fmt: skip
+KIND_ORDER = {kind: place for place, kind in enumerate(("none", "fallback", "maybe", "unknown", "host"))}
+HOW = {
+    "changed": "migration.proof.changed", "added": "migration.proof.added", "removed": "migration.proof.removed",
+}  # fmt: skip
+LOSS_HEADS = ("migration.proof.step", "migration.proof.original", "migration.proof.migrated", "migration.proof.same")
+OPERATOR_HEADS = ("migration.proof.operator", "migration.proof.on_npu", "migration.proof.calls")
+EDIT_HEADS = ("migration.proof.file", "migration.proof.what", "migration.proof.lines")
+TABLE_HEIGHT = 260
+
+
+class CertificateView(QWidget):
+    """`proof_wanted`: a spec to certify. `run_wanted`: the name of a run to look at."""
+
+    proof_wanted = Signal(object)
+    run_wanted = Signal(str)
+
+    def __init__(self, consent: Consent) -> None:
+        super().__init__()
+        self.setObjectName("migration_proof")
+        self.spec = CertifySpec()
+        self.certificate: Certificate | None = None
+        self._original: Path | None = None
+        self.losses = TableModel(LOSS_HEADS, frozenset({0, 1, 2}))
+        self.operators = TableModel(OPERATOR_HEADS, frozenset({2}))
+        self.edits = TableModel(EDIT_HEADS, frozenset({2}))
+        self._answer = QWidget()
+        column = QVBoxLayout(self._answer)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        for parts in (
+            ((self._make_checks(), 1),),
+            ((self._make_losses(), 1), (self._make_operators(), 1)),
+            ((self._make_edits(), 1), (self._make_unproven(), 1)),
+        ):
+            row = QHBoxLayout()
+            row.setSpacing(GAP)
+            for part, stretch in parts:
+                row.addWidget(part, stretch)
+            column.addLayout(row)
+        self.scroll = PageScroll(consent, self._answer, self._make_form())
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self.scroll)
+        self.show_certificate(None)
+
+    def _make_form(self) -> Card:
+        card = Card("migration.proof.form")
+        self._about = Sentence("migration.proof.about")
+        card.body.addWidget(self._about)
+        self.boxes = {name: FieldBox(schema.field_of(CertifySpec, name), "migration") for name in FIELDS}
+        for name, box in self.boxes.items():
+            box.input.show_value(schema.value_of(self.spec, name))
+            box.input.edited.connect(partial(self._edited, name))
+        card.body.addWidget(self.boxes["line"])
+        row = QHBoxLayout()
+        row.setSpacing(16)
+        for name, stretch in (("migrated", 3), ("python", 3), ("steps", 1), ("seed", 1)):
+            row.addWidget(self.boxes[name], stretch)
+        card.body.addLayout(row)
+        self.prove = primary_button("migration.proof.prove", "migration.proof.prove")
+        self.prove.clicked.connect(self._ask)
+        last = QHBoxLayout()
+        last.addStretch(1)
+        last.addWidget(self.prove)
+        card.body.addLayout(last)
+        return card
+
+    def _make_checks(self) -> Card:
+        card = Card("migration.proof.checks")
+        self.chip = Chip()
+        self.chip.setObjectName("migration_proof_state")
+        card.header.insertWidget(1, self.chip)
+        self._ran = Elided(role="hint")
+        self._ran.setFont(mono_font(12))
+        card.header.insertWidget(2, self._ran, 100)
+        again = button("migration.proof.again", "migration.proof.again")
+        again.clicked.connect(self._ask)
+        card.header.addWidget(again)
+        self._again = again
+        self._states = Sentence()
+        self._checks = QVBoxLayout()
+        self._checks.setSpacing(6)
+        card.body.addWidget(self._states)
+        card.body.addLayout(self._checks)
+        self._look = text_button("migration.proof.look", "migration.proof.look")
+        self._look.clicked.connect(self._look_at_run)
+        card.body.addWidget(self._look, 0, Qt.AlignmentFlag.AlignLeft)
+        return card
+
+    def _make_losses(self) -> Card:
+        return _table_card("migration.proof.losses", self.losses, "migration_losses", 1, 2)
+
+    def _make_operators(self) -> Card:
+        return _table_card("migration.proof.operators", self.operators, "migration_operators", 0)
+
+    def _make_edits(self) -> Card:
+        return _table_card("migration.proof.edits", self.edits, "migration_edits", 0)
+
+    def _make_unproven(self) -> Card:
+        card = Card("migration.proof.unproven_title")
+        self.unproven = Sentence()
+        self.unproven.setObjectName("migration_unproven")
+        card.body.addWidget(self.unproven)
+        card.body.addStretch(1)
+        return card
+
+    # What is asked
+
+    def show_pair(self, original: Path, migrated: Path | None, line: tuple[str, ...]) -> None:
+        """What is at hand; what the user wrote stays."""
+        is_other = original != self._original
+        self._original = original
+        self.spec = schema.with_value(self.spec, "original", original)
+        self.spec = schema.with_value(self.spec, "workdir", original)
+        if is_other or self.spec.pair.migrated == Path():
+            self._set("migrated", migrated or Path())
+        if line and (is_other or not self.spec.training.line):
+            self._set("line", line)
+        self._judge()
+
+    def show_migrated(self, folder: Path) -> None:
+        """The result of a migration, just made."""
+        self._set("migrated", folder)
+        self._judge()
+
+    def _set(self, name: str, value: object) -> None:
+        self.spec = schema.with_value(self.spec, name, value)
+        self.boxes[name].input.show_value(value)
+
+    def _edited(self, name: str) -> None:
+        try:
+            self.spec = schema.with_value(self.spec, name, self.boxes[name].input.value())
+        except schema.Unreadable as error:
+            self.boxes[name].show_problem(error.problem)
+            self.prove.setEnabled(False)
+            return
+        self._judge()
+
+    def _judge(self) -> None:
+        """A field that is still empty is not marked, but nothing starts without it."""
+        wrong = {one.field: one for one in schema.problems(self.spec)}
+        empty = {"line": not self.spec.training.line, "migrated": self.spec.pair.migrated == Path()}
+        for name, box in self.boxes.items():
+            box.show_problem(None if empty.get(name) else wrong.get(name))
+        for start in (self.prove, self._again):
+            start.setDisabled(bool(wrong))
+
+    def _ask(self) -> None:
+        self.proof_wanted.emit(self.spec)
+
+    def _look_at_run(self) -> None:
+        if self.certificate is not None:
+            self.run_wanted.emit(self.certificate.precision)
+
+    # What came of it
+
+    def sentence(self) -> str:
+        if self.certificate is None:
+            return t("migration.proof.sentence_none")
+        granted = self.certificate.granted
+        return t("migration.proof.sentence_granted" if granted else "migration.proof.sentence_refused")
+
+    def show_certificate(self, found: Certificate | None) -> None:
+        self.certificate = found
+        self._answer.setVisible(found is not None)
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        found = self.certificate
+        if found is None:
+            return
+        tone, key = ("good", "migration.proof.granted") if found.granted else ("bad", "migration.proof.refused")
+        self.chip.show_state(t(key), tone)  # type: ignore[arg-type]
+        self._ran.setText(" ".join(found.line))
+        self._states.setText(states_text(found))
+        self._states.setVisible(bool(self._states.text()))
+        self._show_checks(found.checks)
+        self._look.setVisible(bool(found.precision))
+        self.losses.show_rows([_loss_row(row) for row in (*found.losses, *found.gradients)])
+        self.operators.show_rows([_operator_row(one) for one in found.operators])
+        self.edits.show_rows([_edit_row(one) for one in found.edits])
+        self.unproven.setText("\n".join(f"– {t(one.key, **one.args)}" for one in found.unproven))
+
+    def _show_checks(self, checks: Sequence[Check]) -> None:
+        while item := self._checks.takeAt(0):
+            if widget := item.widget():
+                widget.hide()
+                widget.deleteLater()
+        for check in checks:
+            self._checks.addWidget(_CheckLine(check))
+
+
+class _CheckLine(QWidget):
+    """Sign and word, what was checked, and why it came out so."""
+
+    def __init__(self, check: Check) -> None:
+        super().__init__()
+        sign, token, key = SIGNS[check.state]
+        state, title, why = QLabel(f"{sign} {t(key)}"), QLabel(t(TITLES[check.name])), Sentence()
+        retone(state, "role", token)
+        state.setFixedWidth(92)
+        title.setFixedWidth(250)
+        title.setWordWrap(True)
+        why.setAlignment(Qt.AlignmentFlag.AlignTop)
+        place = f" ({check.path}:{check.line})" if check.path else ""
+        why.setText(t(check.reason.key, **check.reason.args) + place)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        for widget in (state, title):
+            row.addWidget(widget, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(why, 1)
+
+
+def _table_card(key: str, model: TableModel, name: str, *stretched: int) -> Card:
+    card = Card(key)
+    card.body.setContentsMargins(1, 12, 1, 1)
+    card.header.setContentsMargins(14, 0, 10, 0)
+    card.body.setSpacing(6)
+    view = table_view(model, name, key, *stretched)
+    card.setMinimumHeight(TABLE_HEIGHT)
+    card.body.addWidget(view, 1)
+    return card
+
+
+def states_text(found: Certificate) -> str:
+    """Places by state before and after, where both were scanned."""
+    if not found.before or not found.after:
+        return ""
+    before, after = found.before, found.after
+    return t(
+        "migration.proof.states", before=sum(before.values()) - before.get("auto", 0), total=sum(before.values()),
+        after=sum(after.values()) - after.get("auto", 0), left=sum(after.values()),
+    )  # fmt: skip
+
+
+def _told(value: float | str | None) -> str:
+    return "–" if value is None else value if isinstance(value, str) else number(value, 6)
+
+
+def _loss_row(row: Row) -> tuple[Cell, ...]:
+    same = t("migration.proof.equal") if row.equal else t("migration.proof.differs")
+    step = str(row.step) if row.name == "loss" else f"{row.name} {row.step}"
+    exact = f"{row.original!r} / {row.migrated!r}"
+    return (
+        Cell(text=step, order=row.step), Cell(text=_told(row.original), hint=exact),
+        Cell(text=_told(row.migrated), hint=exact), Cell(text=same, token="good" if row.equal else "bad"),
+    )  # fmt: skip
+
+
+def _operator_row(one: Operator) -> tuple[Cell, ...]:
+    key, token = KINDS[one.kind]
+    kind = Cell(text=t(key), order=KIND_ORDER.get(one.kind, len(KIND_ORDER)), token=token)
+    where = "\n".join((*one.phases, *one.modules))
+    return Cell(text=one.name, is_mono=True, hint=where or one.name), kind, Cell(text=str(one.count), order=one.count)
+
+
+def _edit_row(one: Edit) -> tuple[Cell, ...]:
+    lines = f"+{one.added} -{one.removed}"
+    return Cell(text=one.path, is_mono=True), Cell(text=t(HOW[one.how])), Cell(text=lines, order=one.added)

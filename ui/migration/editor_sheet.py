@@ -1,0 +1,69 @@
+"""Which editor opens a file at a line."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit
+
+from studio.errors import from_os
+from studio.texts import t
+from ui.migration import editor
+from ui.popover import Popover
+from ui.widgets import Sentence, label, primary_button, retone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtWidgets import QWidget
+
+    from ui.session import Session
+
+
+class EditorSheet(Popover):
+    """`then` is called with the line once it is remembered."""
+
+    def __init__(self, owner: QWidget, session: Session, then: Callable[[tuple[str, ...]], object]) -> None:
+        super().__init__(owner, "editor_sheet", 420)
+        self._session, self._then = session, then
+        self.column.addWidget(label("migration.editor.title", "title"))
+        self.column.addWidget(Sentence("migration.editor.text"))
+        self.field = QLineEdit(shlex.join(editor.chosen()))
+        self.field.setObjectName("migration_editor_line")
+        self.field.setAccessibleName(t("migration.editor.title"))
+        self.field.setPlaceholderText("code --goto {path}:{line}")
+        self.field.textChanged.connect(self._judge)
+        self.field.returnPressed.connect(self._keep)
+        self.column.addWidget(self.field)
+        self._found = Sentence()
+        names = ", ".join(line[0] for line in editor.installed())
+        self._found.setText(t("migration.editor.found", names=names) if names else t("migration.editor.none_found"))
+        self.column.addWidget(self._found)
+        self.keep = primary_button("migration.editor.keep", "migration.editor.keep")
+        self.keep.clicked.connect(self._keep)
+        self.column.addWidget(self.keep, 0, Qt.AlignmentFlag.AlignRight)
+        self._judge()
+
+    def _words(self) -> tuple[str, ...]:
+        try:
+            return editor.words_of(self.field.text())
+        except ValueError:
+            return ()
+
+    def _judge(self) -> None:
+        is_right = bool(self._words())
+        retone(self.field, "wrong", bool(self.field.text()) and not is_right)
+        self.keep.setEnabled(is_right)
+
+    def _keep(self) -> None:
+        words = self._words()
+        if not words:
+            return
+        self.close()
+        try:
+            editor.remember(words)
+        except OSError as error:
+            self._session.trouble.emit(from_os(error, "editor.json"))
+        self._then(words)

@@ -1,0 +1,68 @@
+"""A run of this page at work: what it does, how far it is, and the way to cancel it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+
+from studio import worker
+from studio.errors import StudioError
+from studio.texts import has, t
+from ui.curves.names import state_name
+from ui.widgets import label, text_button
+
+if TYPE_CHECKING:
+    from studio.run import Glance, Run
+    from ui.session import Session
+
+CANCEL_AFTER = 1.0
+DOING = {
+    "scan": "migration.doing.scan", "migrate": "migration.doing.migrate", "certify": "migration.doing.certify",
+}  # fmt: skip
+
+
+class Working(QWidget):
+    """Hidden while nothing works."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.setObjectName("migration_working")
+        self._session = session
+        self._run: Run | None = None
+        self._glance: Glance | None = None
+        self._text = label(role="dim")
+        self.cancel = text_button("migration.cancel", "migration.cancel")
+        self.cancel.clicked.connect(self.stop)
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        row = QHBoxLayout()
+        row.addWidget(self._text, 1)
+        row.addWidget(self.cancel)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(row)
+        column.addWidget(self._bar)
+        self.hide()
+
+    def show_run(self, run: Run | None, glance: Glance | None) -> None:
+        self._run, self._glance = run, glance
+        self.setVisible(run is not None)
+        if run is None or glance is None:
+            return
+        progress = glance.progress
+        self._bar.setRange(0, progress.total if progress else 0)
+        self._bar.setValue(progress.done if progress else 0)
+        text = t(DOING[run.asked.command])
+        if progress and progress.total:
+            text = t("migration.doing.far", what=text, done=progress.done, total=progress.total)
+        if progress and has(phase := f"phase.{progress.phase}"):
+            text = f"{text} · {t(phase)}"
+        self._text.setText(text)
+        self.cancel.setVisible(time.time() - run.asked.time / 1e9 > CANCEL_AFTER)
+
+    def stop(self) -> None:
+        if self._run is not None and self._glance is not None and not worker.stop(self._run):
+            self._session.trouble.emit(StudioError("run.not_here", run=self._run.name, state=state_name(self._glance)))
