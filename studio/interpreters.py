@@ -82,7 +82,7 @@ def found(project: Path | None) -> tuple[Path, ...]:
     """Interpreters of this host, the project's own first: virtual environments in it, conda's environments, pyenv's
     versions, those on PATH, and the studio's. Looks at names and links only; runs nothing, never raises."""
     seen: dict[str, Path] = {}
-    for path in (*_of_project(project), *_of_conda(), *_of_pyenv(), *_on_path(), embedded()):
+    for path in (*of_project(project), *_of_conda(), *_of_pyenv(), *_on_path(), embedded()):
         with suppress(OSError, ValueError):
             if path.is_file() and os.access(path, os.X_OK):
                 seen.setdefault(_identity(path), path)
@@ -96,7 +96,8 @@ def _identity(path: Path) -> str:
     return os.path.realpath(path)
 
 
-def _of_project(project: Path | None) -> Iterator[Path]:
+def of_project(project: Path | None) -> Iterator[Path]:
+    """Of the environments that lie in a project, those with the usual names first."""
     if project is None:
         return
     names = [".venv", "venv", "env", ".env", *sorted(_names(project))[:200]]

@@ -89,21 +89,22 @@ def work(folder: Path, features: tuple[Feature, ...]) -> int:
         if not held or run.is_newer or ended_of(folder) or state_of(folder) == "elsewhere":
             return 0
         mark = processes.read_mark(folder / "training.json")
+        is_begun = (folder / "worker.json").exists()
         processes.write_mark(folder / "worker.json", os.getpid())
         journal = Journal(folder, mark.attempt if mark else 1)
-        ended = _outcome(run, features, journal)
+        ended = _outcome(run, features, journal, is_begun=is_begun)
         _write_end(journal, ended)
         return ended.code
 
 
-def _outcome(run: Run, features: tuple[Feature, ...], journal: Journal) -> Ended:
-    """What the work came to; its errors become findings, so that no page is left without a reason."""
+def _outcome(run: Run, features: tuple[Feature, ...], journal: Journal, *, is_begun: bool) -> Ended:
+    """What the work came to; its errors become findings, so that no page is left without a reason. `is_begun`: a worker
+    that was killed has checked what was asked, and may have made what is in the way by now."""
     try:
         action = action_of(features, run.asked.command)
         if action is None:
             raise StudioError("run.unknown_command", command=run.asked.command)
         spec, wrong = schema.from_json(action.spec, run.asked.values)
-        is_begun = (run.folder / "training.json").exists()  # what has begun goes on, whatever is missing by now
         if problems := wrong or (() if is_begun else schema.problems(spec)):
             raise StudioError(problems[0].rule, **problems[0].args)
         return action.load()(spec, run)

@@ -118,3 +118,32 @@ def test_that_comments_and_messages_are_not_told() -> None:
         raise ValueError("torch.cuda.DoubleTensor")
     '''
     assert not told(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import accelerate\naccelerator = accelerate.Accelerator()\n",
+        "from transformers import Seq2SeqTrainer as Trainer\nclass Mine(Trainer):\n    pass\n",
+        "from trl import DPOTrainer\nDPOTrainer(model).train()\n",
+    ],
+)
+def test_that_a_trainer_that_knows_npus_is_told(source: str) -> None:
+    assert told(source) == [(2, "advice.native_trainer")]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from transformers import AutoModel\nAutoModel.from_pretrained(name)\n",
+        "from lightning import Trainer\nTrainer(accelerator='gpu').fit(net)\n",
+        "class Trainer:\n    pass\nTrainer()\n",
+    ],
+)
+def test_that_another_trainer_is_not(source: str) -> None:
+    assert "advice.native_trainer" not in rules(source)
+
+
+def test_that_a_comparison_that_is_right_as_it_is_is_not_told() -> None:
+    source = "from torch import nn\nif x.device.type == 'cuda':\n    net = nn.DataParallel(net)\n"
+    assert not rules(source)

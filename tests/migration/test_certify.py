@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,9 @@ from backends.launch.rehearse.spec import RehearseSpec
 from backends.migration.certify import certificate, on_npu, rehearsing
 from backends.migration.certify.certificate import TITLES
 from backends.migration.certify.spec import CertifySpec, code_of
-from studio import schema, texts
+from studio import run as runs
+from studio import schema, texts, worker
+from tests.runs import ended, wait_for
 from tests.studio.test_command_line import last_json, studio
 
 if TYPE_CHECKING:
@@ -138,12 +141,43 @@ def test_that_a_host_with_an_npu_runs_the_same_steps_for_real(tmp_path: Path, mo
     assert len(answer["rehearsals"]) == 3
 
 
+# Waits for ever the first time that it is started.
+WAITS = """
+import pathlib, time
+seen = pathlib.Path("{seen}")
+if not seen.exists():
+    seen.touch()
+    time.sleep(600)
+"""
+
+
+def test_that_a_certificate_whose_worker_is_killed_begins_again_and_leaves_nothing_at_work(tmp_path: Path) -> None:
+    original = project(tmp_path, "original", WAITS.format(seen=tmp_path / "seen"))
+    spec = schema.with_value(CertifySpec(), "line", (sys.executable, "train.py"))
+    for name in ("original", "migrated", "workdir"):
+        spec = schema.with_value(spec, name, original)
+    (tmp_path / "runs").mkdir()
+    run = runs.create(tmp_path / "runs", "certify", schema.to_json(spec), None)
+    pid = worker.start(run)
+    wait_for((tmp_path / "seen").exists, 60)
+    os.kill(pid, signal.SIGKILL)
+    worker.reap_started()
+    wait_for(lambda: runs.glance(run).state == "unattended")
+    worker.start(run)
+    assert ended(run).code == 3  # nothing trains
+    others = [runs.glance(one) for one in runs.runs_in(tmp_path / "runs") if one.name != run.name]
+    assert sorted((one.state, one.reason) for one in others) == [("ended", ""), ("ended", ""), ("ended", "stopped")]
+    assert certificate.read(run.folder) is not None
+    assert not (run.folder / "copies").exists()
+    assert [path.name for path in original.iterdir()] == ["train.py"]
+
+
 def test_that_a_line_that_cannot_be_started_is_a_failure_and_no_refusal(tmp_path: Path) -> None:
     original = project(tmp_path, "original", "")
     words = ("--no-project", "certify", str(original), str(original), "--json", "--", sys.executable, "missing.py")
     done = studio(*words, cwd=original)
     assert done.returncode == 1, done.stderr
-    assert "missing.py" in done.stderr
+    assert f"{original}/missing.py is not a file." in done.stderr
 
 
 def test_that_two_folders_and_a_line_have_to_be_given(tmp_path: Path) -> None:

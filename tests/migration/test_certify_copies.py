@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from backends.migration.certify import copies as copying
@@ -147,6 +147,7 @@ NAMES = some.sampled_from(["a", "b.py", "c.txt", "d"])
 PATHS = some.lists(NAMES, min_size=1, max_size=3).map("/".join)
 
 
+@settings(deadline=None)
 @given(files=some.dictionaries(PATHS, some.text(max_size=5), max_size=6))
 def test_that_a_copy_has_no_edits_and_every_change_is_one(
     files: dict[str, str], tmp_path_factory: pytest.TempPathFactory

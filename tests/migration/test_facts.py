@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.migration.scan.facts import Facts, facts_for, kernels, releases, support, tables, transfer
+from backends.migration.scan.facts import Facts, facts_for, facts_in, kernels, releases, support, tables, transfer
 from backends.migration.scan.facts.libraries import libraries, library
 from studio import texts
 from tests.migration.torch_npu_files import interpreter_with
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -235,3 +232,16 @@ def test_that_only_supported_operators_are_taken_from_the_yaml() -> None:
 def test_that_the_tables_are_small() -> None:
     sizes = [path.stat().st_size for path in tables.FOLDER.iterdir()]
     assert sum(sizes) < 400_000
+
+
+def test_that_the_projects_own_environment_is_asked_where_none_is_named(tmp_path: Path) -> None:
+    interpreter_with(tmp_path / ".venv", version="2.7.1", names=["is_available"])
+    (tmp_path / ".venv" / "pyvenv.cfg").write_text("version = 3.11.7\n")
+    assert facts_in(tmp_path, Path(), "").version == "2.7.1"
+    assert facts_in(tmp_path, Path(), "").folder == str(tmp_path / ".venv" / "lib" / "python3.11" / "site-packages")
+
+
+def test_that_an_environment_without_torch_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "pyvenv.cfg").write_text("version = 3.11.7\n")
+    assert facts_in(tmp_path, Path(), "").folder == ""

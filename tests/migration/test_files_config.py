@@ -31,6 +31,8 @@ def said(path: str, text: str) -> list[tuple[int, str, str, str]]:
         "if: ${{ matrix.device == 'cuda' }}",
         "run: echo using cuda",
         "cuda: true",
+        "metadata: {labels: {app: cuda}}",
+        "run: pytest -k cuda",
     ],
 )
 def test_that_yaml_which_only_talks_of_cuda_says_nothing(line: str) -> None:
@@ -121,6 +123,11 @@ def test_that_services_with_gpus_are_found_in_a_compose_file() -> None:
         (10, "docker_cuda"),
         (11, "docker_cuda"),
     ]
+
+
+def test_that_a_variable_of_a_pod_is_found_by_its_name() -> None:
+    text = "containers:\n- name: cuda\n  env:\n  - name: CUDA_VISIBLE_DEVICES\n    value: '0'\n"
+    assert said("pod.yaml", text) == [(4, "cuda_env", "CUDA_VISIBLE_DEVICES", "env")]
 
 
 def test_that_json_with_comments_is_read_and_a_flag_in_front_names_its_value() -> None:

@@ -35,6 +35,7 @@ def said(text: str) -> list[tuple[int, str, str, str]]:
         ("nvidia-cublas-cu12==12.1", "req_cuda", "nvidia-cublas-cu12"),
         ("onnxruntime-gpu", "lib_onnxruntime", "onnxruntime-gpu"),
         ("onnxruntime", None, None),
+        ("nvidia/label/cuda-12.1.0::cuda-toolkit", "req_cuda", "cuda-toolkit"),
         ("aqlm[gpu]>=1.1.0", "req_cuda", "aqlm"),
         ("git+https://github.com/NVIDIA/apex.git@25.04", "lib_apex", "apex"),
         ("https://a.org/whl/torch-2.1.0+cu118-cp39-linux.whl", "req_torch", "torch"),

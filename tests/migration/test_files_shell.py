@@ -114,6 +114,11 @@ def test_that_a_script_written_by_a_script_is_read() -> None:
     assert [(line, found) for line, _, found, _ in said(text)] == [(2, "NCCL_DEBUG"), (6, "nvidia-smi")]
 
 
+def test_that_settings_written_by_a_script_are_read() -> None:
+    text = "cat > conf.yaml <<EOF\ndevice: cuda\nnote: cuda\nEOF\ncat > README <<EOF\ndevice: cuda\nEOF\n"
+    assert said(text) == [(2, "config_device", "cuda", "key:device")]
+
+
 def test_that_a_here_document_without_its_end_does_not_hide_the_rest() -> None:
     assert [found for *_, found, _ in said("cat <<EOF\nhello\nexport NCCL_DEBUG=INFO\n")] == ["NCCL_DEBUG"]
 

@@ -48,6 +48,7 @@ EXAMPLES: list[tuple[str, str, str, dict[str, Any], str]] = [
     ("device_str", "cuda", "argument:torch.multiprocessing.spawn:args", {}, "device_str.held"),
     ("device_str", "cuda", "default", {"parameter": "device"}, "device_str.held"),
     ("device_str", "cuda", "compare", {"operator": "==", "other": "x.device.type"}, "device_str.compared"),
+    ("device_str", "cuda", "compare", {"operator": "==", "leads_to": "torch.nn.DataParallel"}, "device_str.guard"),
     ("device_str", "cuda", "default", {"option": "--device"}, "device_str.option"),
     ("device_str", "cuda", "choices", {}, "device_str.option"),
     ("device_str", "cuda", "key", {"operation": "literal"}, "device_str.key"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -148,6 +149,17 @@ def test_that_options_scripts_and_configuration_change_together(tmp_path: Path) 
     assert "option device" in groups.pop()
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('o = click.option("--b", type=click.Choice(["nccl", "gloo"]))', '["nccl", "hccl", "gloo"]'),
+        ('flags.DEFINE_enum("b", "nccl", ["nccl", "gloo"], "")', 'COLLECTIVE_BACKEND, ["nccl", "hccl", "gloo"]'),
+    ],
+)
+def test_that_choices_of_other_command_lines_take_both_words(tmp_path: Path, line: str, expected: str) -> None:
+    assert expected in last_line(tmp_path, line)
+
+
 def test_that_a_launch_loop_over_ranks_sets_the_devices_of_either_host(tmp_path: Path) -> None:
     loop = (
         "for ((RANK_ID=0; RANK_ID<8; RANK_ID++)); do\n  export DEVICE_ID=$RANK_ID\n"
@@ -163,6 +175,90 @@ def test_that_a_variable_in_code_is_set_for_either_host(tmp_path: Path) -> None:
     source = 'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "0"\nimport torch\n'
     text = migrated(tmp_path, "explicit", source)
     assert 'os.environ["ASCEND_RT_VISIBLE_DEVICES"] = os.environ["CUDA_VISIBLE_DEVICES"] = "0"\n' in text
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "other"),
+    [
+        (".env", "CUDA_VISIBLE_DEVICES=0", "ASCEND_RT_VISIBLE_DEVICES=0"),
+        ("a/train.env", "CUDA_VISIBLE_DEVICES=0 # cuda", "ASCEND_RT_VISIBLE_DEVICES=0"),
+        ("compose.yml", "    - CUDA_VISIBLE_DEVICES=0", "    - ASCEND_RT_VISIBLE_DEVICES=0"),
+        ("compose.yml", '    - "CUDA_VISIBLE_DEVICES=0,1"', '    - "ASCEND_RT_VISIBLE_DEVICES=0,1"'),
+    ],
+)
+def test_that_a_list_of_variables_gets_a_line_for_the_other_one(
+    tmp_path: Path, name: str, line: str, other: str
+) -> None:
+    head = "services:\n  a:\n    environment:\n" if name == "compose.yml" else "X=1\n"
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(f"{head}{line}\n")
+    assert after(tmp_path, "explicit")[name] == f"{head}{line}\n{other}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "expected"),
+    [
+        (
+            "train.py",
+            'os.system("CUDA_VISIBLE_DEVICES=0 a")',
+            'os.system("ASCEND_RT_VISIBLE_DEVICES=0 CUDA_VISIBLE_DEVICES=0 a")',
+        ),
+        ("train.py", 'os.system("CUDA_VISIBLE_DEVICES=%d a" % n)', 'os.system("CUDA_VISIBLE_DEVICES=%d a" % n)'),
+        ("tox.ini", "setenv = CUDA_VISIBLE_DEVICES=0", "setenv = CUDA_VISIBLE_DEVICES=0"),
+    ],
+)
+def test_that_a_variable_is_set_twice_only_where_that_is_a_command(
+    tmp_path: Path, name: str, line: str, expected: str
+) -> None:
+    head = "import os\n" if name == "train.py" else "[testenv]\n"
+    assert migrated(tmp_path, "explicit", f"{head}{line}\n", name) == f"{head}{expected}\n"
+
+
+def test_that_a_magic_of_a_notebook_sets_one_variable_a_line(tmp_path: Path) -> None:
+    book = '{"cells": [{"cell_type": "code", "source": ["%env CUDA_VISIBLE_DEVICES=0\\n", "x = 1"]}], "nbformat": 4}'
+    text = after(project(tmp_path, book__ipynb=book), "explicit")["book.ipynb"]
+    assert "".join(json.loads(text)["cells"][0]["source"]) == (
+        "%env CUDA_VISIBLE_DEVICES=0\n%env ASCEND_RT_VISIBLE_DEVICES=0\nx = 1"
+    )
+
+
+def test_that_a_variable_stays_where_another_branch_is_for_the_other_one(tmp_path: Path) -> None:
+    source = (
+        'import os\ndef name(device):\n    if device == "cuda":\n        return "CUDA_VISIBLE_DEVICES"\n'
+        '    elif device == "npu":\n        return "ASCEND_RT_VISIBLE_DEVICES"\n'
+    )
+    assert migrated(tmp_path, "minimal", source).endswith(source.partition("\n")[2])
+
+
+def test_that_what_stands_on_the_line_of_the_import_uses_no_name_that_comes_behind_it(tmp_path: Path) -> None:
+    text = migrated(tmp_path, "explicit", "import torch; x = torch.zeros(1).cuda()\ny = x.cuda()\n")
+    assert text.startswith("import torch; x = torch.zeros(1).cuda()\n")
+    assert text.endswith("y = x.to(DEVICE_TYPE)\n")
+
+
+def test_that_a_call_on_a_line_of_its_own_is_edited_there(tmp_path: Path) -> None:
+    source = "import torch\nz = (\n    x\n    .cuda()  # cuda\n    .half()\n)\n"
+    text = migrated(tmp_path, "explicit", source)
+    assert text.endswith("z = (\n    x\n    .to(DEVICE_TYPE)  # cuda\n    .half()\n)\n")
+
+
+def test_that_types_in_annotations_stay(tmp_path: Path) -> None:
+    source = 'import torch\ndef f(s: torch.cuda.Stream, t: "torch.cuda.Event") -> torch.cuda.Event: pass\n'
+    assert migrated(tmp_path, "explicit", source) == source
+
+
+def test_that_a_name_with_two_meanings_stays(tmp_path: Path) -> None:
+    source = (
+        "import torch\nif new:\n    from torch.amp import custom_fwd\nelse:\n"
+        "    from torch.cuda.amp import custom_fwd\nf = wrapped(custom_fwd)\n"
+    )
+    assert migrated(tmp_path, "explicit", source) == source
+
+
+def test_that_a_part_of_amp_keeps_its_signature_where_its_import_stays(tmp_path: Path) -> None:
+    source = "import torch\nfrom torch.cuda.amp.grad_scaler import GradScaler\ns = GradScaler(enabled=True)\n"
+    text = migrated(tmp_path, "explicit", source)
+    assert text.endswith("import GradScaler\ns = accelerator.amp.grad_scaler.GradScaler(enabled=True)\n")
 
 
 def test_that_a_match_takes_both_words(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.migration.migrating import after, migrated, project
+from tests.migration.migrating import after, migrated, planned, project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,7 +85,21 @@ def test_that_scripts_and_the_code_that_reads_their_variables_change_together(tm
 def test_that_requirements_ask_for_torch_npu_of_the_same_version(tmp_path: Path) -> None:
     project(tmp_path, requirements__txt="numpy\r\ntorch==2.6.0+cu118 # gpu\r\ntorchvision\r\n")
     text = after(tmp_path, "minimal")["requirements.txt"]
-    assert text == "numpy\r\ntorch==2.6.0+cu118 # gpu\r\ntorch_npu==2.6.0.*\r\ntorchvision\r\n"
+    assert text == "numpy\r\ntorch==2.6.0 # gpu\r\ntorch_npu==2.6.0.*\r\ntorchvision\r\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("torch>=2; python_version>'3.8'", "torch>=2; python_version>'3.8'\ntorch_npu>=2; python_version>'3.8'"),
+        ("torch==2.7.0", "torch==2.7.0"),
+        ("torch==2.6", "torch==2.6\ntorch_npu==2.6.0.*"),
+        ("torch<2.0", "torch<2.0"),
+        ("torchvision==0.21.0+cu118", "torchvision==0.21.0"),
+    ],
+)
+def test_that_a_requirement_names_a_torch_npu_that_exists(tmp_path: Path, line: str, expected: str) -> None:
+    assert migrated(tmp_path, "minimal", f"{line}\n", "requirements.txt") == f"{expected}\n"
 
 
 @pytest.mark.parametrize(
@@ -98,3 +112,69 @@ def test_that_requirements_ask_for_torch_npu_of_the_same_version(tmp_path: Path)
 )
 def test_that_other_lists_of_packages_name_torch_npu_too(tmp_path: Path, name: str, before: str, after_: str) -> None:
     assert after_ in migrated(tmp_path, "minimal", f"{before}\n", name)
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "expected"),
+    [
+        ("run.sh", "command -v nvidia-smi\nnvidia-smi | head\n", "command -v npu-smi\nnpu-smi info | head\n"),
+        (
+            "train.py",
+            'import os\nos.system("CUDA_VISIBLE_DEVICES=%d python x.py --device cuda:%d" % (1, 0))\n',
+            'import os\nos.system("ASCEND_RT_VISIBLE_DEVICES=%d python x.py --device npu:%d" % (1, 0))\n',
+        ),
+        (
+            "pod.yaml",
+            "spec:\n  env:\n  - name: CUDA_VISIBLE_DEVICES\n    value: '0'\n",
+            "spec:\n  env:\n  - name: ASCEND_RT_VISIBLE_DEVICES\n    value: '0'\n",
+        ),
+        (
+            "environment.yml",
+            "dependencies:\n- pip:\n  - torch==2.6.0+cu118\n  - x\n",
+            "dependencies:\n- pip:\n  - torch==2.6.0\n  - torch_npu==2.6.0.*\n  - x\n",
+        ),
+    ],
+)
+def test_that_commands_and_lists_in_other_files_are_edited(
+    tmp_path: Path, name: str, before: str, expected: str
+) -> None:
+    assert migrated(tmp_path, "minimal", before, name) == expected
+
+
+def test_that_what_runs_on_a_ci_is_only_offered(tmp_path: Path) -> None:
+    project(tmp_path, **{".github___workflows___ci__yml": "jobs:\n  a:\n    env:\n      CUDA_VISIBLE_DEVICES: 0\n"})
+    assert [one.state for one in planned(tmp_path, "minimal").hunks()] == ["offered"]
+
+
+ACCELERATED = (
+    "from accelerate import Accelerator\nimport torch\nimport net\naccelerator = Accelerator()\nx = x.cuda()\n"
+)
+
+
+def prelude_states(folder: Path) -> dict[str, str]:
+    return {one.path: one.state for one in planned(folder, "minimal").hunks() if "migrate.prelude" in one.rules}
+
+
+def test_that_beside_a_trainer_that_knows_npus_transfer_to_npu_is_only_offered(tmp_path: Path) -> None:
+    folder = project(tmp_path, train__py=ACCELERATED, net__py="import torch\ny = torch.zeros(3).cuda()\n")
+    assert prelude_states(folder) == {"train.py": "offered"}
+    assert after(folder, "minimal") == {}
+
+
+def test_that_a_script_that_leads_to_such_a_trainer_is_only_offered_it(tmp_path: Path) -> None:
+    trainer = "import torch\nfrom transformers import Trainer\nclass Mine(Trainer):\n    x = torch.zeros(3).cuda()\n"
+    text = "import torch\nimport mine\nfor x in mine.Mine():\n    x.cuda()\n"
+    folder = project(tmp_path, train__py=text, mine__py=trainer, other__py=text.replace("mine", "os"))
+    assert prelude_states(folder) == {"train.py": "offered", "other.py": "ready"}
+
+
+def test_that_a_tokenizer_of_transformers_asks_for_nothing(tmp_path: Path) -> None:
+    text = "import torch\nfrom transformers import AutoTokenizer\nt = AutoTokenizer()\nx = x.cuda()\n"
+    assert prelude_states(project(tmp_path, train__py=text)) == {"train.py": "ready"}
+
+
+@pytest.mark.parametrize("flag", ["--index-url ", "--index-url=", "-i "])
+def test_that_an_index_of_cuda_builds_becomes_one_of_cpu_builds_beside_the_usual_one(tmp_path: Path, flag: str) -> None:
+    before = f"pip install torch {flag}https://download.pytorch.org/whl/cu118\n"
+    expected = before.replace("torch ", "torch torch_npu ", 1).replace(flag.rstrip(" ="), "--extra-index-url")
+    assert migrated(tmp_path, "minimal", before, "run.sh") == expected.replace("cu118", "cpu")

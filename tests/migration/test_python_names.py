@@ -147,6 +147,12 @@ def test_that_circles_and_unclear_modules_give_no_name_of_torch(others: dict[str
     assert [name for name in called(text, others=others) if name and name.startswith("torch.")] == []
 
 
+def test_that_many_modules_that_import_all_of_each_other_are_asked_once_each() -> None:
+    stars = "".join(f"from m{i} import *\n" for i in range(30))
+    others = {f"m{i}.py": stars for i in range(30)} | {"m29.py": "from torch import cuda as tc"}
+    assert called("from m0 import *\ntc.run()\nunknown.run()", others=others) == ["torch.cuda.run", None]
+
+
 def test_that_a_library_in_a_folder_of_its_name_inside_the_project_is_the_projects_own() -> None:
     own = {"apex/__init__.py": "", "apex/amp.py": "def run(): pass"}
     assert called("from apex import amp\namp.run()", others=own) == ["/apex/amp.run"]

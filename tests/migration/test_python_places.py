@@ -94,6 +94,7 @@ def test_that_a_name_of_the_gpu_stack_is_a_place(text: str, category: str, name:
         "f(device=device)",
         "self.is_cuda = 1",
         "class A:\n    def __init__(self): self.is_cuda = 1\n    def f(self): return self.is_cuda",
+        "x = timers.cuda_time",
         "import numpy, transformers, torchvision",
     ],
 )
@@ -125,6 +126,13 @@ def test_that_a_device_that_is_a_number_is_a_place(text: str, name: str, context
     line, column, end, end_column = place.args["value"]
     assert (line, end) == (4, 4)
     assert text[column:end_column] == place.args["index"]
+
+
+def test_that_is_cuda_of_an_argument_is_a_place_in_a_class_that_has_one_itself() -> None:
+    text = (
+        "class A:\n    @property\n    def is_cuda(self): return 1\n    def f(self, x): return self.is_cuda, x.is_cuda"
+    )
+    assert [(place.category, place.text) for place in found(text)] == [("is_cuda", "x.is_cuda")]
 
 
 def test_that_a_cuda_call_tells_its_arguments_and_where_it_begins() -> None:
@@ -213,6 +221,11 @@ def test_that_a_module_of_the_project_is_no_library() -> None:
 def test_that_a_name_from_another_module_of_the_project_is_a_place_where_it_is_used() -> None:
     seen = found("from utils import tc\ntc.synchronize()", {"utils.py": "import torch\ntc = torch.cuda"})
     assert [(place.line, place.name, place.text) for place in seen] == [(5, "torch.cuda.synchronize", "tc.synchronize")]
+
+
+def test_that_a_name_that_keeps_a_version_or_a_switch_is_no_place() -> None:
+    text = "version = torch.version.cuda\nif version: print(version)\nold = torch.backends.cudnn.benchmark\nf(old)"
+    assert [place.text for place in found(text)] == ["torch.version.cuda", "torch.backends.cudnn.benchmark"]
 
 
 def test_that_places_come_in_source_order() -> None:

@@ -89,6 +89,8 @@ def test_that_what_is_filled_in_is_told() -> None:
         ('n = m["cuda"]', "key", {"operation": "subscript", "other": "m"}),
         ('n = m.get("cuda")', "key", {"operation": "get", "other": "m"}),
         ('def f(): return "cuda"', "return", {}),
+        ('d: str = Field("cuda", description="cuda")', "default", {"option": "cuda"}),
+        ('def f(d: str = typer.Option("cuda", help="cuda")): pass', "default", {"option": "cuda"}),
         ('for d in ("cpu", "cuda"): pass', "loop", {"element": True, "target": "d"}),
         ('from typing import Literal\nD = Literal["cpu", "cuda"]', "choices", {"element": True, "annotation": True}),
         ('self.device = "cuda"', "", {"target": "self.device"}),
@@ -185,6 +187,8 @@ def test_that_variables_of_the_environment_are_seen(text: str, args: dict[str, s
         'x = "barracuda"',
         'd = "gpu"',
         'x = "CUDA_ERROR_OUT_OF_MEMORY"',
+        'timers["cuda_time"] = 1',
+        'setup(keywords=["cuda"])',
     ],
 )
 def test_that_messages_help_names_and_comments_never_count(text: str) -> None:
@@ -239,6 +243,8 @@ def test_that_a_text_with_no_npu_beside_it_is_not(text: str) -> None:
         ),
         ('subprocess.run(["python", "x.py", "--device", "cuda"])', [("device_str", '"cuda"')]),
         ('exec("import torch\\ntorch.cuda.synchronize()")', [("cuda_api", "torch.cuda.synchronize")]),
+        ('x = eval("torch.cuda.is_available()")', [("cuda_api", "torch.cuda.is_available")]),
+        ('subprocess.run(shlex.split("nvidia-smi -q"))', [("nvidia_smi", '"nvidia-smi -q"')]),
     ],
 )
 def test_that_commands_and_code_in_texts_are_read(text: str, seen: list[tuple[str, str]]) -> None:

@@ -176,8 +176,8 @@ def test_that_any_tree_is_walked_twice_alike(
     for name, ending in made:
         try:
             if ending == "/":
+                (inner / name).mkdir(exist_ok=True)
                 inner = inner / name
-                inner.mkdir(exist_ok=True)
             else:
                 (inner / (name + ending)).write_bytes(name.encode())
         except OSError:  # the same name as a file, or too long

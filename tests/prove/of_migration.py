@@ -18,24 +18,28 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.prove import projects_data
 from tests.prove.of_scripts import FOLDER, NOT_THERE, ONLY, SECONDS, SITE
-from tests.prove.projects import PROJECTS
+from tests.prove.projects import PROJECTS, Project
 
 if TYPE_CHECKING:
-    from tests.prove.projects import Project
+    from collections.abc import Iterator
 
 STYLES = ("minimal", "explicit")
 # Two processes that train the same weights without a lock: no two runs of it are equal, migrated or not.
 LEFT_OUT = ("mnist_hogwild, 2 processes",)
-# Alone it takes DataParallel on CUDA, which no NPU has.
-MORE_WORDS = {
-    "imagenet --dummy": ("--multiprocessing-distributed", "--world-size", "1", "--rank", "0", "--dist-url",
-                         "tcp://127.0.0.1:29871"),
-}  # fmt: skip
+# By its plain line it asks torch for its accelerator, and names CUDA only where that line does not lead.
+ASKS_FOR_ANY = "imagenet --dummy"
+SPAWNS = " --multiprocessing-distributed --world-size 1 --rank 0 --dist-url tcp://127.0.0.1:29871"
+# An LSTM on images, beside the one on words.
+RECURRENT = Project(
+    name="mnist_rnn", folder="examples/mnist_rnn",
+    cuda="python main.py --batch-size 8 --epochs 1 --log-interval 1 --accel",
+)  # fmt: skip
 # In a host's own words, not in comments.
 NAMES_CUDA = re.compile(r"^[^#]*(torch\.cuda\.(?!manual_seed)|[\"'](?:cuda|nccl)\b|\.cuda\()", re.MULTILINE)
 
@@ -45,10 +49,20 @@ def prove() -> dict[str, Any]:
     if not os.environ.get(FOLDER) or not all((projects / name).is_dir() for name in ("examples", "nanoGPT")):
         print(NOT_THERE, file=sys.stderr)
         return {"passed": False, "error": "no projects"}
-    chosen = [one for one in PROJECTS if one.name not in LEFT_OUT and re.search(os.environ.get(ONLY, ""), one.name)]
+    chosen = [one for one in candidates() if re.search(os.environ.get(ONLY, ""), one.name)]
     table = [tried(project, projects) for project in chosen]
     print(drawn(table), file=sys.stderr)
     return {"passed": bool(table) and not any(row["wrong"] for row in table), "projects": table}
+
+
+def candidates() -> Iterator[Project]:
+    """Those of `prove scripts`, and one more; imagenet also as it names CUDA: one process for each card."""
+    for one in PROJECTS:
+        if one.name not in LEFT_OUT:
+            yield one
+        if one.name == ASKS_FOR_ANY:
+            yield replace(one, name=f"{one.name}, spawned", cuda=one.cuda + SPAWNS)
+    yield RECURRENT
 
 
 def tried(project: Project, projects: Path) -> dict[str, Any]:
@@ -81,6 +95,9 @@ class Trial:
             row[style] = told(found)
             row[f"{style}_edits"] = sum(one["added"] + one["removed"] for one in found["edits"])
             row["losses"], row["operators"] = len(found["losses"]), kinds(found)
+        shared = self._original.parent / "data"
+        if shared.exists():
+            (migrated.parent / "data").symlink_to(shared)
         both = self._certified(migrated, migrated)
         self._expect(both["granted"], f"explicit, on a GPU: {told(both)}: {failures(both)}")
         return row | {"explicit_on_gpu": told(both), "wrong": self._wrong}
@@ -106,6 +123,8 @@ class Trial:
 
     def _names_cuda(self) -> bool:
         """Whether the script that is run does: others of the folder may."""
+        if self.project.name == ASKS_FOR_ANY:
+            return False
         scripts = [word for word in shlex.split(self.project.cuda) if word.endswith(".py")]
         return any(NAMES_CUDA.search((self._original / script).read_text("utf-8")) for script in scripts)
 
@@ -118,7 +137,7 @@ class Trial:
         words = ["certify", str(original), str(migrated), "--cards", str(self.project.cards), "--json"]
         words += ["--steps", str(self.project.steps)]
         words += ["--env", f"PYTHONPATH={os.environ[SITE]}"] if os.environ.get(SITE) else []
-        line = (*shlex.split(self.project.cuda), *MORE_WORDS.get(self.project.name, ()))
+        line = shlex.split(self.project.cuda)
         done = self._studio(*words, "--", *line)
         answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1]) if done.stdout.strip() else {}
         if "granted" not in answer:

@@ -172,6 +172,11 @@ class Stage:
         """The same, not scanned yet."""
         return self.folder / "gpu-project-unscanned"
 
+    @property
+    def gpu_scanned(self) -> Path:
+        """The same, scanned and no more."""
+        return self.folder / "gpu-project-scanned"
+
     def run(self, name: str) -> Run:
         """One of the runs that `build` made."""
         return runs.open_run((self.folder / "names" / name).resolve())
@@ -212,15 +217,16 @@ def build(stage: Stage) -> None:
 
 def _migrate(stage: Stage) -> None:
     """Scanned and, for the whole stage, migrated into a copy that is certified."""
-    for folder in (stage.gpu, stage.gpu_new):
+    for folder in (stage.gpu, stage.gpu_new, stage.gpu_scanned):
         for name, text in GPU_FILES.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
-    _of_gpu(stage, "scan", schema.with_value(ScanSpec(), "path", stage.gpu))
+    for folder in (stage.gpu, stage.gpu_scanned):
+        _of_gpu(folder, "scan", schema.with_value(ScanSpec(), "path", folder))
     if stage.whole:
         copy = stage.folder / "gpu-project-npu"
         spec = schema.with_value(schema.with_value(MigrateSpec(), "path", stage.gpu), "into", copy)
-        _of_gpu(stage, "migrate", spec)
+        _of_gpu(stage.gpu, "migrate", spec)
         proof = CertifySpec()
         values = {
             "original": stage.gpu, "migrated": copy, "line": ("python", "train.py"), "workdir": stage.gpu,
@@ -228,12 +234,12 @@ def _migrate(stage: Stage) -> None:
         }  # fmt: skip
         for name, value in values.items():
             proof = schema.with_value(proof, name, value)
-        _of_gpu(stage, "certify", proof)
+        _of_gpu(stage.gpu, "certify", proof)
 
 
-def _of_gpu(stage: Stage, command: str, spec: Any) -> None:
-    folder = make_runs_folder(Project(folder=stage.gpu))
-    run = runs.create(folder, command, schema.to_json(spec), stage.gpu)
+def _of_gpu(project: Path, command: str, spec: Any) -> None:
+    folder = make_runs_folder(Project(folder=project))
+    run = runs.create(folder, command, schema.to_json(spec), project)
     worker.start(run)
     ended(run, 600)
 

@@ -14,13 +14,14 @@ from backends.launch.capture.state import Rank
 from backends.launch.own.spec import OwnSpec
 from backends.launch.rehearse.spec import RehearseSpec
 from backends.launch.spec import LaunchSpec
+from backends.migration.official.rows import Opinion, Row
 from studio import files, schema
 from studio.errors import StudioError
 from tests.bench.stage import wait
 from ui.field_box import FieldBox
 from ui.launch.own_script import FOLDED as OWN_FOLDED
+from ui.migration.views import CERTIFICATE, CHANGES, FINDINGS, OVERVIEW
 from ui.pages.launch import FOLDED, RECIPE
-from ui.pages.migration import CERTIFICATE, CHANGES, FINDINGS, OVERVIEW
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,13 +164,14 @@ def _capture(*found: Rank, **values: object) -> Callable[[Shell, Stage], None]:
 
 
 def _migration(folder: str, tab: int, style: str = "", *, proven: bool = False) -> Callable[[Shell, Stage], None]:
-    """`folder`: none, new or full; `style`: a plan of this style; `proven`: waits for the certificate."""
+    """`folder`: none, new, scanned or full; `style`: a plan of this style; `proven`: waits for the certificate."""
 
     def show(shell: Shell, stage: Stage) -> None:
-        _project(shell, {"none": None, "new": stage.gpu_new, "full": stage.gpu}[folder])
+        folders = {"none": None, "new": stage.gpu_new, "scanned": stage.gpu_scanned, "full": stage.gpu}
+        _project(shell, folders[folder])
         page = shell.page_widget("migration")
         shell.session.look()
-        if folder != "full":
+        if folder in ("none", "new"):
             return
         wait(lambda: page.scan is not None, 30)
         page.tabs.setCurrentIndex(tab)
@@ -184,6 +186,20 @@ def _migration(folder: str, tab: int, style: str = "", *, proven: bool = False) 
             wait(lambda: page.proof.certificate is not None, 30)
 
     return show
+
+
+def _second_opinion(shell: Shell, stage: Stage) -> None:
+    """Of a tool that is not here."""
+    _migration("scanned", OVERVIEW)(shell, stage)
+    tips = "FP64 is slower than FP32"
+    rows = (
+        Row(table="unsupported_api", path="model/kernels.py", line=17, end=17, name="torch.nn.DataParallel", tips="",
+            rules=("api.unsupported",)),
+        Row(table="unknown_api", path="train.py", line=11, end=11, name="torch.manual_seed", tips=""),
+        Row(table="api_performance_advice", path="train.py", line=20, end=20, name="torch.randn", tips=tips),
+    )  # fmt: skip
+    page = shell.page_widget("migration")
+    page.overview.show_opinion(Opinion(version="2.8.0", rows=rows, both=1, theirs=2, ours=19))
 
 
 def _no_runs(shell: Shell, stage: Stage) -> None:
@@ -266,7 +282,8 @@ STATES = (
     State(name="migration-overview", show=_migration("full", OVERVIEW)),
     State(name="migration-minimal", show=_migration("full", CHANGES, "minimal")),
     State(name="migration-explicit", show=_migration("full", CHANGES, "explicit")),
-    State(name="migration-to-prove", show=_migration("full", CERTIFICATE)),
+    State(name="migration-opinion", show=_second_opinion),
+    State(name="migration-to-prove", show=_migration("scanned", CERTIFICATE)),
     State(name="migration-proven", show=_migration("full", CERTIFICATE, proven=True), needs_whole=True),
     State(name="curves-empty", show=_no_runs),
     State(name="curves-loading", show=_curves("compiling")),

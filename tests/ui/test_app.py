@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import venv
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +16,9 @@ from studio.errors import StudioError
 from studio.places import ROOT
 from tests.runs import wait_for
 from ui import display
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def window(*words: str, **environ: str) -> subprocess.Popen[str]:

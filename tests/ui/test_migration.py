@@ -5,26 +5,33 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
+import subprocess
+import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QPushButton
+from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QPushButton, QWidget
 
 from backends.migration.certify import certificate
 from backends.migration.certify.certificate import Certificate, Check, Reason
 from backends.migration.certify.inventory import Operator
 from backends.migration.certify.numbers import Row
-from backends.migration.found import Found
+from backends.migration.found import STATES, Found
 from backends.migration.migrate.changes import Changes, FileChanges, Hunk
+from backends.migration.official.tool import SCRIPT
 from backends.migration.scan.overview import Heat
+from backends.migration.scan.suppress import suppress
 from studio import files, trust
 from studio import run as runs
 from studio.events import Ended, Journal
 from studio.project import Project, make_runs_folder
 from studio.texts import t
 from tests.ui import looks
+from ui.curves.names import page_of, title_of
 from ui.migration import editor
 from ui.migration.deciding import deciding
 from ui.migration.diff_rows import common_ends, differing, rows
@@ -32,14 +39,16 @@ from ui.migration.excerpt import read_excerpt
 from ui.migration.finding_model import FindingModel
 from ui.migration.heat_map import HeatMap
 from ui.migration.highlighting import spans
+from ui.migration.scan_options import ScanOptions
 from ui.migration.tiles import tiles
+from ui.migration.verdict import verdict_sentence
+from ui.migration.views import CERTIFICATE, CHANGES, FINDINGS, OVERVIEW
 from ui.migration.wanted import Wanted
-from ui.pages.migration import CERTIFICATE, CHANGES, OVERVIEW, MigrationPage
+from ui.pages.curves import CurvesPage
+from ui.pages.migration import MigrationPage
 from ui.say import change_language
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pytestqt.qtbot import QtBot
 
     from ui.session import Session
@@ -52,7 +61,7 @@ import torch
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 model = torch.nn.Linear(2, 1).to(device)
 if device.type == "cuda":
-    torch.backends.cudnn.benchmark = True
+    model = model.half()
 print(torch.cuda.get_arch_list())
 '''
 RUN = "#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=0\npython train.py\n"
@@ -144,6 +153,7 @@ def test_that_a_part_of_the_bar_a_file_and_a_text_filter(qtbot: QtBot, scanned: 
     every = len(view.findings.rows)
     scanned.verdict.buttons["edit"].click()
     assert {found.state for found in view.findings.rows} == {"edit"}
+    assert len(view.findings.rows) == scanned.verdict.counts["edit"]
     view.file_list.setCurrentIndex(view.files.index(view.files.row_of("run.sh")))
     assert {(found.state, found.path) for found in view.findings.rows} == {("edit", "run.sh")}
     press(scanned, "migration.show_all")
@@ -195,7 +205,7 @@ def test_that_a_finding_left_with_a_reason_no_longer_counts_and_nothing_is_writt
     reason.setText("never runs")
     keep.click()
     qtbot.waitUntil(lambda: sum(scanned.verdict.counts.values()) == before - 1)
-    assert t("migration.suppressed", n=1) in scanned.verdict.since.whole_text()
+    assert t("migration.suppressed_one", n=1) in scanned.verdict.since.whole_text()
     assert not (project / ".ascend-studio" / "migration.json").exists()
 
 
@@ -277,6 +287,42 @@ def test_that_hunks_are_decided_edited_applied_to_a_copy_and_taken_back(
     assert (copy / "train.py").read_text() == TRAIN
 
 
+def test_that_the_edit_of_a_finding_that_is_left_is_not_accepted(
+    qtbot: QtBot, scanned: MigrationPage, project: Path
+) -> None:
+    assert scanned.scan is not None
+    mark = next(scanned.scan.mark_of(found) for found in scanned.scan.findings if found.path == "run.sh")
+    suppress(project, (mark,), "set by the cluster", in_project=False)
+    scanned.latest.read_scan()
+    qtbot.waitUntil(lambda: scanned.scan is not None and bool(scanned.scan.reasons))
+    scanned.changes.make_plan()
+    qtbot.waitUntil(lambda: scanned.changes.plan is not None)
+    decided = scanned.changes.deciding
+    assert {hunk.path: decided.is_accepted(hunk) for hunk in decided.hunks.values() if hunk.state == "ready"} == {
+        "run.sh": False, "train.py": True,
+    }  # fmt: skip
+
+
+def test_that_a_run_that_fails_says_why(qtbot: QtBot, scanned: MigrationPage, session: Session, tmp_path: Path) -> None:
+    with qtbot.waitSignal(session.trouble, timeout=60_000) as told:
+        scanned.starts.undo(tmp_path / "no such run")
+        qtbot.waitUntil(lambda: session.look() or bool(told.args), timeout=60_000)
+    assert told.args
+    assert str(told.args[0])
+
+
+def test_that_scans_are_not_among_the_curves(shell: Shell, session: Session, project: Path) -> None:
+    session.open_project(project)
+    run = put_run(session, "scan", {"findings.json": []})
+    shell.show_page("curves")
+    curves = shell.findChild(CurvesPage)
+    assert curves is not None
+    assert not curves.run_list.model.listed
+    assert curves.run is None
+    assert title_of(run) == t("curves.did.scan")
+    assert page_of(run) == "migration"
+
+
 def test_that_another_style_makes_another_plan(qtbot: QtBot, scanned: MigrationPage) -> None:
     view = scanned.changes
     view.make_plan()
@@ -291,7 +337,8 @@ def test_that_another_style_makes_another_plan(qtbot: QtBot, scanned: MigrationP
 
 
 A_PROOF = Certificate(
-    granted=False, original="/a", migrated="/b", line=("python", "train.py"), migrated_line=("python", "train.py"), place="", seed=1,
+    granted=False, original="/a", migrated="/b", line=("python", "train.py"),
+    migrated_line=("python", "train.py"), place="", seed=1,
     checks=(
         Check(name="losses", state="fail",
               reason=Reason(key="migration.certify.reason.losses_differ",
@@ -494,3 +541,243 @@ def test_that_a_project_of_another_window_is_not_mixed_in(
     assert first is not None
     assert first.isVisible()
     assert Project(folder=other).runs.exists() is False
+
+
+def sheet_of(page: MigrationPage, name: str) -> QWidget:
+    """The newest: a closed one may not be gone yet."""
+    return [one for one in page.window().findChildren(QWidget, name) if one.isVisible()][-1]
+
+
+def press_in(sheet: QWidget, name: str) -> None:
+    button = sheet.findChild(QPushButton, name)
+    assert button is not None
+    assert button.isEnabled()
+    button.click()
+
+
+def planned(qtbot: QtBot, page: MigrationPage) -> None:
+    page.tabs.setCurrentIndex(CHANGES)
+    page.changes.make_plan()
+    qtbot.waitUntil(lambda: page.changes.plan is not None and bool(page.changes.diff.rows), timeout=20_000)
+
+
+def test_that_the_changes_become_a_commit_on_a_branch_and_the_files_stay(
+    qtbot: QtBot, page: MigrationPage, session: Session, project: Path
+) -> None:
+    def git(*words: str) -> str:
+        told = ["git", "-C", str(project), "-c", "user.name=a", "-c", "user.email=a@b", *words]
+        return subprocess.run(told, capture_output=True, text=True, check=True).stdout
+
+    git("init", "-q", "-b", "main")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    session.open_project(project)
+    page.start_scan()
+    qtbot.waitUntil(lambda: session.look() or page.scan is not None, timeout=60_000)
+    planned(qtbot, page)
+    press(page, "migration.changes.to_branch")
+    press_in(sheet_of(page, "migration_apply_sheet"), "migration.changes.apply_now")
+    card = page.changes.applied
+    qtbot.waitUntil(lambda: session.look() or not card.isHidden(), timeout=60_000)
+    assert "transfer_to_npu" in git("show", "npu:train.py")
+    assert "ASCEND_RT_VISIBLE_DEVICES" in git("show", "npu:run.sh")
+    assert (project / "train.py").read_text() == TRAIN
+    assert "npu" in card._text.text()
+    assert not card.prove.isVisible()
+
+
+def test_that_a_hunk_that_nobody_saw_does_not_go_in_and_is_told(
+    qtbot: QtBot, scanned: MigrationPage, session: Session, project: Path
+) -> None:
+    planned(qtbot, scanned)
+    scanned.watch.watch(None, ())
+    press(scanned, "migration.changes.apply")
+    later = TRAIN.replace("print(torch", 'if device.type == "cuda":\n    print("new")\nprint(torch')
+    (project / "train.py").write_text(later, encoding="utf-8")
+    press_in(sheet_of(scanned, "migration_apply_sheet"), "migration.changes.apply_now")
+    card = scanned.changes.applied
+    qtbot.waitUntil(lambda: session.look() or not card.isHidden(), timeout=60_000)
+    copied = (project.with_name("gpu-project-npu") / "train.py").read_text().splitlines()
+    at = copied.index('    print("new")')
+    assert copied[at - 1] == 'if device.type == "cuda":'
+    assert "npu" in copied[at - 3]
+    assert t("migration.changes.changed", files="train.py") in card._text.text()
+
+
+def test_that_decisions_stay_with_hunks_whose_lines_moved_and_new_ones_are_told(
+    qtbot: QtBot, scanned: MigrationPage, project: Path
+) -> None:
+    planned(qtbot, scanned)
+    view = scanned.changes
+    compared = next(hunk for hunk in view.deciding.hunks.values() if (hunk.path, hunk.first) == ("train.py", 6))
+    view.toggle(compared.id)
+    assert not view.deciding.is_accepted(compared)
+    before = view.plan
+    later = TRAIN.replace("import torch\n", "import torch\nimport os\n") + 'print(device.type == "cuda")\n'
+    (project / "train.py").write_text(later, encoding="utf-8")
+    scanned._saved()
+    qtbot.waitUntil(lambda: view.plan is not before, timeout=20_000)
+    moved = next(hunk for hunk in view.deciding.hunks.values() if (hunk.path, hunk.first) == ("train.py", 7))
+    assert moved.before == compared.before
+    assert not view.deciding.is_accepted(moved)
+    assert t("migration.changes.fresh_one", n=1) in scanned.sentence.text()
+    view.toggle(moved.id)
+    assert t("migration.changes.fresh_one", n=1) not in scanned.sentence.text()
+
+
+def test_that_an_editor_is_asked_for_once_and_then_used(
+    qtbot: QtBot, scanned: MigrationPage, tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told, program = tmp_path / "told", tmp_path / "edit"
+    program.write_text(f'#!/bin/sh\nprintf "%s|" "$@" > "{told}"\n', encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setattr(editor, "KNOWN", ())
+    scanned.findings.go_to(next(row for row, one in enumerate(scanned.findings.findings.rows) if one.line == 8))
+    press(scanned, "migration.open_editor")
+    sheet = sheet_of(scanned, "editor_sheet")
+    line = sheet.findChild(QLineEdit)
+    assert line is not None
+    line.setText(f"{program} +{{line}} {{path}}")
+    press_in(sheet, "migration.editor.keep")
+    qtbot.waitUntil(lambda: told.exists() and bool(told.read_text()), timeout=10_000)
+    assert told.read_text() == f"+8|{project / 'train.py'}|"
+
+
+def test_that_the_options_choose_the_version_that_the_next_scan_is_against(
+    qtbot: QtBot, scanned: MigrationPage, session: Session
+) -> None:
+    before = scanned.scan
+    press(scanned, "migration.options")
+    sheet = sheet_of(scanned, "migration_options_sheet")
+    assert isinstance(sheet, ScanOptions)
+    version = sheet.boxes["torch_version"].input
+    version.show_value("2.7.1")
+    version.edited.emit()
+    press_in(sheet, "migration.options_scan")
+    qtbot.waitUntil(lambda: session.look() or scanned.scan is not before, timeout=60_000)
+    assert scanned.spec.against.torch_version == "2.7.1"
+    assert "2.7.1" in scanned.overview._facts.whole_text()
+
+
+def test_that_another_project_leaves_nothing_of_the_one_before(
+    qtbot: QtBot, scanned: MigrationPage, session: Session, tmp_path: Path
+) -> None:
+    planned(qtbot, scanned)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "a.py").write_text("import torch\ntorch.cuda.synchronize()\n", encoding="utf-8")
+    session.open_project(other)
+    put_run(session, "scan", {"findings.json": [a_finding(2)]})
+    qtbot.waitUntil(lambda: scanned.scan is not None)
+    assert scanned.changes.plan is None
+    assert scanned.changes.panel.hunk is None
+    change_language("zh")
+    change_language("en")
+    assert [found.path for found in scanned.findings.findings.rows] == ["a.py"]
+
+
+def test_that_a_project_that_is_gone_is_told_and_not_scanned_as_empty(
+    qtbot: QtBot, scanned: MigrationPage, session: Session, project: Path
+) -> None:
+    before = scanned.scan
+    shutil.rmtree(project)
+    for again in (scanned._saved, scanned.start_scan):
+        with qtbot.waitSignal(session.trouble, timeout=20_000) as told:
+            again()
+        assert str(project) in str(told.args[0])
+    assert scanned.scan is before
+    assert not project.exists()
+
+
+TINY = """\
+import torch
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+torch.manual_seed(0)
+model = torch.nn.Linear(4, 1).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(4):
+    loss = model(torch.ones(8, 4, device=device)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_that_a_migration_is_proven_after_consent(
+    qtbot: QtBot, page: MigrationPage, session: Session, project: Path
+) -> None:
+    (project / "train.py").write_text(TINY, encoding="utf-8")
+    session.open_project(project)
+    page.start_scan()
+    qtbot.waitUntil(lambda: session.look() or page.scan is not None, timeout=60_000)
+    planned(qtbot, page)
+    press(page, "migration.changes.apply")
+    press_in(sheet_of(page, "migration_apply_sheet"), "migration.changes.apply_now")
+    qtbot.waitUntil(lambda: session.look() or not page.changes.applied.isHidden(), timeout=60_000)
+    press(page, "migration.changes.prove")
+    assert page.proof.spec.pair.migrated == project.with_name("gpu-project-npu")
+    page.proof.boxes["line"].input.setPlainText("python train.py")
+    page.proof._set("python", Path(sys.executable))
+    page.proof._judge()
+    press(page, "migration.proof.prove")
+    assert page.consent.isVisible()
+    assert not [run for run, _ in session.listed if run.asked.command == "certify"]
+    page.consent._agree.click()
+    qtbot.waitUntil(lambda: session.look() or page.proof.certificate is not None, timeout=120_000)
+    assert page.proof.chip.text() == t("migration.proof.granted")
+    assert page.sentence.text() == t("migration.proof.sentence_granted")
+    assert {cells[3].token for cells in page.proof.losses.rows} == {"good"}
+    assert (project / "train.py").read_text() == TINY
+
+
+OFFICIAL = """\
+while [ $# -gt 0 ]; do case $1 in -i) in=$2;; -o) out=$2;; esac; shift 2; done
+read -r said
+to="$out/$(basename "$in")_analysis"
+mkdir "$to"
+echo "File,Start Line,End Line,OP,Tips" > "$to/unsupported_api.csv"
+echo "train.py,8,8,torch.cuda.get_arch_list," >> "$to/unsupported_api.csv"
+echo "train.py,5,5,torch.nn.Linear,slow" >> "$to/unsupported_api.csv"
+"""
+
+
+def test_that_the_official_tool_is_asked_where_it_is_and_stands_beside_the_findings(
+    qtbot: QtBot, scanned: MigrationPage, session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scanned.tabs.setCurrentIndex(OVERVIEW)
+    card = scanned.overview.opinion
+    qtbot.waitUntil(lambda: SCRIPT in card.text.text())
+    assert not card.ask.isVisible()
+    scanned.tabs.setCurrentIndex(FINDINGS)
+    (tmp_path / SCRIPT).parent.mkdir(parents=True)
+    (tmp_path / SCRIPT).write_text(OFFICIAL, encoding="utf-8")
+    monkeypatch.setenv("ASCEND_TOOLKIT_HOME", str(tmp_path))
+    scanned.tabs.setCurrentIndex(OVERVIEW)
+    qtbot.waitUntil(card.ask.isVisible)
+    card.ask.click()
+    qtbot.waitUntil(lambda: session.look() or card.opinion is not None, timeout=60_000)
+    assert card.opinion is not None
+    assert (card.opinion.both, card.opinion.theirs) == (1, 1)
+    assert [cells[0].text for cells in card.rows.rows] == ["train.py:5", "train.py:8"]
+    assert [cells[3].token for cells in card.rows.rows] == ["dim", "good"]
+    qtbot.waitUntil(lambda: not looks.faults(scanned))
+    scanned.tabs.setCurrentIndex(FINDINGS)
+    model = scanned.findings.findings
+    named = {found.line for found in model.rows if model.is_named(found)}
+    assert named == {8}
+    scanned.findings.go_to(next(row for row, found in enumerate(model.rows) if found.line == 8))
+    assert t("migration.opinion.too") in scanned.findings.rule.facts.text()
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((7, 8, 7, 0, 0), "7 of 22 places need nothing, 8 edits are ready, 7 need you."),
+        ((1, 1, 1, 1, 1), "1 of 5 places needs nothing, 1 edit is ready, 1 needs you, 1 has no way, 1 is unverified."),
+        ((0, 0, 0, 2, 0), "None of 2 places works by itself, 2 have no way."),
+        ((0, 0, 0, 0, 0), "No place in this project touches the GPU stack."),
+    ],
+)
+def test_that_the_verdict_says_nothing_of_what_there_is_none(page: MigrationPage, counts: Any, said: str) -> None:
+    assert verdict_sentence(dict(zip(STATES, counts, strict=True))) == said

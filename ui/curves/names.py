@@ -28,10 +28,11 @@ COMMANDS = {
     "export": "curves.did.export", "as-script": "curves.did.as-script", "template": "curves.did.template",
     "capture": "curves.did.capture",
     "scan": "curves.did.scan", "migrate": "curves.did.migrate", "certify": "curves.did.certify",
+    "second-opinion": "curves.did.second-opinion",
     "nodes": "curves.did.nodes", "script": "curves.did.script", "rehearse": "curves.did.rehearse",
 }  # fmt: skip
 # What has a page of its own to show it.
-MIGRATION = ("scan", "migrate", "certify")
+MIGRATION = ("scan", "migrate", "certify", "second-opinion")
 
 
 def page_of(run: Run) -> str:

@@ -15,6 +15,7 @@ from backends.migration.migrate.changes import Changes
 from backends.migration.migrate.spec import MigrateSpec
 from studio import schema
 from studio.texts import t
+from ui.migration.names import counted
 from ui.say import say
 from ui.widgets import Card, Sentence, button, label, text_button
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from studio.run import Run
 
 CHANGES = "artifacts/changes.json"
+MOST_NAMED = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,10 +98,15 @@ class AppliedCard(Card):
         after = made.after
         hunks, files = len(made.applied), len({hunk.path for hunk in made.hunks() if hunk.id in made.applied})
         key = "migration.changes.applied_branch" if made.branch else "migration.changes.applied_copy"
-        self._text.setText(
-            t(key, hunks=hunks, files=files, where=self.applied.where, auto=after.get("auto", 0),
-              total=sum(after.values()))
+        said = t(
+            key, hunks=counted("migration.changes.one_hunk", "migration.changes.hunks", hunks),
+            files=counted("migration.changes.one_file", "migration.changes.files", files), where=self.applied.where,
+            auto=after.get("auto", 0), total=sum(after.values()),
         )  # fmt: skip
+        if made.changed:
+            changed = t("migration.changes.changed", files=", ".join(made.changed[:MOST_NAMED]))
+            said = f"{said} {changed}"
+        self._text.setText(said)
 
     def _undo(self) -> None:
         if self.applied is not None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from studio import schema
 from studio.texts import t
 from ui.field_box import FieldBox
+from ui.migration.names import counted
 from ui.popover import Popover
 from ui.widgets import Sentence, label, primary_button
 
@@ -34,9 +35,11 @@ class ApplySheet(Popover):
         )
         about = Sentence()
         key = "migration.changes.branch_text" if is_branch else "migration.changes.copy_text"
-        about.setText(t(key, n=hunks, folder=spec.migrated.path))
+        said = counted("migration.changes.one_hunk", "migration.changes.hunks", hunks)
+        about.setText(t(key, hunks=said, folder=spec.migrated.path))
         self.column.addWidget(about)
         self.box = FieldBox(schema.field_of(type(spec), field), "migration")
+        self.box.say_hint("migration.changes.branch_hint" if is_branch else "migration.changes.copy_hint")
         self.box.input.show_value(schema.value_of(spec, field))
         self.box.input.edited.connect(self._edited)
         self.column.addWidget(self.box)

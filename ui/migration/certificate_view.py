@@ -7,42 +7,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from backends.migration.certify.certificate import TITLES
 from backends.migration.certify.spec import CertifySpec
 from studio import schema
 from studio.texts import t
-from studio.units import number
 from ui.field_box import FieldBox
-from ui.migration.table import Cell, TableModel, table_view
+from ui.migration.check_lines import CheckLines, states_text
+from ui.migration.proof_rows import edit_row, loss_row, operator_row
+from ui.migration.table import TableModel, table_view
 from ui.page_scroll import PageScroll
-from ui.widgets import GAP, Card, Chip, Elided, Sentence, button, mono_font, primary_button, retone, text_button
+from ui.widgets import GAP, Card, Chip, Elided, Sentence, button, mono_font, primary_button, text_button
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from backends.migration.certify.certificate import Certificate, Check
-    from backends.migration.certify.edits import Edit
-    from backends.migration.certify.inventory import Operator
-    from backends.migration.certify.numbers import Row
+    from backends.migration.certify.certificate import Certificate
     from ui.launch.consent import Consent
 
 FIELDS = ("line", "migrated", "python", "steps", "seed")
-SIGNS = {
-    "pass": ("✓", "good", "migration.proof.pass"), "fail": ("✕", "bad", "migration.proof.fail"),
-    "unproven": ("?", "dim", "migration.proof.unproven"),
-}  # fmt: skip
-KINDS = {
-    "kernel": ("migration.proof.kernel", "good"), "composite": ("migration.proof.composite", "good"),
-    "host": ("migration.proof.host", "dim"), "fallback": ("migration.proof.fallback", "warning"),
-    "maybe": ("migration.proof.maybe", "warning"), "none": ("migration.proof.none", "bad"),
-    "unknown": ("migration.proof.unknown", "dim"),
-}  # fmt: skip
-KIND_ORDER = {kind: place for place, kind in enumerate(("none", "fallback", "maybe", "unknown", "host"))}
-HOW = {
-    "changed": "migration.proof.changed", "added": "migration.proof.added", "removed": "migration.proof.removed",
-}  # fmt: skip
 LOSS_HEADS = ("migration.proof.step", "migration.proof.original", "migration.proof.migrated", "migration.proof.same")
 OPERATOR_HEADS = ("migration.proof.operator", "migration.proof.on_npu", "migration.proof.calls")
 EDIT_HEADS = ("migration.proof.file", "migration.proof.what", "migration.proof.lines")
@@ -60,6 +41,7 @@ class CertificateView(QWidget):
         self.setObjectName("migration_proof")
         self.spec = CertifySpec()
         self.certificate: Certificate | None = None
+        self.consent = consent
         self._original: Path | None = None
         self.losses = TableModel(LOSS_HEADS, frozenset({0, 1, 2}))
         self.operators = TableModel(OPERATOR_HEADS, frozenset({2}))
@@ -78,10 +60,10 @@ class CertificateView(QWidget):
             for part, stretch in parts:
                 row.addWidget(part, stretch)
             column.addLayout(row)
-        self.scroll = PageScroll(consent, self._answer, self._make_form())
+        self.area = PageScroll(consent, self._answer, self._make_form(), self._make_expected())
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self.scroll)
+        whole.addWidget(self.area)
         self.show_certificate(None)
 
     def _make_form(self) -> Card:
@@ -101,10 +83,20 @@ class CertificateView(QWidget):
         self.prove = primary_button("migration.proof.prove", "migration.proof.prove")
         self.prove.clicked.connect(self._ask)
         last = QHBoxLayout()
+        self._wants = Sentence("migration.proof.wants")
+        last.addWidget(self._wants, 1)
         last.addStretch(1)
         last.addWidget(self.prove)
         card.body.addLayout(last)
         return card
+
+    def _make_expected(self) -> Card:
+        """Before there is a certificate: what one says."""
+        self._expected = Card("migration.proof.expected")
+        self._expectations = CheckLines()
+        self._expected.body.addWidget(self._expectations)
+        self._expected.body.addWidget(Sentence("migration.proof.expected_not"))
+        return self._expected
 
     def _make_checks(self) -> Card:
         card = Card("migration.proof.checks")
@@ -119,10 +111,9 @@ class CertificateView(QWidget):
         card.header.addWidget(again)
         self._again = again
         self._states = Sentence()
-        self._checks = QVBoxLayout()
-        self._checks.setSpacing(6)
+        self._checks = CheckLines()
         card.body.addWidget(self._states)
-        card.body.addLayout(self._checks)
+        card.body.addWidget(self._checks)
         self._look = text_button("migration.proof.look", "migration.proof.look")
         self._look.clicked.connect(self._look_at_run)
         card.body.addWidget(self._look, 0, Qt.AlignmentFlag.AlignLeft)
@@ -185,6 +176,7 @@ class CertificateView(QWidget):
             box.show_problem(None if empty.get(name) else wrong.get(name))
         for start in (self.prove, self._again):
             start.setDisabled(bool(wrong))
+        self._wants.setVisible(any(empty.values()))
 
     def _ask(self) -> None:
         self.proof_wanted.emit(self.spec)
@@ -204,10 +196,12 @@ class CertificateView(QWidget):
     def show_certificate(self, found: Certificate | None) -> None:
         self.certificate = found
         self._answer.setVisible(found is not None)
+        self._expected.setVisible(found is None)
         self.retranslate()
 
     def retranslate(self) -> None:
         found = self.certificate
+        self._expectations.show_expected()
         if found is None:
             return
         tone, key = ("good", "migration.proof.granted") if found.granted else ("bad", "migration.proof.refused")
@@ -215,42 +209,12 @@ class CertificateView(QWidget):
         self._ran.setText(" ".join(found.line))
         self._states.setText(states_text(found))
         self._states.setVisible(bool(self._states.text()))
-        self._show_checks(found.checks)
+        self._checks.show_checks(found.checks)
         self._look.setVisible(bool(found.precision))
-        self.losses.show_rows([_loss_row(row) for row in (*found.losses, *found.gradients)])
-        self.operators.show_rows([_operator_row(one) for one in found.operators])
-        self.edits.show_rows([_edit_row(one) for one in found.edits])
+        self.losses.show_rows([loss_row(row) for row in (*found.losses, *found.gradients)])
+        self.operators.show_rows([operator_row(one) for one in found.operators])
+        self.edits.show_rows([edit_row(one) for one in found.edits])
         self.unproven.setText("\n".join(f"– {t(one.key, **one.args)}" for one in found.unproven))
-
-    def _show_checks(self, checks: Sequence[Check]) -> None:
-        while item := self._checks.takeAt(0):
-            if widget := item.widget():
-                widget.hide()
-                widget.deleteLater()
-        for check in checks:
-            self._checks.addWidget(_CheckLine(check))
-
-
-class _CheckLine(QWidget):
-    """Sign and word, what was checked, and why it came out so."""
-
-    def __init__(self, check: Check) -> None:
-        super().__init__()
-        sign, token, key = SIGNS[check.state]
-        state, title, why = QLabel(f"{sign} {t(key)}"), QLabel(t(TITLES[check.name])), Sentence()
-        retone(state, "role", token)
-        state.setFixedWidth(92)
-        title.setFixedWidth(250)
-        title.setWordWrap(True)
-        why.setAlignment(Qt.AlignmentFlag.AlignTop)
-        place = f" ({check.path}:{check.line})" if check.path else ""
-        why.setText(t(check.reason.key, **check.reason.args) + place)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(12)
-        for widget in (state, title):
-            row.addWidget(widget, 0, Qt.AlignmentFlag.AlignTop)
-        row.addWidget(why, 1)
 
 
 def _table_card(key: str, model: TableModel, name: str, *stretched: int) -> Card:
@@ -262,40 +226,3 @@ def _table_card(key: str, model: TableModel, name: str, *stretched: int) -> Card
     card.setMinimumHeight(TABLE_HEIGHT)
     card.body.addWidget(view, 1)
     return card
-
-
-def states_text(found: Certificate) -> str:
-    """Places by state before and after, where both were scanned."""
-    if not found.before or not found.after:
-        return ""
-    before, after = found.before, found.after
-    return t(
-        "migration.proof.states", before=sum(before.values()) - before.get("auto", 0), total=sum(before.values()),
-        after=sum(after.values()) - after.get("auto", 0), left=sum(after.values()),
-    )  # fmt: skip
-
-
-def _told(value: float | str | None) -> str:
-    return "–" if value is None else value if isinstance(value, str) else number(value, 6)
-
-
-def _loss_row(row: Row) -> tuple[Cell, ...]:
-    same = t("migration.proof.equal") if row.equal else t("migration.proof.differs")
-    step = str(row.step) if row.name == "loss" else f"{row.name} {row.step}"
-    exact = f"{row.original!r} / {row.migrated!r}"
-    return (
-        Cell(text=step, order=row.step), Cell(text=_told(row.original), hint=exact),
-        Cell(text=_told(row.migrated), hint=exact), Cell(text=same, token="good" if row.equal else "bad"),
-    )  # fmt: skip
-
-
-def _operator_row(one: Operator) -> tuple[Cell, ...]:
-    key, token = KINDS[one.kind]
-    kind = Cell(text=t(key), order=KIND_ORDER.get(one.kind, len(KIND_ORDER)), token=token)
-    where = "\n".join((*one.phases, *one.modules))
-    return Cell(text=one.name, is_mono=True, hint=where or one.name), kind, Cell(text=str(one.count), order=one.count)
-
-
-def _edit_row(one: Edit) -> tuple[Cell, ...]:
-    lines = f"+{one.added} -{one.removed}"
-    return Cell(text=one.path, is_mono=True), Cell(text=t(HOW[one.how])), Cell(text=lines, order=one.added)

@@ -6,22 +6,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from backends.migration.migrate.plan import changes
 from studio.texts import t
 from ui.asking import ask
 from ui.migration.applied import AppliedCard
 from ui.migration.cards import bare_card
-from ui.migration.deciding import Deciding, deciding
+from ui.migration.changes_head import ChangesHead
+from ui.migration.deciding import Deciding, count_fresh, deciding
 from ui.migration.diff_delegate import DiffDelegate
 from ui.migration.diff_model import DiffModel
-from ui.migration.excerpt import read_lines
 from ui.migration.hunk_panel import HunkPanel
 from ui.migration.lists import list_view, select_row
-from ui.migration.names import rule_text
+from ui.migration.names import counted, rule_text
+from ui.migration.plan import make_plan
 from ui.migration.plan_files import PlanFileDelegate, PlanFiles
-from ui.widgets import Empty, Sentence, button, label, primary_button, text_button
+from ui.widgets import Empty, label
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,15 +31,11 @@ if TYPE_CHECKING:
 
     from backends.migration.found import Found
     from backends.migration.migrate.changes import Changes, Hunk, Style
+    from ui.migration.plan import Plan
     from ui.migration.results import Scan
 
-STYLES: tuple[tuple[Style, str, str], ...] = (
-    ("minimal", "migration.changes.minimal", "migration.changes.minimal_text"),
-    ("explicit", "migration.changes.explicit", "migration.changes.explicit_text"),
-)
 EMPTY, PLANNING, NOTHING, PLAN = range(4)
 ROOM_FOR_FILES, ROOM_FOR_PANEL = 820, 600
-ROOM_FOR_ABOUT, ROOM_FOR_ALL = 880, 640
 
 
 class ChangesView(QWidget):
@@ -58,8 +54,8 @@ class ChangesView(QWidget):
         self._folder: Path | None = None
         self._lines: dict[str, tuple[str, ...]] = {}
         self._found: dict[str, tuple[Found, ...]] = {}
-        self._wanted: Style = "minimal"
-        self._has_git = self._has_hunks = False
+        self._has_git = False
+        self._fresh = 0
         self.files, self.diff = PlanFiles(), DiffModel()
         self.panel = HunkPanel()
         self.panel.decided.connect(self._decide_one)
@@ -78,38 +74,15 @@ class ChangesView(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(10)
         self.applied = AppliedCard()
-        column.addLayout(self._make_head())
+        self.head = ChangesHead()
+        self.apply, self.branch, self.styles = self.head.apply, self.head.branch, self.head.styles
+        self.head.style_chosen.connect(self.choose_style)
+        self.head.all_decided.connect(self._decide_all)
+        self.head.apply_wanted.connect(self.apply_wanted)
+        column.addWidget(self.head)
         column.addWidget(self.applied)
         column.addWidget(self.stack, 1)
         self._show()
-
-    def _make_head(self) -> QHBoxLayout:
-        self.styles: dict[Style, QPushButton] = {}
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        for style, key, _ in STYLES:
-            made = button(key, f"migration_style_{style}")
-            made.setCheckable(True)
-            made.setChecked(style == self._wanted)
-            made.clicked.connect(partial(self.choose_style, style))
-            self.styles[style] = made
-            row.addWidget(made)
-        self._about = Sentence()
-        row.addSpacing(6)
-        self._no_about = QWidget()
-        row.addWidget(self._about, 1)
-        row.addWidget(self._no_about, 1)
-        self._all = text_button("migration.changes.accept_all", "migration.changes.accept_all")
-        self._all.clicked.connect(partial(self._decide_all, True))
-        self._no = text_button("migration.changes.reject_all", "migration.changes.reject_all")
-        self._no.clicked.connect(partial(self._decide_all, False))
-        self.branch = button("migration.changes.to_branch", "migration.changes.to_branch")
-        self.branch.clicked.connect(partial(self.apply_wanted.emit, True))
-        self.apply = primary_button("migration.changes.apply", "migration.changes.apply")
-        self.apply.clicked.connect(partial(self.apply_wanted.emit, False))
-        for widget in (self._all, self._no, self.branch, self.apply):
-            row.addWidget(widget)
-        return row
 
     def _make_plan(self) -> QWidget:
         self.file_list = list_view(self.files, PlanFileDelegate(), "migration_plan_files", "migration.files")
@@ -142,15 +115,14 @@ class ChangesView(QWidget):
         self._folder, self.scan = folder, scan
         self._has_git = (folder / ".git").exists()
         if is_other:
-            self.plan, self.deciding = None, Deciding()
+            self.plan, self.deciding, self._fresh = None, Deciding(), 0
+            self.panel.show_hunk(None, (), None)
         elif self.plan is not None:
             self.make_plan()
         self._show()
 
     def choose_style(self, style: Style) -> None:
-        self._wanted = style
-        for one, made in self.styles.items():
-            made.setChecked(one == style)
+        self.head.choose(style)
         if self.plan is not None:
             self.make_plan()
         self._show()
@@ -158,22 +130,24 @@ class ChangesView(QWidget):
     def make_plan(self) -> None:
         if self._folder is None or self.scan is None:
             return
-        folder, findings, style = self._folder, self.scan.findings, self._wanted
+        style = self.head.wanted
         if self.plan is None:
             self.stack.setCurrentIndex(PLANNING)
-        ask(self, partial(_planned, folder, findings, style), partial(self._planned, self.scan, style))
+        question = partial(make_plan, self._folder, self.scan.findings, style)
+        ask(self, question, partial(self._planned, self.scan, style))
 
-    def _planned(self, scan: Scan, style: Style, made: tuple[Changes, dict[str, tuple[str, ...]]]) -> None:
-        if scan is not self.scan or style != self._wanted:
+    def _planned(self, scan: Scan, style: Style, made: Plan) -> None:
+        if scan is not self.scan or style != self.head.wanted:
             return
-        self.plan, self._lines = made
-        self._found = found_by_hunk(self.plan, scan.findings)
-        fresh = deciding(self.plan, self.deciding)
+        before = self.deciding
+        self.plan, self._lines, self._found = made.changes, made.lines, made.found
+        fresh = deciding(made.changes, before)
         # What somebody decided to leave is offered, not accepted.
         left = scan.left()
         mine = [name for name, found in self._found.items() if found and all(id(one) in left for one in found)]
         unsaid = tuple(name for name in mine if name not in fresh.chosen)
         self.deciding = fresh.decide(unsaid, False) if unsaid else fresh
+        self._fresh = count_fresh(before, made.changes)
         self._show()
         select_row(self.file_list, 0)
         self._show_diff()
@@ -203,6 +177,7 @@ class ChangesView(QWidget):
         self._decided()
 
     def _decided(self) -> None:
+        self._fresh = 0
         chosen = self.panel.hunk
         self._show()
         self._show_diff()
@@ -212,28 +187,13 @@ class ChangesView(QWidget):
     # What is shown
 
     def _show(self) -> None:
-        about = next(text for style, _, text in STYLES if style == self._wanted)
-        self._about.setText(t(about))
         plan = self.plan
-        hunks = tuple(plan.hunks()) if plan else ()
-        self.stack.setCurrentIndex(EMPTY if plan is None else PLAN if hunks else NOTHING)
-        accepted = len(self.deciding.inside)
-        self._has_hunks = bool(hunks)
-        self._fold()
-        for widget in (self.branch, self.apply):
-            widget.setEnabled(accepted > 0)
+        has_hunks = plan is not None and any(True for _ in plan.hunks())
+        self.stack.setCurrentIndex(EMPTY if plan is None else PLAN if has_hunks else NOTHING)
+        self.head.show_plan(len(self.deciding.inside), has_hunks=has_hunks, has_git=self._has_git)
         if plan is not None:
             self.files.show_files(plan.files, self.deciding)
         self.decided.emit()
-
-    def _fold(self) -> None:
-        """What of the head there is room and use for."""
-        self.apply.setVisible(self._has_hunks)
-        for widget in (self._all, self._no):
-            widget.setVisible(self._has_hunks and self.width() >= ROOM_FOR_ALL)
-        self._about.setVisible(self.width() >= ROOM_FOR_ABOUT)
-        self._no_about.setVisible(self.width() < ROOM_FOR_ABOUT)
-        self.branch.setVisible(self._has_hunks and self._has_git)
 
     def _show_diff(self) -> None:
         self.diff.titles = {id: self._title(hunk) for id, hunk in self.deciding.hunks.items()}
@@ -283,16 +243,21 @@ class ChangesView(QWidget):
         self.panel.open_editor()
 
     def sentence(self) -> str:
-        """What is decided, and that nothing is written yet."""
+        """What is decided, what is new since it was last shown, and that nothing is written yet."""
         hunks = tuple(self.deciding.hunks.values())
         if self.plan is None or not hunks:
-            return t("migration.changes.empty_text")
+            return t("migration.changes.nothing_text" if self.plan else "migration.changes.unplanned")
         yours = sum(map(self.deciding.is_yours, hunks))
-        counts = {"accepted": len(self.deciding.inside), "offered": len(hunks) - yours, "yours": yours}
-        return t("migration.changes.count", **counts)
+        accepted, offered = len(self.deciding.inside), len(hunks) - yours
+        said = [t("migration.changes.count", accepted=accepted, offered=offered)]
+        if yours:
+            said.append(counted("migration.changes.left_one", "migration.changes.left", yours))
+        if self._fresh:
+            said.append(counted("migration.changes.fresh_one", "migration.changes.fresh", self._fresh))
+        return t("migration.changes.space").join((*said, t("migration.changes.unwritten")))
 
     def wanted_style(self) -> Style:
-        return self._wanted
+        return self.head.wanted
 
     def retranslate(self) -> None:
         self._show()
@@ -302,30 +267,8 @@ class ChangesView(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fold()
         self._file_card.setVisible(self.width() >= ROOM_FOR_FILES)
         wide = self.width() >= ROOM_FOR_PANEL
         wanted = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
         if self.splitter.orientation() != wanted:
             self.splitter.setOrientation(wanted)
-
-
-def _planned(folder: Path, findings: tuple[Found, ...], style: Style) -> tuple[Changes, dict[str, tuple[str, ...]]]:
-    """The plan, and the lines of its files for the context of the hunks."""
-    plan = changes(folder, findings, style)
-    return plan, {file.path: read_lines(folder, file.path) for file in plan.files}
-
-
-def found_by_hunk(plan: Changes, findings: tuple[Found, ...]) -> dict[str, tuple[Found, ...]]:
-    """The findings that each hunk answers: on its lines, or by its rules where a cell has lines of its own."""
-    by_file: dict[str, list[Found]] = {}
-    for found in findings:
-        by_file.setdefault(found.path, []).append(found)
-    return {hunk.id: tuple(_asking(hunk, by_file.get(hunk.path, []))) for hunk in plan.hunks()}
-
-
-def _asking(hunk: Hunk, findings: list[Found]) -> list[Found]:
-    mine = [found for found in findings if found.rule in hunk.rules and found.cell == hunk.cell]
-    if hunk.cell is not None:
-        return mine
-    return [found for found in mine if found.line <= hunk.last and found.end >= hunk.first]

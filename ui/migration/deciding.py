@@ -70,6 +70,15 @@ class Deciding:
             edited=dict(self.edited),
         )
 
+    def listed(self) -> Decisions:
+        """What would be written now, by name, and the files as they are shown."""
+        files = self.plan.files if self.plan else ()
+        return Decisions(
+            accept=tuple(sorted(self.inside)),
+            edited={id: text for id, text in self.edited.items() if id in self.inside},
+            digests={file.path: file.digest for file in files if any(hunk.state != "yours" for hunk in file.hunks)},
+        )  # fmt: skip
+
 
 def weighed(made: Deciding) -> Deciding:
     """With what follows from the decisions."""
@@ -79,12 +88,37 @@ def weighed(made: Deciding) -> Deciding:
 
 
 def deciding(plan: Changes, before: Deciding | None = None) -> Deciding:
-    """Nothing decided yet, but for what was decided before on hunks that are the same."""
+    """Nothing decided yet, but for what was decided before on hunks that are the same, also where their lines moved."""
     hunks = {hunk.id: hunk for hunk in plan.hunks()}
     kept = before or Deciding()
+    now = same_hunks(kept.hunks.values(), hunks.values())
     return weighed(
         Deciding(
-            plan=plan, hunks=hunks, chosen={id: yes for id, yes in kept.chosen.items() if id in hunks},
-            edited={id: text for id, text in kept.edited.items() if id in hunks},
+            plan=plan, hunks=hunks, chosen={now[id]: yes for id, yes in kept.chosen.items() if id in now},
+            edited={now[id]: text for id, text in kept.edited.items() if id in now},
         )
     )  # fmt: skip
+
+
+def count_fresh(before: Deciding, plan: Changes) -> int:
+    """How many edits of a plan were not in the one before it, of the same style; 0 where there was none."""
+    if before.plan is None or before.plan.style != plan.style:
+        return 0
+    known = set(same_hunks(before.hunks.values(), plan.hunks()).values())
+    return sum(hunk.state != "yours" and hunk.id not in known for hunk in plan.hunks())
+
+
+def same_hunks(before: Iterable[Hunk], now: Iterable[Hunk]) -> dict[str, str]:
+    """The id that each hunk has now, of those that are still there: the same edit of the same text, in order."""
+    waiting: dict[tuple[object, ...], list[str]] = {}
+    for hunk in now:
+        waiting.setdefault(_content(hunk), []).append(hunk.id)
+    found: dict[str, str] = {}
+    for hunk in before:
+        if same := waiting.get(_content(hunk)):
+            found[hunk.id] = same.pop(0)
+    return found
+
+
+def _content(hunk: Hunk) -> tuple[object, ...]:
+    return hunk.path, hunk.cell, hunk.before, hunk.after, hunk.rules

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from studio.texts import t
 from ui import theme
+from ui.migration.finding_model import NAMED
 from ui.migration.names import place_text, rule_text
 from ui.migration.state_mark import SIZE, paint_mark
 
@@ -31,10 +32,10 @@ class FindingDelegate(QStyledItemDelegate):
         painter.save()
         paint_ground(painter, option)
         paint_mark(painter, QRectF(option.rect.left() + 11, option.rect.top() + 7, SIZE, SIZE), found.state)
-        self._paint_texts(painter, option.rect, option.font, found)
+        self._paint_texts(painter, option.rect, option.font, found, is_named=bool(index.data(NAMED)))
         painter.restore()
 
-    def _paint_texts(self, painter: QPainter, rect: QRect, font: QFont, found: Found) -> None:
+    def _paint_texts(self, painter: QPainter, rect: QRect, font: QFont, found: Found, *, is_named: bool) -> None:
         upper = rect.adjusted(LEFT, 4, -10, -HEIGHT // 2)
         lower = rect.adjusted(LEFT, HEIGHT // 2, -10, -4)
         painter.setFont(font)
@@ -42,9 +43,11 @@ class FindingDelegate(QStyledItemDelegate):
         elided(painter, upper, rule_text(found, "title"))
         painter.setFont(_small(font))
         painter.setPen(theme.color("dim"))
-        right = t("migration.advice") if found.kind == "advice" else ""
-        if found.effort:
-            right = " · ".join(filter(None, (right, t("migration.effort", n=found.effort))))
+        parts = (
+            "CANN" if is_named else "", t("migration.advice") if found.kind == "advice" else "",
+            t("migration.effort", n=found.effort) if found.effort else "",
+        )  # fmt: skip
+        right = " · ".join(filter(None, parts))
         painter.drawText(lower, Qt.AlignmentFlag.AlignRight | VERTICAL, right)
         taken = painter.fontMetrics().horizontalAdvance(right)
         painter.setFont(theme.mono_font(11))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from backends.migration.found import Found, Kind
 
 PAUSE = 120
+LAST = 24
 KINDS: tuple[tuple[Kind | None, str], ...] = (
     (None, "migration.kind.all"), ("place", "migration.kind.place"), ("advice", "migration.kind.advice"),
 )  # fmt: skip
@@ -66,7 +67,8 @@ class FindingFilter(QWidget):
         last.addWidget(self.count, 1)
         last.addWidget(self.clear)
         column.addLayout(last)
-        self.clear.setMaximumHeight(24)
+        self.clear.setMaximumHeight(LAST)
+        last.addStrut(LAST)
 
     @property
     def kind(self) -> Kind | None:
@@ -85,6 +87,10 @@ class FindingFilter(QWidget):
         self.text.blockSignals(False)
         self.kinds.setCurrentIndex(0)
         self.categories.setCurrentIndex(0)
+
+    def choose_kind(self, kind: Kind | None) -> None:
+        """Without telling."""
+        self.kinds.setCurrentIndex(next(row for row, (one, _) in enumerate(KINDS) if one == kind))
 
     def show_categories(self, findings: Iterable[Found]) -> None:
         """Those that occur, by name; the chosen one stays where it still occurs."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from backends.migration.found import Found, State
+    from backends.migration.official.rows import Opinion
 
 FILES_WIDE, ROOM_FOR_FILES, ROOM_FOR_THREE = 210, 840, 620
 
@@ -124,7 +125,17 @@ class FindingsView(QWidget):
         self.findings.show_findings(findings)
         self._want()
 
+    def show_opinion(self, opinion: Opinion | None) -> None:
+        """What the official tool names is marked."""
+        rows = opinion.rows if opinion else ()
+        self.findings.show_named(frozenset((row.path, line) for row in rows for line in range(row.line, row.end + 1)))
+        if self.found is not None:
+            self.rule.show_found(self.found, is_named=self.findings.is_named(self.found))
+
     def show_states(self, states: frozenset[State]) -> None:
+        """Only places: they are what the bar counts."""
+        if bool(states) != bool(self._states):
+            self.filter.choose_kind("place" if states else None)
         self._states = states
         self._want()
 
@@ -174,7 +185,7 @@ class FindingsView(QWidget):
     def _show_found(self, found: Found) -> None:
         self.found = found
         self._place.setText(place_text(found))
-        self.rule.show_found(found)
+        self.rule.show_found(found, is_named=self.findings.is_named(found))
         if self._excerpt.holds(found.path, found.cell, found.line):
             self.source.mark(found)
         elif self._folder is not None:

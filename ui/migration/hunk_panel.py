@@ -12,7 +12,7 @@ from ui.migration.names import rule_text
 from ui.migration.rich import with_code
 from ui.say import say
 from ui.theme import mono_font
-from ui.widgets import Chip, Sentence, button, label, retone, text_button
+from ui.widgets import Chip, Sentence, button, label, text_button
 
 if TYPE_CHECKING:
     from backends.migration.found import Found
@@ -142,7 +142,6 @@ class HunkPanel(QWidget):
         self.reject.setVisible(not yours)
         self.accept.setEnabled(not accepted)
         self.reject.setEnabled(accepted)
-        retone(self.accept, "role", "primary" if not accepted and not yours else "")
 
     def open_editor(self) -> None:
         if self.hunk is not None and self._deciding is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from backends.migration.scan.hours import HOURS
 from studio.texts import has, t
 
 if TYPE_CHECKING:
@@ -52,6 +53,21 @@ CATEGORIES = {
     "tutorial": "migration.category.tutorial",
     "unseen": "migration.category.unseen",
 }  # fmt: skip
+
+
+def counted(one: str, many: str, n: int, **args: object) -> str:
+    """The text for one thing, or the text for another number of them."""
+    return t(one if n == 1 else many, n=n, **args)
+
+
+def effort_text(effort: int) -> str:
+    """'Effort 5 of 13, about 1.5–4 h'."""
+    if not effort:
+        return t("migration.no_effort")
+    low, high = HOURS.get(effort, HOURS[max(HOURS)])
+    if high < 1:
+        return t("migration.effort_minutes", n=effort, low=round(low * 60), high=round(high * 60))
+    return t("migration.effort_hours", n=effort, low=f"{low:g}", high=f"{high:g}")
 
 
 def state_name(state: State) -> str:

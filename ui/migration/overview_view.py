@@ -13,6 +13,8 @@ from studio.texts import has, t
 from studio.units import duration
 from ui.migration.heat_map import HeatMap
 from ui.migration.names import TOKENS, state_of_one
+from ui.migration.opinion_card import OpinionCard
+from ui.migration.rich import without_code
 from ui.migration.support import mindspore_text, support_sign, support_text, support_token
 from ui.migration.table import Cell, TableModel, table_view
 from ui.widgets import GAP, Card, Elided, Sentence, label
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from backends.migration.found import State
+    from backends.migration.official.rows import Opinion
     from backends.migration.scan.libraries import Library
     from backends.migration.scan.overview import Api, Overview
     from ui.migration.results import Scan
@@ -49,6 +52,7 @@ class OverviewView(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._scan: Scan | None = None
+        self._follows = False
         self.heat = HeatMap()
         self.heat.file_chosen.connect(self.file_chosen)
         self.apis = TableModel(API_HEADS, frozenset({1}))
@@ -63,6 +67,7 @@ class OverviewView(QWidget):
         self._read.setObjectName("migration_read")
         self._facts.setObjectName("migration_facts")
         self._more, self._hint = label(role="hint"), Elided(role="hint")
+        self.opinion = OpinionCard()
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -78,12 +83,14 @@ class OverviewView(QWidget):
         self._tables.addWidget(_table_card("migration.overview.apis", self._api_stack), 3)
         self._tables.addWidget(_table_card("migration.overview.libraries", self._library_stack), 2)
         column.addLayout(self._tables, 3)
+        column.addWidget(self.opinion)
         last = QHBoxLayout()
         last.setSpacing(GAP)
-        last.addWidget(self._read, 3)
-        last.addWidget(self._facts, 4)
+        last.addWidget(self._read, 2)
+        last.addWidget(self._facts, 5)
         column.addLayout(last)
-        area = QScrollArea()
+        self._area = area = QScrollArea()
+        area.verticalScrollBar().rangeChanged.connect(self._follow)
         area.setWidgetResizable(True)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -111,6 +118,17 @@ class OverviewView(QWidget):
     def show_scan(self, scan: Scan) -> None:
         self._scan = scan
         self.retranslate()
+
+    def show_opinion(self, opinion: Opinion | None) -> None:
+        """One that arrives while somebody looks is scrolled to, as soon as the layout has made room for it."""
+        self._follows = opinion is not None and self.opinion.opinion is not opinion and self.isVisible()
+        self.opinion.show_opinion(opinion)
+
+    def _follow(self) -> None:
+        if self._follows:
+            bar = self._area.verticalScrollBar()
+            bar.setValue(bar.maximum())
+            self._follows = False
 
     def retranslate(self) -> None:
         scan = self._scan
@@ -219,6 +237,7 @@ def _library_order(library: Library) -> tuple[bool, int, str]:
 def _library_row(library: Library) -> tuple[Cell, ...]:
     todo = f"rule.{library.rule}.todo"
     known = bool(library.rule)
+    text = t(todo, name=library.name, text=library.name) if known and has(todo) else ""
     return (
         Cell(text=library.name, is_mono=True, hint=library.source),
         Cell(text=library.version or library.asked or "–", token="text" if library.version else "dim"),
@@ -226,5 +245,12 @@ def _library_row(library: Library) -> tuple[Cell, ...]:
             text=state_of_one(library.state), order=STATE_ORDER[library.state],
             token=TOKENS[library.state] if known else "dim",
         ),
-        Cell(text=t(todo, name=library.name, text=library.name) if known and has(todo) else "", token="dim"),
+        Cell(text=beyond_nothing(without_code(text)) if library.state == "auto" else without_code(text), token="dim",
+             hint=without_code(text)),
     )  # fmt: skip
+
+
+def beyond_nothing(text: str) -> str:
+    """Of a library that needs nothing: what is said after that."""
+    end = t("migration.overview.sentence_end")
+    return text.partition(end)[2].strip() or "–"

@@ -9,12 +9,14 @@ import msgspec
 
 from backends.migration.certify import certificate
 from backends.migration.found import STATES
+from backends.migration.official.rows import Opinion
 from backends.migration.scan.baseline import read_findings, since
 from backends.migration.scan.fingerprint import fingerprints
 from backends.migration.scan.overview import Overview
 from backends.migration.scan.suppress import suppressed
 from studio.errors import StudioError
-from studio.run import outcome_of
+from studio.events import Finding
+from studio.run import last_events, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from studio.run import Glance, Run
 
 FINDINGS, OVERVIEW = "artifacts/findings.json", "artifacts/overview.json"
+OPINION = "artifacts/second-opinion.json"
 LIVE = ("running", "unattended", "queued")
 
 
@@ -84,8 +87,10 @@ def read_overview(run: Path) -> Overview | None:
         return None
 
 
-def scan_again(project: Path, spec: ScanSpec, last: Scan) -> Scan:
+def scan_again(project: Path, spec: ScanSpec, last: Scan) -> Scan | StudioError:
     """After a file was saved: only what changed is read anew. Beside the scan that is in the run."""
+    if not project.is_dir():
+        return gone(project)
     from backends.migration.scan.overview import overview_of
     from backends.migration.scan.scan import survey
     from backends.migration.scan.work import facts_of
@@ -101,6 +106,11 @@ def scan_again(project: Path, spec: ScanSpec, last: Scan) -> Scan:
     except StudioError:
         return made
     return replace(made, new=len(changed.new), done=len(changed.done))
+
+
+def gone(project: Path) -> StudioError:
+    """Its folder is not there any more: without saying so, a scan of it would find nothing to do."""
+    return StudioError("migration.rule.no_folder", path=str(project))
 
 
 def counts_of(findings: Iterable[Found]) -> dict[State, int]:
@@ -122,9 +132,25 @@ def newest(listed: list[tuple[Run, Glance]], commands: Iterable[str]) -> tuple[R
     return next(((run, glance) for run, glance in listed if run.asked.command in wanted), None)
 
 
+def failure_of(run: Run) -> StudioError:
+    """What a run that failed said last; where it said nothing, that its log may."""
+    findings = [one for one in last_events(run.folder) if isinstance(one, Finding)]
+    if findings:
+        return StudioError(findings[-1].rule, **findings[-1].args)
+    return StudioError("migration.failed", log=str(run.log))
+
+
 def read_proof(runs: list[Run]) -> Certificate | None:
     """Of the first of them."""
     return next((certificate.read(run.folder) for run in runs), None)
+
+
+def read_opinion(runs: list[Run]) -> Opinion | None:
+    """Of the first of them; None where it is missing or damaged."""
+    try:
+        return msgspec.json.decode((runs[0].folder / OPINION).read_bytes(), type=Opinion) if runs else None
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def last_line(listed: list[tuple[Run, Glance]]) -> tuple[str, ...]:

@@ -10,6 +10,11 @@ from ui.theme import MONO_FAMILIES
 _CODE = re.compile(r"`([^`\n]+)`")
 
 
+def without_code(text: str) -> str:
+    """For places that show plain text."""
+    return _CODE.sub(r"\1", text)
+
+
 def with_code(text: str) -> str:
     """As rich text; what stands between backquotes is code. Whatever a project wrote is only text."""
     families = ", ".join(f"'{family}'" for family in MONO_FAMILIES)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout
 
 from backends.migration.scan.facts.rules import source
 from studio.texts import t
-from ui.migration.names import because_text, category_name, rule_text, state_of_one
+from ui.migration.names import because_text, category_name, effort_text, rule_text, state_of_one
 from ui.migration.rich import with_code
 from ui.migration.support import HARDWARE, mindspore_text, support_text, support_token
 from ui.widgets import Chip, Sentence, label, retone, text_button
@@ -36,6 +36,7 @@ class RulePanel(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.found: Found | None = None
+        self.is_named = False
         self._source = ""
         self.title = Sentence()
         self.title.setProperty("role", "strong")
@@ -108,8 +109,9 @@ class RulePanel(QWidget):
         grid.setColumnStretch(len(HARDWARE), 1)
         return self.support
 
-    def show_found(self, found: Found) -> None:
-        self.found = found
+    def show_found(self, found: Found, *, is_named: bool = False) -> None:
+        """`is_named`: the official tool has a row on its lines."""
+        self.found, self.is_named = found, is_named
         self._source = source(found.rule)
         self.retranslate()
 
@@ -126,7 +128,8 @@ class RulePanel(QWidget):
         for widget in (self.todo, self._todo_title):
             widget.setVisible(bool(todo))
         self._show_support(found)
-        self.facts.setText(facts_line(found))
+        self.facts.setText(facts_line(found, is_named=self.is_named))
+        self.facts.setToolTip(t("migration.facts_hint", rule=found.rule))
         self._link.setVisible(bool(self._source))
         self._link.setToolTip(self._source)
 
@@ -143,10 +146,10 @@ class RulePanel(QWidget):
         QDesktopServices.openUrl(QUrl(self._source))
 
 
-def facts_line(found: Found) -> str:
-    """Effort, confidence and why, category and the rule's id."""
-    effort = t("migration.effort", n=found.effort) if found.effort else t("migration.no_effort")
+def facts_line(found: Found, *, is_named: bool = False) -> str:
+    """Effort, confidence and why, category, and whether the official tool says something too."""
     sure = t(CONFIDENCE[found.confidence])
     if because := because_text(found):
         sure = t("migration.sure_because", sure=sure, because=because)
-    return " · ".join((effort, sure, category_name(found.category), found.rule))
+    named = t("migration.opinion.too") if is_named else ""
+    return " · ".join(filter(None, (effort_text(found.effort), sure, category_name(found.category), named)))

@@ -101,7 +101,7 @@ def table_view(model: TableModel, name: str, key: str, *stretched: int) -> QTabl
     view.setStyleSheet(
         "QTableView, QTableView:focus { border: none; border-radius: 0; } QHeaderView::section { padding: 6px 11px; }"
     )
-    view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+    view.setTextElideMode(Qt.TextElideMode.ElideLeft)
     view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     view.setShowGrid(False)
     view.setWordWrap(False)

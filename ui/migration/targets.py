@@ -7,12 +7,14 @@ import os
 from itertools import count
 from typing import TYPE_CHECKING
 
+from backends.migration.migrate.spec import Migrated, MigrateSpec, Result
 from studio import files, places
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from backends.migration.migrate.changes import Decisions
+    from backends.migration.migrate.changes import Decisions, Style
+    from backends.migration.scan.spec import Against
 
 BRANCH = "npu"
 
@@ -29,6 +31,11 @@ def free_branch(project: Path) -> str:
     if not (heads / BRANCH).exists():
         return BRANCH
     return next(f"{BRANCH}-{number}" for number in count(2) if not (heads / f"{BRANCH}-{number}").exists())
+
+
+def spec_to_apply(project: Path, style: Style, against: Against, *, to_branch: bool) -> MigrateSpec:
+    result = Result(branch=free_branch(project)) if to_branch else Result(into=free_folder(project))
+    return MigrateSpec(migrated=Migrated(path=project, style=style), result=result, against=against)
 
 
 def keep_decisions(project: Path, decisions: Decisions) -> Path:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 from backends.migration.found import STATES
 from studio.texts import t
 from ui import theme
-from ui.migration.names import STATE_HINTS, TOKENS, state_name
+from ui.migration.names import STATE_HINTS, TOKENS, counted, state_name
 from ui.migration.state_mark import mark_icon
 from ui.say import say
 from ui.widgets import Card, Elided, label
@@ -20,10 +20,18 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
     from backends.migration.found import State
+    from ui.migration.results import Scan
 
 HEIGHT = 10
 LEAST = 5
 ROOM_FOR_WORDS = 860
+SAID: dict[State, tuple[str, str]] = {
+    "auto": ("migration.said.auto_one", "migration.said.auto"),
+    "edit": ("migration.said.edit_one", "migration.said.edit"),
+    "manual": ("migration.said.manual_one", "migration.said.manual"),
+    "none": ("migration.said.none_one", "migration.said.none"),
+    "unverified": ("migration.said.unverified_one", "migration.said.unverified"),
+}  # fmt: skip
 
 
 class Bar(QWidget):
@@ -170,12 +178,27 @@ def _rounded(hours: float) -> str:
 
 
 def verdict_sentence(counts: dict[State, int]) -> str:
-    """'52 of 96 places need nothing, 33 edits are ready, 9 need you, 2 have no way.'"""
+    """'52 of 96 places need nothing, 33 edits are ready, 9 need you, 2 have no way.' Nothing is said of none."""
     total = sum(counts.values())
     if not total:
         return t("migration.verdict_nothing")
-    said = t(
-        "migration.verdict", auto=counts["auto"], total=total, edit=counts["edit"], manual=counts["manual"],
-        none=counts["none"],
-    )  # fmt: skip
-    return t("migration.verdict_unverified", said=said, n=counts["unverified"]) if counts["unverified"] else said
+    parts = [_said_of(state, counts[state], total) for state in STATES if counts[state] or state == "auto"]
+    text = t("migration.verdict", parts=t("migration.verdict_comma").join(parts))
+    return text[0].upper() + text[1:]
+
+
+def _said_of(state: State, n: int, total: int) -> str:
+    one, many = SAID[state]
+    if n == 0:
+        return t("migration.said.auto_zero", total=total)
+    return t(one if n == 1 else many, n=n, total=total)
+
+
+def since_text(scan: Scan) -> str:
+    parts = []
+    if scan.new is not None:
+        parts.append(t("migration.since", done=scan.done, new=scan.new))
+    if scan.reasons:
+        left = len(scan.findings) - len(scan.counted())
+        parts.append(counted("migration.suppressed_one", "migration.suppressed", left))
+    return " · ".join(parts)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CANCEL_AFTER = 1.0
 DOING = {
     "scan": "migration.doing.scan", "migrate": "migration.doing.migrate", "certify": "migration.doing.certify",
+    "second-opinion": "migration.doing.official",
 }  # fmt: skip
 
 

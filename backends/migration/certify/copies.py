@@ -55,7 +55,7 @@ class Copy:
             except FileNotFoundError:  # it vanished meanwhile
                 continue
             except OSError as error:
-                raise from_os(error, self.source / one.path) from error
+                raise _of_copying(error, self.source / one.path) from error
         self._link_beside(line, found)
 
     def _room(self, needed: int) -> None:
@@ -103,6 +103,12 @@ class Copy:
             if Path(path).is_relative_to(top):
                 return Path(path).relative_to(top).as_posix()
         return path
+
+
+def _of_copying(error: OSError, source: Path) -> StudioError:
+    if error.filename == str(source):  # which is only read
+        return StudioError("error.file", path=str(source), reason=error.strerror)
+    return from_os(error, error.filename or source)
 
 
 def _named(text: str) -> list[str]:

@@ -41,6 +41,7 @@ HALVED = "rehearsal.half_as_bfloat16"
 def certify(spec: CertifySpec, run: Run) -> Ended:
     """Leaves artifacts/certificate.json; the copies are gone then. Raises StudioError and OSError."""
     folder = run.folder / FOLDER
+    rehearsing.end_begun(run)
     try:
         return Certifying(spec, run, folder).certify()
     finally:
@@ -130,7 +131,10 @@ class Certifying:
         error = ends.last_error(runs.last_events(run.folder))
         if glance.reason == "failed_to_start" and error is not None:
             # A line that no shell would start says nothing of either project.
-            raise StudioError(error.rule, **error.args)
+            args = error.args
+            if "path" in args:  # where the user has it, not in the copy that is about to go
+                args = {**args, "path": str(copy.source / copy.place_of(str(args["path"])))}
+            raise StudioError(error.rule, **args)
         return run, glance
 
     def on_npu(self, rehearsed: Left) -> tuple[Check, tuple[Row, ...]]:

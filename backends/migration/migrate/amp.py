@@ -40,7 +40,7 @@ def edits(tree: Tree, found: Found, prelude: Prelude) -> list[Draft] | None:
 
 
 def _of_import(tree: Tree, node: ast.Name, name: str, prelude: Prelude) -> list[Draft] | None:
-    if not _all_called(tree, node.id):
+    if name.rpartition(".")[0] != AMP or not _all_called(tree, node.id):
         return names.replaced(tree, node, name, prelude)
     return _use(tree, node, name, prelude)
 

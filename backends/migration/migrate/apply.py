@@ -22,8 +22,9 @@ def into_copy(changes: Changes, target: Path, run: Path, decisions: Decisions = 
     """The changes with what was applied. Raises StudioError; then `target` is not there."""
     folder = Path(changes.folder)
     replaced = results(changes, folder, decisions)
-    undo.keep(run, folder, replaced, target=str(target))
-    copy.write_copy(folder, target, replaced)
+    if not undo.is_made(run):
+        undo.keep(run, folder, replaced, target=str(target))
+        copy.write_copy(folder, target, replaced)
     return _applied(changes, decisions, target=str(target))
 
 
@@ -31,9 +32,10 @@ def into_branch(changes: Changes, name: str, run: Path, decisions: Decisions = N
     """The same as a commit on a new branch; the work tree is not touched. Raises StudioError."""
     folder = Path(changes.folder)
     replaced = results(changes, folder, decisions)
-    commit = git.commit(folder, replaced, _message(changes, replaced))
-    undo.keep(run, folder, replaced, branch=name, commit=commit)
-    git.begin_branch(folder, name, commit)
+    if not undo.is_made(run):
+        commit = git.commit(folder, replaced, _message(changes, replaced))
+        undo.keep(run, folder, replaced, branch=name, commit=commit)
+        git.begin_branch(folder, name, commit)
     return _applied(changes, decisions, branch=name)
 
 

@@ -60,7 +60,8 @@ class FileChanges(msgspec.Struct, frozen=True, kw_only=True):
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """`before`, `after`: places per state, after as a scan of the result says; empty until it was applied. `target`:
-    the folder or the branch that has the result. `applied`: ids of the hunks in it."""
+    the folder or the branch that has the result. `applied`: ids of the hunks in it. `changed`: files that were others
+    when the decisions were made."""
 
     folder: str
     style: Style
@@ -70,6 +71,7 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     target: str = ""
     branch: str = ""
     applied: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
     def hunks(self) -> Iterator[Hunk]:
         for file in self.files:
@@ -78,11 +80,12 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
 
 class Decisions(msgspec.Struct, frozen=True, kw_only=True):
     """What a person says of hunks, by id: accept, reject, or other lines in place of `after`. Of the rest each has
-    what its state says."""
+    what its state says. `digests`: SHA-256 of the files as that person saw them, by path."""
 
     accept: tuple[str, ...] = ()
     reject: tuple[str, ...] = ()
     edited: dict[str, str] = {}
+    digests: dict[str, str] = {}
 
 
 def hunk_id(path: str, first: int, before: str, after: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studio.errors import StudioError, from_os
+from studio.units import size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,6 +39,8 @@ def write_copy(folder: Path, target: Path, replaced: Sequence[Replaced]) -> None
         making.rename(target)
     except OSError as error:
         shutil.rmtree(making, ignore_errors=True)
+        if error.filename and Path(error.filename).is_relative_to(folder):  # of the project, and only read
+            raise StudioError("error.file", path=error.filename, reason=error.strerror) from error
         raise from_os(error, target) from error
 
 
@@ -89,4 +92,4 @@ def _check_room(folder: Path, target: Path) -> None:
     above = next(parent for parent in target.parents if parent.exists())
     free = shutil.disk_usage(above).free
     if needed > free:
-        raise StudioError("migration.migrate.no_room", needed=f"{needed / 1e9:.1f}", free=f"{free / 1e9:.1f}")
+        raise StudioError("migration.migrate.no_room", needed=size(needed), free=size(free))

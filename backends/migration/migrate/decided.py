@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from backends.migration.migrate.changes import Decisions
 
 if TYPE_CHECKING:
@@ -24,6 +26,21 @@ def decided(changes: Changes, decisions: Decisions = NOTHING_SAID) -> tuple[Hunk
         needed = {need for one in chosen for need in hunks[one].needs}
         chosen -= {need for one in hunks.values() for need in one.needs} - needed
     return tuple(one for one in hunks.values() if one.id in chosen)
+
+
+def only_listed(changes: Changes, said: Decisions) -> Decisions:
+    """Refuses what nobody accepted by name: a file may have changed since somebody read its hunks."""
+    listed = {*said.accept, *said.edited}
+    unread = (hunk.id for hunk in changes.hunks() if hunk.id not in listed)
+    return msgspec.structs.replace(said, reject=(*said.reject, *unread))
+
+
+def changed_since(changes: Changes, said: Decisions) -> tuple[str, ...]:
+    """The files that are others than those that were decided on, and those that have an edit only now."""
+    now = {file.path: file.digest for file in changes.files if any(hunk.state != "yours" for hunk in file.hunks)}
+    if not said.digests:
+        return ()
+    return tuple(sorted(path for path in now.keys() | said.digests.keys() if now.get(path) != said.digests.get(path)))
 
 
 def _is_in(hunk: Hunk, decisions: Decisions) -> bool:

@@ -27,7 +27,7 @@ def edits(tree: Tree, node: ast.expr, *, explicit: bool) -> list[Draft] | None:
     """For the literal that names a variable. Explicit keeps the other name too."""
     if not isinstance(node, ast.Constant) or node.value not in VARIABLES:
         return None
-    if VARIABLES[node.value] in _statement(tree, node):
+    if VARIABLES[node.value] in _statement(tree, node) or _is_chosen(tree, node, VARIABLES[node.value]):
         return []
     raw = tree.text(node)
     renamed = raw.replace(node.value, VARIABLES[node.value])
@@ -45,6 +45,12 @@ def _statement(tree: Tree, node: ast.expr) -> str:
         if isinstance(statement, ast.Assign | ast.Expr)
         else tree.source.line(tree.source.line_at(begin))
     )
+
+
+def _is_chosen(tree: Tree, node: ast.expr, other: str) -> bool:
+    """Whether another branch around it is for the other variable."""
+    branches = (one for one in tree.above(node) if isinstance(one, ast.If | ast.IfExp))
+    return any(isinstance(one, ast.Constant) and one.value == other for top in branches for one in ast.walk(top))
 
 
 def _both(tree: Tree, node: ast.Constant, raw: str, renamed: str) -> list[Draft] | None:

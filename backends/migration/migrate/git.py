@@ -58,6 +58,11 @@ def has_branch(folder: Path, name: str) -> bool:
     return bool(_git(folder, "for-each-ref", f"refs/heads/{name}"))
 
 
+def commit_of(folder: Path, branch: str) -> str:
+    """The last one of a branch; "" where there is none."""
+    return _git(folder, "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}").decode().strip()
+
+
 def commit(folder: Path, replaced: Sequence[Replaced], message: str) -> str:
     """A commit on top of HEAD that no branch has yet. Raises StudioError where a file that is to change has
     uncommitted changes, or where git does not know it."""
@@ -112,7 +117,7 @@ def delete_branch(folder: Path, name: str, commit: str) -> None:
         current = _git(folder, "rev-parse", "--symbolic-full-name", "HEAD").strip()
     if current == f"refs/heads/{name}".encode():
         raise StudioError("migration.migrate.checked_out", branch=name)
-    known = _git(folder, "for-each-ref", "--format=%(objectname)", f"refs/heads/{name}").decode().strip()
+    known = commit_of(folder, name)
     if not known:
         return
     if known != commit:

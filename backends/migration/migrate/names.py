@@ -43,7 +43,7 @@ def is_read(node: ast.expr) -> bool:
 def is_as_written(tree: Tree, node: ast.expr) -> bool:
     """Inside an f-string Python before 3.12 gives places that may be wrong."""
     try:
-        return ast.dump(ast.parse(tree.text(node), mode="eval").body) == ast.dump(node)
+        return ast.dump(ast.parse(f"({tree.text(node)})", mode="eval").body) == ast.dump(node)
     except SyntaxError:
         return False
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from backends.migration.found import Found
     from backends.migration.migrate.changes import Style
+    from backends.migration.migrate.reach import Lines
     from backends.migration.scan.files.cells import Cell
 
 NOT_MAPPED = "migration.migrate.not_mapped"
@@ -49,7 +50,7 @@ def is_notebook(text: str) -> bool:
     return True
 
 
-def planned(source: Source, found: Sequence[Found], style: Style) -> Planned:
+def planned(source: Source, found: Sequence[Found], style: Style, lines: Lines) -> Planned:
     """Places of the result are those of the JSON."""
     places = [one for one in found if one.kind == "place"]
     written = _written(source.text)
@@ -59,7 +60,7 @@ def planned(source: Source, found: Sequence[Found], style: Style) -> Planned:
     joined = _Joined([one for one in python if _parses(plain_python(one.cell).text)])
     inside = [one for one in found if one.cell in joined.starts and joined.is_python(one)]
     moved = [joined.moved(one) for one in inside]
-    made = plans.of_python(joined.source(source.path), moved, style, transfers=True)
+    made = plans.of_python(joined.source(source.path), moved, style, lines)
     outside = [one for one in places if one not in inside]
     return _in_json(source, joined, made, {one.cell.index: one for one in written}, outside, style)
 

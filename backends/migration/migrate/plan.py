@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
     from backends.migration.found import Found
     from backends.migration.migrate.changes import Style
+    from backends.migration.migrate.reach import Lines
 
 LARGEST = 1 << 25
 NOT_PARSED = "migration.migrate.not_parsed"
 NOT_WRITTEN_BACK = "migration.migrate.not_written_back"
+NATIVE = "advice.native_trainer"
 _PYTHON = (".py", ".pyw")
 
 
@@ -35,8 +37,8 @@ def changes(folder: Path, findings: Iterable[Found], style: Style) -> Changes:
     by_path: dict[str, list[Found]] = defaultdict(list)
     for found in findings:
         by_path[found.path].append(found)
-    lines = _with_lines(folder, by_path) if style == "minimal" else set()
-    files = [_of_file(folder, path, ones, style, path in lines) for path, ones in sorted(by_path.items())]
+    lines = _with_lines(folder, by_path) if style == "minimal" else {}
+    files = [_of_file(folder, path, ones, style, lines.get(path, "")) for path, ones in sorted(by_path.items())]
     known = [file for file in files if file and file.hunks]
     groups = hunks.joined_groups([hunk.group for file in known for hunk in file.hunks if hunk.group])
     return Changes(folder=str(folder), style=style, files=tuple(_regrouped(file, groups) for file in known))
@@ -47,18 +49,20 @@ def _regrouped(file: FileChanges, groups: dict[str, str]) -> FileChanges:
     return msgspec.structs.replace(file, hunks=made)
 
 
-def _with_lines(folder: Path, by_path: dict[str, list[Found]]) -> set[str]:
-    """The files that get the lines of transfer_to_npu."""
+def _with_lines(folder: Path, by_path: dict[str, list[Found]]) -> dict[str, Lines]:
+    """The files that get the lines of transfer_to_npu, and whether anybody has to ask for them."""
     anchored = {
         path: one for path, found in by_path.items() for one in found if one.rule == prelude.RULE and one.cell is None
     }
     places = {path for path in anchored if any(prelude.may_need(one) for one in by_path[path])}
+    native = {path for path, found in by_path.items() if any(one.rule == NATIVE for one in found)}
     entries = [path for path, one in anchored.items() if one.args.get("entry")]
     notebooks = {path for path in by_path if path.lower().endswith(".ipynb")}
-    return need_lines(folder, entries, places) | notebooks
+    asked: dict[str, Lines] = {path: "offered" if path in native else "ready" for path in notebooks}
+    return need_lines(folder, entries, places, native) | asked
 
 
-def _of_file(folder: Path, path: str, found: list[Found], style: Style, transfers: bool) -> FileChanges | None:
+def _of_file(folder: Path, path: str, found: list[Found], style: Style, lines: Lines) -> FileChanges | None:
     try:
         data = read_bytes(folder / path, LARGEST)
     except Unread:
@@ -66,7 +70,7 @@ def _of_file(folder: Path, path: str, found: list[Found], style: Style, transfer
     text = decode(data)
     source = Source(path=path, text=text.text)
     if _bytes_of(text.text, text.encoding) == data:
-        plan = _planned(source, found, style, transfers)
+        plan = _planned(source, found, style, lines)
     else:
         plan = Planned(left=[one for one in found if one.kind == "place"], reason=NOT_WRITTEN_BACK)
     made = hunks_of(source, plan)
@@ -85,11 +89,11 @@ def _bytes_of(text: str, encoding: str) -> bytes:
         return b""
 
 
-def _planned(source: Source, found: list[Found], style: Style, transfers: bool) -> Planned:
+def _planned(source: Source, found: list[Found], style: Style, lines: Lines) -> Planned:
     if source.path.lower().endswith(".ipynb"):
-        return notebook.planned(source, found, style)
+        return notebook.planned(source, found, style, lines)
     if source.path.lower().endswith(_PYTHON) or any(one.rule == prelude.RULE for one in found):
-        return planned.of_python(source, found, style, transfers)
+        return planned.of_python(source, found, style, lines)
     return planned.of_text(source, found, style)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from backends.migration.migrate.changes import Style
     from backends.migration.migrate.draft import Name
     from backends.migration.migrate.prelude import Anchor, Prelude
+    from backends.migration.migrate.reach import Lines
     from backends.migration.migrate.source import Source
 
 NO_PYTHON = "migration.migrate.no_python"
@@ -69,8 +70,8 @@ def of_text(source: Source, found: Sequence[Found], style: Style) -> Planned:
     return planned
 
 
-def of_python(source: Source, found: Sequence[Found], style: Style, transfers: bool) -> Planned:
-    """`transfers`: whether the file gets the lines of transfer_to_npu, in the minimal style."""
+def of_python(source: Source, found: Sequence[Found], style: Style, asked: Lines) -> Planned:
+    """`asked`: of the lines of transfer_to_npu, in the minimal style."""
     places = [one for one in found if one.kind == "place"]
     try:
         tree = Tree(source)
@@ -85,13 +86,16 @@ def of_python(source: Source, found: Sequence[Found], style: Style, transfers: b
     if style == "explicit":
         _keep_named(tree, planned, anchor if at else None)
     if anchor and at:
-        _add_prelude(source, planned, anchor, called, at, style, transfers)
+        _add_prelude(source, planned, anchor, called, at, style, asked)
     return planned
 
 
 def _keep_named(tree: Tree, planned: Planned, anchor: Anchor | None) -> None:
     """Without an anchor no edit can use its names, and none above it can that runs at import."""
-    above = tree.source.offset(anchor.first, 0) if anchor else len(tree.source.text) + 1
+    above = len(tree.source.text) + 1
+    if anchor:
+        behind = len(tree.source.line(anchor.first)) if anchor.after else 0
+        above = tree.source.offset(anchor.first, 0) + behind
     early = [
         found
         for found, drafts in planned.edits
@@ -106,17 +110,17 @@ def _is_early(tree: Tree, found: Found) -> bool:
 
 
 def _add_prelude(
-    source: Source, planned: Planned, anchor: Anchor, called: Prelude, at: Found, style: Style, transfers: bool
+    source: Source, planned: Planned, anchor: Anchor, called: Prelude, at: Found, style: Style, asked: Lines
 ) -> None:
     needs: set[Name] = {name for one in planned.drafts() for name in one.needs}
-    wanted = bool(needs) if style == "explicit" else transfers
+    wanted = bool(needs) if style == "explicit" else bool(asked)
     if not wanted or (style == "minimal" and "transfer_to_npu" in source.text):
         return
     after = anchor.after
     begin = source.offset(anchor.first, 0)
     lines = prelude.prelude_lines(style, called, needs, brings_torch=not anchor.torch)
-    if not after:
-        planned.prelude = (at, Draft(begin=begin, end=begin, text="".join(line + source.newline for line in lines)))
-        return
-    end = begin + len(source.line(anchor.first).rstrip("\r\n"))
-    planned.prelude = (at, Draft(begin=end, end=end, text="".join(source.newline + line for line in lines)))
+    if after:
+        begin += len(source.line(anchor.first).rstrip("\r\n"))
+    text = "".join(source.newline + line if after else line + source.newline for line in lines)
+    offered = style == "minimal" and asked == "offered"
+    planned.prelude = (at, Draft(begin=begin, end=begin, text=text, offered=offered))

@@ -6,7 +6,19 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from backends.migration.migrate import amp, contract, environment, literals, methods, names, requirement, strings
+import msgspec
+
+from backends.migration.migrate import (
+    amp,
+    contract,
+    environment,
+    literals,
+    methods,
+    names,
+    requirement,
+    strings,
+    text_edits,
+)
 from backends.migration.migrate.draft import BACKEND, DEVICE_TYPE, NOTHING, RANGES, Draft
 
 if TYPE_CHECKING:
@@ -26,17 +38,20 @@ _NATIVE = frozenset(
     ("backend_cuda", "cudnn", "ddp_device_ids", "torch_compile", "jit", "custom_ext_load", "cpp_binding")
 )
 _COMPILED = re.compile(r"\bjit\.(?:script|export|unused)|\bscript(?:_method|_if_tracing)?\b|\btriton\.jit\b")
+_QUOTED = re.compile(r"[rbuf]{0,2}['\"]", re.IGNORECASE)
 _ATTENTION = ("flash_attention_2", "flash_attention_3")
 
 
 def edits(tree: Tree, found: Found, style: Style, prelude: Prelude) -> list[Draft] | None:
     """None where there is no safe edit; an empty list where there is nothing to edit."""
+    if found.context == "command" and not _QUOTED.match(tree.source.text, tree.where(found)[0]):
+        return _command(tree, found, style)
     if found.category == "req_torch":
         return requirement.edits(tree.source, found, style)
     literal = strings.literal_at(tree, tree.inside(found, ast.expr)) if _is_text(tree, found) else None
     if found.state in ("manual", "none"):  # torch.jit is only switched off by transfer_to_npu
         return [] if found.category == "jit" and style == "explicit" else None
-    if _is_chosen(tree, found) or (literal is not None and _names_itself(tree, literal)):
+    if _is_chosen(tree, found) or _is_type(tree, found) or (literal is not None and _names_itself(tree, literal)):
         return []
     if style == "minimal":
         return _minimal(tree, found, literal, prelude) if found.state == "edit" else []
@@ -51,10 +66,32 @@ def edits(tree: Tree, found: Found, style: Style, prelude: Prelude) -> list[Draf
     return [] if found.category in _NATIVE or is_done else None
 
 
+def _command(tree: Tree, found: Found, style: Style) -> list[Draft] | None:
+    """A part of a command line in a string, which is edited as in a script."""
+    inner = msgspec.structs.replace(found, context=str(found.args.get("inner", "")))
+    drafts = text_edits.edits(tree.source, inner, style)
+    is_filled_in_twice = any(one.begin == one.end and re.search(r"[%{]", one.text) for one in drafts or ())
+    return None if is_filled_in_twice else drafts
+
+
 def _is_chosen(tree: Tree, found: Found) -> bool:
     """Whether it stands in `… if … == "npu" else …`, whose author has seen to it."""
     node = tree.around(found, ast.IfExp)
     return node is not None and (strings.names_npu(node.test) or strings.names_npu(node.body))
+
+
+def _is_type(tree: Tree, found: Found) -> bool:
+    """Whether it only says the type of something: torch has the classes of torch.cuda on every host."""
+    if found.category not in ("cuda_api", "cuda_tensor_type"):
+        return False
+    node: ast.AST | None = tree.around(found, ast.expr)
+    for parent in tree.above(node) if node is not None else ():
+        if node in (getattr(parent, "annotation", None), getattr(parent, "returns", None)):
+            return True
+        if isinstance(parent, ast.stmt | ast.Call):
+            return False
+        node = parent
+    return False
 
 
 def _is_compiled(tree: Tree, found: Found) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from backends.migration.scan.read import Unread, decode, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
+Lines: TypeAlias = Literal["ready", "offered", ""]
 LARGEST = 1 << 22
 
 
@@ -67,15 +68,17 @@ class Reach:
         return ""
 
 
-def need_lines(folder: Path, entries: Iterable[str], places: set[str]) -> set[str]:
+def need_lines(folder: Path, scripts: Collection[str], places: set[str], native: set[str]) -> dict[str, Lines]:
     """The files that need the lines of transfer_to_npu: scripts that lead to a place, and files with places that no
-    script leads to."""
+    script leads to. `native`: files with trainers that know NPUs; what leads to them is only offered the lines, and
+    where no script does they may be scripts themselves."""
     reach = Reach(folder)
-    needed: set[str] = set()
+    needed: dict[str, Lines] = {}
     covered: set[str] = set()
-    for entry in entries:
-        led = reach.files(entry)
+    for entry in (*scripts, *sorted(native.difference(scripts))):
+        led = reach.files(entry) if entry in scripts or entry not in covered else set()
         if led & places:
-            needed.add(entry)
+            needed[entry] = "offered" if led & native else "ready"
             covered |= led
-    return needed | (places - covered)
+    alone: dict[str, Lines] = {path: "offered" if path in native else "ready" for path in places - covered}
+    return alone | needed

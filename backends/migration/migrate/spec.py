@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class Migrated:
     """`path` may be empty where only `undo` is asked for. `accept`: ready, what is accepted unless somebody rejects
-    it; all, also what is only offered. `decisions`: a file of `changes.Decisions`."""
+    it; all, also what is only offered; listed, only what the decisions accept by name. `decisions`: a file of
+    `changes.Decisions`."""
 
     path: Path = option(Path(), positional=True)
     style: Literal["minimal", "explicit"] = option("minimal")
-    accept: Literal["ready", "all"] = option("ready")
+    accept: Literal["ready", "all", "listed"] = option("ready")
     decisions: Path = option(Path(), wants="file")
 
 
@@ -53,7 +54,7 @@ def _decisions_are_there(spec: MigrateSpec) -> Iterable[Problem]:
 
 def _result_can_be_written(spec: MigrateSpec) -> Iterable[Problem]:
     into, path = spec.result.into, spec.migrated.path
-    if into == Path():
+    if Path() in (into, path):
         return
     if spec.result.branch:
         yield Problem(field="into", rule="migration.rule.copy_or_branch")

@@ -98,9 +98,10 @@ def _among(tree: Tree, collection: ast.expr) -> Use:
         return "alternative"
     if isinstance(parent, ast.Compare) and collection is not parent.left:
         return "member"
-    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute):
-        return "member" if parent.func.attr in ("startswith", "endswith") else "plain"
-    return "plain"
+    called = getattr(parent.func, "attr", getattr(parent.func, "id", "")) if isinstance(parent, ast.Call) else ""
+    if called in ("Choice", "DEFINE_enum", "DEFINE_multi_enum"):
+        return "alternative"
+    return "member" if called in ("startswith", "endswith") else "plain"
 
 
 def _is_literal_type(node: ast.Subscript) -> bool:

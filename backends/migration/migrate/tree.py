@@ -107,16 +107,20 @@ class Tree:
 
     @cached_property
     def imported(self) -> dict[str, str]:
-        """Names that imports of torch bind, and what they stand for."""
+        """Names that imports of torch bind, and what they stand for; "" for more than one thing."""
         found: dict[str, str] = {}
+
+        def bind(name: str, meaning: str) -> None:
+            found[name] = meaning if found.get(name, meaning) == meaning else ""
+
         for node in ast.walk(self.module):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     if alias.name.partition(".")[0] == "torch":
-                        found[alias.asname or "torch"] = alias.name if alias.asname else "torch"
+                        bind(alias.asname or "torch", alias.name if alias.asname else "torch")
             elif isinstance(node, ast.ImportFrom) and not node.level and _is_torch(node.module):
                 for alias in node.names:
-                    found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                    bind(alias.asname or alias.name, f"{node.module}.{alias.name}")
         return found
 
 

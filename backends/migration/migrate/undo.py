@@ -6,12 +6,15 @@ artifacts/undo.json, artifacts/originals/<number>: the bytes of each changed fil
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from backends.migration.migrate import git
+from backends.migration.migrate.copy import making_of
 from studio import files
 from studio.errors import StudioError, from_os
 
@@ -80,6 +83,9 @@ def take_back(run: Path) -> Undo:
         git.delete_branch(Path(undo.folder), undo.branch, undo.commit)
         return undo
     target = Path(undo.target)
+    if not os.path.lexists(target):  # its migration was killed before there was anything to take back
+        shutil.rmtree(making_of(target), ignore_errors=True)
+        return undo
     waiting = [one for one in undo.files if _state(target, one) == "after"]
     for one in waiting:
         _restore(target / one.path, (run / ORIGINALS / one.original).read_bytes(), one)
@@ -103,9 +109,25 @@ def _state(target: Path, one: Kept) -> str:
 def _restore(path: Path, data: bytes, one: Kept) -> None:
     if _digest(data) != one.before:
         raise StudioError("migration.migrate.no_undo", run=path.name)
+    beside = path.with_name(f".{path.name}.undoing")  # the next try writes over what a kill left of it
     try:
-        mode = path.stat().st_mode
-        files.write_whole(path, data)
-        path.chmod(mode)
+        with beside.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.chmod(path.stat().st_mode)
+        beside.replace(path)
     except OSError as error:
+        beside.unlink(missing_ok=True)
         raise from_os(error, path) from error
+
+
+def is_made(run: Path) -> bool:
+    """Whether an earlier worker of the run, which was killed, has come as far as the whole copy or the branch."""
+    if not (run / FILE).exists():
+        return False
+    undo = read(run)
+    if undo.branch:
+        return git.commit_of(Path(undo.folder), undo.branch) == undo.commit
+    target = Path(undo.target)
+    return target.is_dir() and all(_state(target, one) == "after" for one in undo.files)

@@ -13,10 +13,10 @@ import msgspec
 from backends.migration.migrate import apply, undo
 from backends.migration.migrate.answer import FILE, figures
 from backends.migration.migrate.changes import Changes, Decisions
-from backends.migration.migrate.decided import NOTHING_SAID
+from backends.migration.migrate.decided import NOTHING_SAID, changed_since, only_listed
 from backends.migration.migrate.plan import changes
 from backends.migration.migrate.result import results
-from backends.migration.scan.facts.facts import facts_for
+from backends.migration.scan.facts.facts import facts_in
 from backends.migration.scan.overview import per_state
 from backends.migration.scan.scan import Stopped, survey
 from backends.migration.scan.walk import Entry, walk
@@ -56,6 +56,7 @@ def _migrated(spec: MigrateSpec, run: Run, journal: Journal) -> Changes:
     planned = msgspec.structs.replace(planned, before=per_state(found, "place"))
     _keep(run, planned)
     said = _said(spec, planned)
+    planned = msgspec.structs.replace(planned, changed=changed_since(planned, said))
     if spec.result.branch:
         made = apply.into_branch(planned, spec.result.branch, run.folder, said)
         with tempfile.TemporaryDirectory(prefix="ascend-studio-") as scratch:
@@ -69,7 +70,7 @@ def _migrated(spec: MigrateSpec, run: Run, journal: Journal) -> Changes:
 
 def _scan(spec: MigrateSpec, folder: Path, journal: Journal) -> tuple[Found, ...]:
     against = spec.against
-    facts = facts_for(None if against.interpreter == Path() else against.interpreter, against.torch_version or None)
+    facts = facts_in(folder, against.interpreter, against.torch_version)
     hands = spec.speed.jobs or min(4, len(os.sched_getaffinity(0)))
     done = survey(folder, facts, hands=hands, progress=_progress(journal), stopped=lambda: bool(STOP.asked))
     return done.found
@@ -125,7 +126,7 @@ def _said(spec: MigrateSpec, planned: Changes) -> Decisions:
     if spec.migrated.accept == "all":
         offered = (hunk.id for hunk in planned.hunks() if hunk.state == "offered" and hunk.id not in said.reject)
         said = msgspec.structs.replace(said, accept=(*said.accept, *offered))
-    return said
+    return only_listed(planned, said) if spec.migrated.accept == "listed" else said
 
 
 def _keep(run: Run, made: Changes) -> None:

@@ -78,6 +78,8 @@ def is_from_script(place: Place) -> bool:
 
 def _compared(place: Place, category: str) -> Verdict:
     """What a tensor or a group says of itself surely turns; a string or a torch.device may still say "cuda"."""
+    if category == "device_str" and place.args.get("leads_to"):
+        return Verdict(f"{category}.guard", "no_way", "medium")
     other = str(place.args.get("other", ""))
     is_sure = ".device.type" in other or "get_backend" in other
     if is_sure:

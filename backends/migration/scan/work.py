@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from backends.migration.scan.baseline import read_findings, since
-from backends.migration.scan.facts.facts import facts_for
+from backends.migration.scan.facts.facts import facts_in
 from backends.migration.scan.overview import overview_of
 from backends.migration.scan.scan import Stopped, survey
 from backends.migration.scan.spec import format_of
@@ -61,8 +61,7 @@ def answered(spec: ScanSpec, told: _Told) -> tuple[tuple[Found, ...], Overview]:
 
 def facts_of(spec: ScanSpec) -> Facts:
     against = spec.against
-    interpreter = None if against.interpreter == Path() else against.interpreter
-    return facts_for(interpreter, against.torch_version or None)
+    return facts_in(spec.scanned.path, against.interpreter, against.torch_version)
 
 
 def _beside(overview: Overview, before: tuple[Found, ...], found: tuple[Found, ...]) -> Overview:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backends.migration.scan.advice import compared, dtypes, fallback, loaders, shapes, silent, syncs, tutorial, unseen
+from backends.migration.scan.advice import (
+    compared,
+    dtypes,
+    fallback,
+    loaders,
+    native,
+    shapes,
+    silent,
+    syncs,
+    tutorial,
+    unseen,
+)
 from backends.migration.scan.advice.commands import tutorial_lines
 from backends.migration.scan.advice.seen import Seen
 
@@ -16,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["advice", "tutorial_lines"]
 
-THEMES = (silent.places, compared.places, fallback.places, tutorial.places)
+THEMES = (silent.places, compared.places, native.places, fallback.places, tutorial.places)
 # How fast a test runs, and what msprobe would see of it, is nobody's concern.
 NOT_OF_TESTS = (dtypes.places, shapes.places, syncs.places, loaders.places, unseen.places)
 

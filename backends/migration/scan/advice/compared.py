@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from backends.migration.scan.python.guarded import leads_to
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -20,7 +22,7 @@ def places(seen: Seen) -> Iterator[Place]:
     for node, word in words:
         compared = _around(seen, node)
         of = next((one for side in _sides(compared) if (one := _source(seen, side, word, kept))), "")
-        if of:
+        if of and not (isinstance(compared, ast.Compare) and leads_to(compared, seen.module)):
             yield from seen.place(node if isinstance(compared, ast.Match) else compared, "advice.compared", word, of=of)
     for call, name in seen.module.calls:
         around = seen.module.parent(call)

@@ -19,6 +19,7 @@ RULES = {
     "advice.experimental_config": Rule("silent", "high"),
     "advice.has_triton": Rule("silent", "high"),
     "advice.jit_script": Rule("silent", "high"),
+    "advice.native_trainer": Rule("silent", "medium"),
     "advice.cpu_fallback": Rule("fallback", "low"),
     "advice.channels_last": Rule("slow", "high"),
     "advice.dynamic_shape": Rule("slow", "medium"),

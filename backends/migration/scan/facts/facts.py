@@ -99,6 +99,19 @@ def facts_for(interpreter: Path | None, version: str | None) -> Facts:
     return Facts(version=wanted or shipped.version, table=table, transfer=shipped, packages=packages)
 
 
+def facts_in(project: Path, interpreter: Path, version: str) -> Facts:
+    """For a project: those of `interpreter`, where it is Path() those of the first environment in the project that has
+    torch, else the shipped ones. `version`: "" for that of the interpreter."""
+    if interpreter.parts:
+        return facts_for(interpreter, version or None)
+    own = (path for path in interpreters.of_project(project) if _has_torch(path))
+    return facts_for(next(own, None), version or None)
+
+
+def _has_torch(interpreter: Path) -> bool:
+    return any(name in interpreters.packages(interpreter) for name in ("torch", "torch-npu"))
+
+
 def _same(wanted: str, there: str) -> bool:
     """2.7 is meant by 2.7.1, 2.13.0+cpu by 2.13.0.post1."""
     return wanted.split("+")[0].split(".")[:2] == there.split(".")[:2]

@@ -37,7 +37,7 @@ SCHEDULED = re.compile(
     r"|cpus-per-gpu[= ]\S+|ntasks-per-gpu[= ]\S+|l[= ]\S*gpus?=?\S*|gpu[= ]\S+)"
 )
 ASIDE = frozenset(_ASIDE.split())
-NAMING = re.compile(r"-[nortef]\Z|--?(?:\w+[-_])?(?:name|output|tag|title|project|dir|group|id|env|notes|message)\Z")
+NAMING = re.compile(r"-[nortefkm]\Z|--?(?:\w+[-_])?(?:name|output|tag|title|project|dir|group|id|env|notes|message)\Z")
 COMPARISONS = frozenset({"=", "==", "!=", "=~"})
 
 

@@ -49,13 +49,13 @@ def places(path: str, text: str) -> Iterator[Place]:
     yield from read(Source(path, text), path)
 
 
-def read(source: Source, name: str, begin: int = 0) -> Iterator[Place]:
-    """Of the text from `begin` on, in the format that the ending of `name` says."""
+def read(source: Source, name: str, begin: int = 0, end: int | None = None) -> Iterator[Place]:
+    """Of text[begin:end], in the format that the ending of `name` says."""
     reader = READERS.get("." + name.rsplit(".", 1)[-1].lower())
     if reader is None or not _is_worth(source.text):
         return
     before = None
-    for found in reader(source.text[begin:] if begin else source.text):
+    for found in reader(source.text[begin:end]):
         value = found.moved(begin)
         yield from settings.places(source, value, before)
         before = value

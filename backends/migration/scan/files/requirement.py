@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from backends.migration.scan.files.source import Source
 
 NAMED = re.compile(
-    r"\s*(?:[\w-]+::)?(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?P<extras>\[[^\]]*\])?\s*"
+    r"\s*(?:[\w./-]+::)?(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?P<extras>\[[^\]]*\])?\s*"
     r"(?P<asks>(?:[=<>!~^(@;*]|\Z|\s\d).*)",
     re.DOTALL,
 )

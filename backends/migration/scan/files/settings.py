@@ -24,6 +24,7 @@ QUIET = re.compile(
     r"|extend-exclude|exclude|per-file-ignores|filterwarnings|name)\Z",
     re.IGNORECASE,
 )
+LABELS = frozenset({"labels", "matchLabels", "annotations"})  # of Kubernetes and Docker
 COMMAND = re.compile(
     r"(?:run|script|before_script|after_script|command|commands|cmd|entrypoint|args|sh|shell_command|setup|launch|exec|test"
     r"|entrypoints?|install|start|bash|shell|before_install)\Z",
@@ -52,6 +53,8 @@ def places(source: Source, value: Value, before: Value | None = None) -> Iterato
     key = value.keys[-1] if value.keys else ""
     if any(QUIET.match(part) for part in value.keys[-1:]) or QUIET.match(_list_key(value)):
         return
+    if not LABELS.isdisjoint(value.keys):
+        return
     if _is_command(source, value, key):
         yield from shell.read(source, value.begin, value.end)
     elif _is_required(value):
@@ -76,6 +79,8 @@ def _environment(source: Source, value: Value) -> Iterator[Place]:
         )
     elif value.key_end > value.key_begin and key == "nvidia.com/gpu":
         yield source.place(value.key_begin, value.key_end, "docker_cuda", name=key, context="resource")
+    elif key == "name" and "env" in value.keys and names.ENVIRONMENT.match(text):
+        yield source.place(value.begin, value.end, "cuda_env", name=text, context="env")
     elif item := ITEM.match(text):
         begin, end = value.begin + item.start(1), value.begin + item.end(1)
         yield source.place(begin, end, "cuda_env", name=item[1], context="env", args={"value": item[2]})

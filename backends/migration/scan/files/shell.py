@@ -86,6 +86,10 @@ def _body(source: Source, command: Command, named: list[str], python: bool, cate
         yield from embedded.python(source, begin, end)
     elif command.target.endswith(SCRIPTS) or shebang or not SHELLS.isdisjoint(named):
         yield from read(source, begin, end, category)
+    else:
+        from backends.migration.scan.files import config  # which reads the commands in settings with this module
+
+        yield from config.read(source, command.target, begin, end)
 
 
 def _unquoted(source: Source, begin: int, end: int) -> tuple[int, int]:

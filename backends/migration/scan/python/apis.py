@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _SAME_EVERYWHERE = frozenset(("torch_compile", "jit", "amp_generic", "dataparallel"))
 """Whether torch has these says its version, not its device."""
+_VALUES = frozenset(("cuda_version", "cudnn", "backend_cuda"))
+"""What is read from these is a number or a text: a name that keeps it is no part of torch any more."""
 _FETCHED = {"getattr": "getattr", "hasattr": "hasattr", "setattr": "set", "delattr": "set"}
 
 
@@ -46,11 +48,19 @@ def _named(node: ast.expr, module: Module, context: str = "") -> Iterator[Place]
     if name is None:
         return
     category = category_of(name)
+    if category in _VALUES and isinstance(node, ast.Name) and not _is_imported(node, module):
+        return
     if category is not None:
         use, args = usage(node, module)
         yield seen(module, node, category, name, context or use, args)
     elif is_kernel(name) and (decorated := _decorated(node, module)) is not None:
         yield seen(module, node, "triton_kernel", name, "decorator", {"function": decorated})
+
+
+def _is_imported(node: ast.Name, module: Module) -> bool:
+    return any(
+        isinstance(binding.value, str) and binding.value.startswith("torch.") for binding in module.names.bindings(node)
+    )
 
 
 def _fetched(call: ast.Call, context: str, module: Module) -> Iterator[Place]:

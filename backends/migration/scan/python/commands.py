@@ -27,6 +27,7 @@ _RUNNERS = re.compile(
 )
 _CODE = re.compile(r"^(?:exec|eval|compile|timeit\.(?:timeit|repeat|Timer))$")
 _SMI = re.compile(r"(?:^|[/;|&`( ])nvidia-smi\b")
+_KNOWN = "import torch\n"  # code that is evaluated knows the names around it
 _LONGEST_COMMAND = 10_000
 
 
@@ -103,10 +104,11 @@ def _code(module: Module, node: ast.expr) -> Iterator[Place]:
     found = template(node)
     if found is None or not _WORTH.search(found.value) or len(found.value) > _LONGEST_COMMAND:
         return
-    inner = parse(module.path, found.value, Exports())
+    inner = parse(module.path, _KNOWN + found.value, Exports())
     if inner is not None and not any(True for _ in _nested(inner)):
         for place in places(inner):
-            yield _within(module, node, found.value, place, "code")
+            own = msgspec.structs.replace(place, line=place.line - 1, end=place.end - 1)
+            yield _within(module, node, found.value, own, "code")
 
 
 def _nested(module: Module) -> Iterator[ast.Call]:
@@ -120,5 +122,6 @@ def _alone(module: Module, run: set[ast.expr]) -> Iterator[Place]:
         value = node.value
         asked = isinstance(value, str) and "nvidia-smi" in value and _SMI.match(value.strip()) is not None
         parent = module.parent(node)
-        if asked and node not in run and parent not in run and not is_quiet(node, module.index):
+        is_read = node in run or (parent in run and not isinstance(parent, ast.Call))
+        if asked and not is_read and not is_quiet(node, module.index):
             yield seen(module, node, "nvidia_smi", "nvidia-smi", "command")

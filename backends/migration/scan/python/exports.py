@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from backends.migration.scan.python.scopes import Binding
 
 _WORTH_PARSING = re.compile(r"\bimport\b|\bdef cuda\b|[\"'](?:torch|cud|nccl|nvtx|amp|jit|backends)[\w.]*[\"']")
-_HOPS = 16  # from one module to the next; a longer chain is a circle
+_HOPS = 16  # of aliases inside a module
+_MOST = 120  # modules that are asked for one name
 _PART = re.compile(r"(?:torch|cuda|cudnn|nccl|nvtx|amp|jit|backends)(?:\.\w+)*")  # that getattr() may be given
 
 
@@ -167,7 +168,7 @@ class Exports:
         folder = _folder(path)
         known = self._canonical.get((folder, name))
         if known is None:
-            known = self._canonical[folder, name] = self._resolved(name, folder, 0)
+            known = self._canonical[folder, name] = self._resolved(name, folder, set())
         return known
 
     def constant(self, name: str, path: str) -> str | None:
@@ -176,35 +177,37 @@ class Exports:
         exported = self._modules.get(module[1:]) if module.startswith("/") else None
         return exported.constants.get(rest) if exported is not None else None
 
-    def _resolved(self, name: str, folder: str, hops: int) -> str:
+    def _resolved(self, name: str, folder: str, asked: set[tuple[str, str]]) -> str:
+        """`asked`: modules that were asked for a name on the way here; none is asked for it twice."""
         if name[:1] != "/":
             found = self._module_of(name, folder)
             if found is None:
                 return name
             name = found
         module, rest = self._split(name)
-        if not rest or hops > _HOPS:
+        if not rest:
             return name
-        target = self._exported(module, rest[0], hops)
+        target = self._exported(module, rest[0], asked)
         if target is None:
             inner = f"/{module}/{rest[0]}" if module else f"/{rest[0]}"
-            if self._is_module(inner[1:]):
-                return self._resolved(".".join((inner, *rest[1:])), folder, hops + 1)
+            if self._is_module(inner[1:]) and len(asked) < _MOST:
+                return self._resolved(".".join((inner, *rest[1:])), folder, asked)
             return name
-        return self._resolved(".".join((target, *rest[1:])), _folder_of_module(module, self._regular), hops + 1)
+        return self._resolved(".".join((target, *rest[1:])), _folder_of_module(module, self._regular), asked)
 
-    def _exported(self, module: str, name: str, hops: int) -> str | None:
+    def _exported(self, module: str, name: str, asked: set[tuple[str, str]]) -> str | None:
         exported = self._modules.get(module)
-        if exported is None:
+        if exported is None or (module, name) in asked or len(asked) > _MOST:
             return None
+        asked.add((module, name))
         if name in exported.names:
             target = exported.names[name]
             return None if target == f"/{module}.{name}" else target
         folder = _folder_of_module(module, self._regular)
-        for star in exported.stars if hops < _HOPS else ():
-            start = self._resolved(star, folder, hops + 1)
+        for star in exported.stars:
+            start = self._resolved(star, folder, asked)
             if start.startswith("/") and start != f"/{module}":
-                found = self._resolved(f"{start}.{name}", folder, hops + 1)
+                found = self._resolved(f"{start}.{name}", folder, asked)
                 if found != f"{start}.{name}":
                     return found
         return None

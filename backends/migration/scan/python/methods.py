@@ -24,8 +24,8 @@ _INDEX = re.compile(
 _LISTS = re.compile(r"(?i)(?:gpus?|devices?|device_?ids?|gpu_?ids?)")
 _ASKED = re.compile(r"(?:^|[._])(?:get_)?(?:local_|global_)?rank$")
 _PROFILED = frozenset(
-    """cuda_time cuda_time_total self_cuda_time_total cuda_time_str cuda_time_total_str self_cuda_time_total_str
-    cuda_memory_usage self_cuda_memory_usage""".split()  # noqa: SIM905
+    """cuda_time_total self_cuda_time_total cuda_time_total_str self_cuda_time_total_str cuda_memory_usage
+    self_cuda_memory_usage""".split()  # noqa: SIM905 - cuda_time is many a project's own
 )
 
 
@@ -106,7 +106,8 @@ def _own_attribute(node: ast.Attribute, module: Module) -> bool:
     """self.is_cuda of a class that sets it itself."""
     if not isinstance(node.value, ast.Name):
         return False
-    owner = module.index.scopes[node.value].owner
+    scope = module.index.scopes[node.value]
+    owner = scope.owner if scope.first == node.value.id else None
     return owner is not None and node.attr in {*owner.attributes, *owner.bindings}
 
 

@@ -4,11 +4,11 @@ What `context` and `args` of a place say, beside what `found.Place` says:
 
 - of a name: context "call", "decorator", "set" (args value), "compare", "alias", "base", "getattr", "hasattr" (args
   base), "import" (args bound) or "";
-- of a text: "compare" (args operator, other, side), "argument:<function>:<position or keyword>", "default" (args
-  option or parameter or target), "choices", "key" (args operation), "value" (args key), "return", "loop", "env", or ""
-  (args target where it is assigned). args: form (fstring, percent, format, concatenated) where it is put together,
-  index for what is filled in, conditional in `a if b else c`, element in a list, part in a longer expression,
-  npu where an NPU is named beside it;
+- of a text: "compare" (args operator, other, side, leads_to), "argument:<function>:<position or keyword>", "default"
+  (args option or parameter or target), "choices", "key" (args operation), "value" (args key), "return", "loop", "env",
+  or "" (args target where it is assigned). args: form (fstring, percent, format, concatenated) where it is put
+  together, index for what is filled in, conditional in `a if b else c`, element in a list, part in a longer
+  expression, npu where an NPU is named beside it;
 - of .cuda(): args at (line and column of the dot), device, non_blocking, and own where the project may define it;
 - of .to(rank), device=rank: args index, and value: the span of the number alone.
 """

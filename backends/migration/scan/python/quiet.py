@@ -21,7 +21,7 @@ _MESSAGE_NAME = re.compile(
 )
 _TOLD = """
 help description desc metavar epilog usage reason message msg doc docs helptext help_text prog title short_help
-deprecated explanation label
+deprecated explanation label keywords classifiers
 """
 _MESSAGE_KEYWORDS = frozenset(_TOLD.split())
 _ERROR = re.compile(r"(?:Error|Exception|Warning|Exit|Failure|Interrupt)$")

@@ -25,7 +25,7 @@ _BACKEND = re.compile(r"(?i:nccl)|(?:\w+:\w+,)*\w+:nccl(?:,\w+:\w+)*")
 _DOTTED = re.compile(r"torch\.[A-Za-z_][\w.]*\w")
 _ATTENTION = re.compile(r"(?:kernels-community/)?flash_attention_[23]|flash_attn_[23]|kernels-community/\S*flash\S*")
 _INDEX = re.compile(r"(?:--[\w-]+[= ])?https?://\S*?(?:/cu\d{2,3}(?![\w.])|/cu\{\}|pypi\.(?:ngc\.)?nvidia\.com)\S*")
-_PROFILED = re.compile(r"(?:self_)?cuda_(?:time|memory_usage|time_total)(?:_total)?|(?:self_)?cuda_memory_usage")
+_PROFILED = re.compile(r"self_cuda_time|(?:self_)?cuda_(?:time_total|memory_usage)")
 _PROVIDER = re.compile(r"(?:CUDA|Tensorrt|NvTensorRTRTX)ExecutionProvider")
 _GPU_KEYWORDS = frozenset(("accelerator", "device", "device_type", "map_location"))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from backends.migration.scan.python.guarded import leads_to
 from backends.migration.scan.python.npu_aware import names_npu_too
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _COMPARING = frozenset(("startswith", "endswith", "find", "index", "count", "__e
 _KEYED = frozenset(("get", "pop", "setdefault", "__getitem__", "__contains__"))
 _OPTION = frozenset(("add_argument", "option", "Option", "DEFINE_string", "DEFINE_enum", "argument", "Argument"))
 _FIELD = frozenset(("field", "Field", "attrib", "ib", "Parameter"))
+_DEFAULT_FIRST = frozenset(("Option", "Field"))  # of typer and pydantic
 _ATTRIBUTE = frozenset(("getattr", "hasattr", "setattr", "delattr"))
 _NAMED_FIRST = frozenset(
     ("parametrize", "register_buffer", "register_parameter", "add_module", "add_scalar", "namedtuple", "fixture")
@@ -114,7 +116,9 @@ def _compared(parent: ast.Compare, child: ast.AST, module: Module) -> Use:
     at = next((index for index, operand in enumerate(operands) if operand is child), 0)
     operator = _OPERATORS[parent.ops[max(0, at - 1)].__class__]
     other = operands[at - 1] if at else operands[1]
-    return Use("compare", {"operator": operator, "other": module.source(other)[:80], "side": "right" if at else "left"})
+    args = {"operator": operator, "other": module.source(other)[:80], "side": "right" if at else "left"}
+    blocked = leads_to(parent, module)
+    return Use("compare", {**args, "leads_to": blocked} if blocked else args)
 
 
 def _matched(parent: ast.MatchValue, module: Module) -> Use:
@@ -150,11 +154,14 @@ def _option(call: ast.Call, which: str, module: Module) -> Use:
     context = {"default": "default", "choices": "choices", "const": "default", "default_factory": "default"}.get(
         which, ""
     )
-    if not context and which.isdecimal() and called(call, module).startswith((".DEFINE", "DEFINE", "absl")):
+    function = called(call, module)
+    if not context and which.isdecimal() and function.startswith((".DEFINE", "DEFINE", "absl")):
+        context = "default"
+    if which == "0" and function.rpartition(".")[2] in _DEFAULT_FIRST:
         context = "default"
     if context:
         return Use(context, {"option": option, **_choices(call, module)})
-    return Use(named=which.isdecimal() or which in _NAMING, context=f"argument:{called(call, module)}:{which}")
+    return Use(named=which.isdecimal() or which in _NAMING, context=f"argument:{function}:{which}")
 
 
 def _choices(call: ast.Call, module: Module) -> dict[str, str]:

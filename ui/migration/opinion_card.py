@@ -1,0 +1,104 @@
+"""The second opinion of CANN's own analysis tool: how to ask for it, and its rows beside our findings."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout
+
+from backends.migration.official.tool import SCRIPT, find_tool
+from studio.texts import t
+from ui.asking import ask
+from ui.migration.names import counted
+from ui.migration.table import ROW, Cell, TableModel, table_view
+from ui.widgets import Card, Sentence, label, text_button
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PySide6.QtGui import QShowEvent
+
+    from backends.migration.official.rows import Opinion, Row
+
+HEADS = ("migration.opinion.place", "migration.opinion.api", "migration.opinion.says", "migration.opinion.scan")
+SAYS = {
+    "unsupported_api": ("migration.opinion.unsupported", "bad"), "unknown_api": ("migration.opinion.unknown", "dim"),
+    "api_precision_advice": ("migration.opinion.precision", "warning"),
+    "api_performance_advice": ("migration.opinion.performance", "warning"),
+}  # fmt: skip
+HIGHEST, ROOM = 260, 14
+
+
+class OpinionCard(Card):
+    """One line until there is an opinion; its button only where the tool is."""
+
+    wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("migration_opinion")
+        self.opinion: Opinion | None = None
+        self._tool: Path | None = None
+        self.body.setContentsMargins(1, 8, 1, 1)
+        self.text = Sentence()
+        self.text.setObjectName("migration_opinion_text")
+        self.ask = text_button("migration.opinion.ask", "migration.opinion.ask")
+        self.ask.clicked.connect(self.wanted)
+        row = QHBoxLayout()
+        row.setContentsMargins(15, 0, 10, 7)
+        row.setSpacing(10)
+        row.addWidget(label("migration.opinion.title", "title"), 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.text, 1)
+        row.addWidget(self.ask, 0, Qt.AlignmentFlag.AlignTop)
+        self.body.addLayout(row)
+        self.rows = TableModel(HEADS)
+        self.table = table_view(self.rows, "migration_opinion_rows", "migration.opinion.title", 0, 1, 2)
+        self.body.addWidget(self.table)
+        self.retranslate()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """CANN may have been installed meanwhile."""
+        super().showEvent(event)
+        ask(self, find_tool, self._found)
+
+    def _found(self, tool: Path | None) -> None:
+        self._tool = tool
+        self.retranslate()
+
+    def show_opinion(self, opinion: Opinion | None) -> None:
+        self.opinion = opinion
+        self.rows.show_rows([])
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        self.ask.setVisible(self._tool is not None)
+        self.table.setVisible(self.opinion is not None and bool(self.opinion.rows))
+        self.ask.setToolTip(str(self._tool or ""))
+        if self.opinion is not None:
+            self.text.setText(opinion_text(self.opinion))
+            self.rows.show_rows([_cells(row) for row in self.opinion.rows])
+            self.table.setFixedHeight(min(HIGHEST, ROW * (len(self.opinion.rows) + 1) + ROOM))
+        elif self._tool is None:
+            self.text.setText(t("migration.opinion.absent", script=SCRIPT))
+        else:
+            self.text.setText(t("migration.opinion.about"))
+
+
+def opinion_text(opinion: Opinion) -> str:
+    places = partial(counted, "migration.opinion.one_place", "migration.opinion.places")
+    figures = {"both": places(opinion.both), "theirs": places(opinion.theirs), "ours": places(opinion.ours)}
+    return t("migration.opinion.done", version=opinion.version, **figures)
+
+
+def _cells(row: Row) -> tuple[Cell, ...]:
+    key, token = SAYS.get(row.table, (row.table, "dim"))
+    says = f"{t(key)}: {row.tips}" if row.tips else t(key)
+    found = bool(row.rules)
+    return (
+        Cell(text=f"{row.path}:{row.line}", is_mono=True), Cell(text=row.name, is_mono=True),
+        Cell(text=says, token=token),
+        Cell(text=t("migration.opinion.found" if found else "migration.opinion.not_found"), order=0 if found else 1,
+             token="good" if found else "dim", hint="\n".join(row.rules)),
+    )  # fmt: skip
