@@ -46,6 +46,7 @@ def test_that_nothing_is_called_unsupported_on_950(version: str) -> None:
 def test_that_an_api_that_everybody_calls_by_another_name_is_found(shipped: Facts) -> None:
     assert shipped.support("torch.nn.Parameter")["a2"] == "yes"
     assert shipped.support("torch.set_grad_enabled")["a2"] == "yes"
+    assert shipped.support("torch.amp.autocast")["a2"] == "yes"
 
 
 def test_that_a_known_api_has_a_page_and_an_unknown_one_has_none(shipped: Facts) -> None:

@@ -205,8 +205,27 @@ def test_that_a_finding_left_with_a_reason_no_longer_counts_and_nothing_is_writt
     reason.setText("never runs")
     keep.click()
     qtbot.waitUntil(lambda: sum(scanned.verdict.counts.values()) == before - 1)
-    assert t("migration.suppressed_one", n=1) in scanned.verdict.since.whole_text()
+    assert scanned.verdict.left.text() == t("migration.suppressed_one", n=1)
     assert not (project / ".ascend-studio" / "migration.json").exists()
+
+
+def test_that_a_finding_that_was_left_can_be_brought_back(qtbot: QtBot, scanned: MigrationPage, project: Path) -> None:
+    before = sum(scanned.verdict.counts.values())
+    assert scanned.scan is not None
+    mark = next(
+        mark for one, mark in zip(scanned.scan.findings, scanned.scan.marks, strict=True) if one.kind == "place"
+    )
+    suppress(project, (mark,), "never runs", in_project=False)
+    scanned.latest.read_scan()
+    qtbot.waitUntil(lambda: sum(scanned.verdict.counts.values()) == before - 1)
+    press(scanned, "migration_left")
+    sheet = next(one for one in scanned.window().children() if one.objectName() == "left_sheet")
+    assert any(one.text() == "never runs" for one in sheet.findChildren(QLabel))
+    back = sheet.findChild(QPushButton, "migration_left_back")
+    assert back is not None
+    back.click()
+    qtbot.waitUntil(lambda: sum(scanned.verdict.counts.values()) == before)
+    assert not scanned.verdict.left.isVisible()
 
 
 def test_that_a_saved_file_is_scanned_again_and_what_is_done_is_counted(

@@ -57,7 +57,7 @@ class OverviewView(QWidget):
         self.heat.file_chosen.connect(self.file_chosen)
         self.apis = TableModel(API_HEADS, frozenset({1}))
         self.libraries = TableModel(LIBRARY_HEADS)
-        self._api_view = table_view(self.apis, "migration_apis", "migration.overview.apis", 0, 5)
+        self._api_view = table_view(self.apis, "migration_apis", "migration.overview.apis", 5)
         self._library_view = table_view(self.libraries, "migration_libraries", "migration.overview.libraries", 3)
         self._library_view.setTextElideMode(Qt.TextElideMode.ElideRight)
         self._library_view.doubleClicked.connect(self._open_library)

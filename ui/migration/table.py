@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Index = QModelIndex | QPersistentModelIndex
 
 ROW = 28
+WIDEST = 220
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -115,6 +116,7 @@ def table_view(model: TableModel, name: str, key: str, *stretched: int) -> QTabl
     head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     for column in stretched:
         head.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+    head.setMaximumSectionSize(WIDEST)
     head.setResizeContentsPrecision(200)
     head.setSortIndicatorShown(False)
     head.setSectionsClickable(True)

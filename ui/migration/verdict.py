@@ -14,7 +14,7 @@ from ui import theme
 from ui.migration.names import STATE_HINTS, TOKENS, counted, state_name
 from ui.migration.state_mark import mark_icon
 from ui.say import say
-from ui.widgets import Card, Elided, label
+from ui.widgets import Card, Elided, label, text_button
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent
@@ -77,9 +77,11 @@ def parts(counts: dict[State, int], width: float) -> list[tuple[State, float, fl
 
 
 class Verdict(Card):
-    """`states_chosen`: the states whose buttons are down; none of them means all findings."""
+    """`states_chosen`: the states whose buttons are down; none of them means all findings. `left_wanted`: what
+    somebody decided to leave is to be shown."""
 
     states_chosen = Signal(frozenset)
+    left_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -95,6 +97,9 @@ class Verdict(Card):
         say(self.hours, "setToolTip", "migration.hours_hint")
         self.since = Elided(role="hint")
         self.since.setObjectName("migration_since")
+        self.left = text_button("migration.left_title", "migration_left")
+        self.left.clicked.connect(self.left_wanted)
+        self._left = 0
         self.buttons = {state: self._button(state) for state in STATES}
         self.body.addWidget(self.bar)
         self.body.addLayout(self._legend())
@@ -120,12 +125,18 @@ class Verdict(Card):
         right = QVBoxLayout()
         right.setSpacing(0)
         right.addWidget(self.hours, 0, Qt.AlignmentFlag.AlignRight)
-        right.addWidget(self.since, 0, Qt.AlignmentFlag.AlignRight)
+        last = QHBoxLayout()
+        last.setSpacing(8)
+        last.addStretch(1)
+        last.addWidget(self.since)
+        last.addWidget(self.left)
+        right.addLayout(last)
         row.addLayout(right)
         return row
 
-    def show_counts(self, counts: dict[State, int], hours: tuple[float, float], since: str) -> None:
-        """`hours`: low and high of the estimate; `since`: what changed, in words."""
+    def show_counts(self, counts: dict[State, int], hours: tuple[float, float], since: str, left: int) -> None:
+        """`hours`: low and high of the estimate; `since`: what changed, in words; `left`: how many were left."""
+        self._left = left
         self.counts, self._hours = counts, hours
         self.bar.show_counts(counts)
         self.since.setText(since)
@@ -138,6 +149,8 @@ class Verdict(Card):
             button.setText(f" {count}" if self._is_narrow else f" {count}  {state_name(state)}")
             button.setAccessibleName(f"{count} {state_name(state)}")
         self.hours.setText(hours_text(*self._hours))
+        self.left.setText(counted("migration.suppressed_one", "migration.suppressed", self._left))
+        self.left.setVisible(self._left > 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Too narrow for words, the counts and their signs stay; the words are in the tooltips."""
@@ -195,10 +208,4 @@ def _said_of(state: State, n: int, total: int) -> str:
 
 
 def since_text(scan: Scan) -> str:
-    parts = []
-    if scan.new is not None:
-        parts.append(t("migration.since", done=scan.done, new=scan.new))
-    if scan.reasons:
-        left = len(scan.findings) - len(scan.counted())
-        parts.append(counted("migration.suppressed_one", "migration.suppressed", left))
-    return " · ".join(parts)
+    return "" if scan.new is None else t("migration.since", done=scan.done, new=scan.new)

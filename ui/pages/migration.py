@@ -22,6 +22,7 @@ from ui.file_dialogs import ask_folder
 from ui.migration.file_watch import FileWatch
 from ui.migration.head import Head
 from ui.migration.latest import Latest
+from ui.migration.left_sheet import LeftSheet
 from ui.migration.opening import Opening
 from ui.migration.results import LIVE, Scan, counts_of, newest, scan_again
 from ui.migration.starts import Starts
@@ -113,6 +114,7 @@ class MigrationPage(QWidget):
     def _make_content(self) -> QWidget:
         self.verdict, self.views = Verdict(), Views(self.session)
         self.verdict.states_chosen.connect(self._states_chosen)
+        self.verdict.left_wanted.connect(self._show_left)
         self.views.states_cleared.connect(self._states_cleared)
         self.views.opened.connect(self.opening.open_at)
         self.views.suppress_wanted.connect(self._ask_to_suppress)
@@ -183,6 +185,10 @@ class MigrationPage(QWidget):
         if self.scan is not None and self.session.project is not None:
             sheet = SuppressSheet(self, self.session, self.scan, found, self.latest.read_scan)
             sheet.show_below(self.findings.rule.suppress)
+
+    def _show_left(self) -> None:
+        if self.scan is not None:
+            LeftSheet(self, self.session, self.scan, self.latest.read_scan).show_below(self.verdict.left)
 
     def _prove_applied(self) -> None:
         if self.views.applied is not None:
@@ -278,7 +284,8 @@ class MigrationPage(QWidget):
         self._say()
         if scan is not None:
             found = scan.counted()
-            self.verdict.show_counts(counts_of(found), hours(found), since_text(scan))
+            left = len(scan.findings) - len(found)
+            self.verdict.show_counts(counts_of(found), hours(found), since_text(scan), left)
 
     def _say(self) -> None:
         """What the view that is shown comes to."""

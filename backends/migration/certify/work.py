@@ -17,6 +17,7 @@ from backends.migration.certify.certificate import FILE, Certificate, Check, Reh
 from backends.migration.certify.checks import NO_NPU, Evidence, Left, checks, is_trained, unproven
 from backends.migration.certify.copies import FOLDER, Copy, copies, line_for_npu, line_in, relative_place
 from backends.migration.certify.edits import edits
+from backends.migration.migrate.plan import settled
 from backends.migration.scan.facts.facts import facts_for
 from backends.migration.scan.overview import per_state
 from backends.migration.scan.scan import scan
@@ -177,7 +178,7 @@ class Certifying:
             checks=listed,
             rehearsals=tuple(self.rehearsals),
             before=self._states(self.tops[0]),
-            after=self._states(self.tops[1]),
+            after=self._states_of_result(self.tops[1]),
             edits=self.edits,
             losses=found.losses,
             gradients=found.gradients,
@@ -189,6 +190,10 @@ class Certifying:
 
     def _states(self, top: Path) -> dict[str, int]:
         return per_state(scan(top, self.facts), "place")
+
+    def _states_of_result(self, top: Path) -> dict[str, int]:
+        """As the migration counts them."""
+        return per_state(settled(top, scan(top, self.facts), "minimal"), "place")
 
     def tell(self, found: Certificate) -> Ended:
         """Raises OSError."""

@@ -18,7 +18,7 @@ from backends.migration.migrate.source import Source
 from backends.migration.scan.read import Unread, decode, read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from backends.migration.found import Found
@@ -132,3 +132,14 @@ def hunks_of(source: Source, plan: Planned) -> list[Hunk]:
         by_lines[found.line, min(found.end, len(source.starts))].append(found)
     made += [hunks.yours(source, first_line, last, ones) for (first_line, last), ones in by_lines.items()]
     return sorted(made, key=lambda one: (one.first, one.last, one.state == "yours"))
+
+
+def settled(folder: Path, found: Sequence[Found], style: Style) -> list[Found]:
+    """What a scan found in a result: a place for which no edit is left counts as one that works by itself."""
+    waiting = {(hunk.path, hunk.cell, rule) for hunk in changes(folder, found, style).hunks() for rule in hunk.rules}
+    return [
+        msgspec.structs.replace(one, state="auto")
+        if one.state == "edit" and (one.path, one.cell, one.rule) not in waiting
+        else one
+        for one in found
+    ]

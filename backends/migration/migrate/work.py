@@ -14,7 +14,7 @@ from backends.migration.migrate import apply, undo
 from backends.migration.migrate.answer import FILE, figures
 from backends.migration.migrate.changes import Changes, Decisions
 from backends.migration.migrate.decided import NOTHING_SAID, changed_since, only_listed
-from backends.migration.migrate.plan import changes
+from backends.migration.migrate.plan import changes, settled
 from backends.migration.migrate.result import results
 from backends.migration.scan.facts.facts import facts_in
 from backends.migration.scan.overview import per_state
@@ -90,18 +90,8 @@ def _progress(journal: Journal) -> Any:
 
 
 def _scanned_again(spec: MigrateSpec, made: Changes, folder: Path, journal: Journal) -> Changes:
-    """Places of the result by state; one for which no edit is left counts as one that works by itself."""
-    found = _scan(spec, folder, journal)
-    waiting = {
-        (hunk.path, hunk.cell, rule) for hunk in changes(folder, found, made.style).hunks() for rule in hunk.rules
-    }
-    settled = [
-        msgspec.structs.replace(one, state="auto")
-        if one.state == "edit" and (one.path, one.cell, one.rule) not in waiting
-        else one
-        for one in found
-    ]
-    return msgspec.structs.replace(made, after=per_state(settled, "place"))
+    found = settled(folder, _scan(spec, folder, journal), made.style)
+    return msgspec.structs.replace(made, after=per_state(found, "place"))
 
 
 def _sources(folder: Path, target: Path, planned: Changes, said: Decisions) -> None:

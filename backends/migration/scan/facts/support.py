@@ -17,6 +17,7 @@ LETTERS = {
 }
 # Where the documentation names the module that defines what everybody imports from another.
 DOCUMENTED_AT = {
+    "torch.amp.autocast": "torch.autocast",
     "torch.set_grad_enabled": "torch.autograd.grad_mode.set_grad_enabled",
     "torch.inference_mode": "torch.autograd.grad_mode.inference_mode",
     "torch.nn.Parameter": "torch.nn.parameter.Parameter",
