@@ -69,7 +69,7 @@ def _files(report: Report) -> Iterator[str]:
             )
             for one in report.overview.heat
         ]
-        yield section(report.say("migration.report.files"), heads, rows)
+        yield section(report.say("migration.report.files"), heads, rows, range(1, len(heads)))
 
 
 def _states(report: Report) -> list[str]:
@@ -136,7 +136,7 @@ def _apis(report: Report) -> Iterator[str]:
         heads = [report.say("migration.report.api"), report.say("migration.report.calls")]
         heads += ["A2", "A3", "950", "MindSpore"]
         rows = [_api(report, index) for index in range(min(MOST_APIS, len(report.overview.apis)))]
-        yield section(report.say("migration.report.apis"), heads, rows)
+        yield section(report.say("migration.report.apis"), heads, rows, (1,))
 
 
 def _api(report: Report, index: int) -> str:

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 STYLE = """
 :root{color-scheme:light dark;--text:#1d2330;--dim:#626b7c;--line:#dfe3ea;--card:#f6f7f9;--back:#fff;--link:#2257c4;
@@ -19,7 +19,10 @@ max-width:1100px;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2.2rem}h3{font-size:1rem;margin:1.4rem 0 .2rem}
 .verdict{font-size:1.15rem}.dim{color:var(--dim);font-size:.9em}a{color:var(--link)}
 table{border-collapse:collapse;width:100%}td,th{border-top:1px solid var(--line);padding:.35rem .6rem;text-align:left;
-vertical-align:top}th{font-weight:600;color:var(--dim)}.n{text-align:right;font-variant-numeric:tabular-nums}
+vertical-align:top}th{font-weight:600;color:var(--dim)}
+th::first-letter{text-transform:uppercase}
+details td:nth-child(1){width:6rem}details td:nth-child(2){width:9rem}
+.n{text-align:right;font-variant-numeric:tabular-nums}
 code{font:13px/1.4 ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere}td p{margin:.1rem 0}
 summary{cursor:pointer;padding:.4rem 0;overflow-wrap:anywhere}.bar{display:flex;height:14px;border-radius:4px;
 overflow:hidden;background:var(--card)}.s{white-space:nowrap;border-left:4px solid;padding-left:.4rem}
@@ -53,8 +56,9 @@ def bar(counts: Mapping[str, int], names: Mapping[str, str]) -> str:
     return f'<div class="bar">{pieces}</div><p class="dim">{legend}</p>'
 
 
-def section(title: str, heads: Sequence[str], rows: Sequence[str]) -> str:
-    head = "".join(tag("th", one) for one in heads)
+def section(title: str, heads: Sequence[str], rows: Sequence[str], numbers: Collection[int] = ()) -> str:
+    """`numbers`: the columns that hold some."""
+    head = "".join(tag("th", one, "n" if place in numbers else "") for place, one in enumerate(heads))
     body = "\n".join(f"<tr>{one}</tr>" for one in rows)
     return f'{tag("h2", title)}<div class="wide"><table><tr>{head}</tr>\n{body}</table></div>'
 
