@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QPushButton, QWidget
@@ -33,6 +34,7 @@ from studio.texts import t
 from tests.ui import looks
 from ui.curves.names import page_of, title_of
 from ui.migration import editor
+from ui.migration.check_lines import states_text
 from ui.migration.deciding import deciding
 from ui.migration.diff_rows import common_ends, differing, rows
 from ui.migration.excerpt import read_excerpt
@@ -369,6 +371,12 @@ A_PROOF = Certificate(
     operators=(Operator(name="linalg_eig", kind="fallback", count=3, phases=("train",), modules=()),),
     unproven=(Reason(key="migration.certify.unproven.speed"),), before={"auto": 2, "edit": 3}, after={"auto": 5},
 )  # fmt: skip
+
+
+def test_that_a_certificate_tells_the_line_of_the_result_where_it_is_another() -> None:
+    assert "npu" not in states_text(A_PROOF)
+    other = msgspec.structs.replace(A_PROOF, migrated_line=("python", "train.py", "--device", "npu"))
+    assert t("migration.proof.line", line="python train.py --device npu") in states_text(other)
 
 
 def test_that_a_certificate_is_shown_with_what_it_does_not_prove(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -206,7 +207,7 @@ class CertificateView(QWidget):
             return
         tone, key = ("good", "migration.proof.granted") if found.granted else ("bad", "migration.proof.refused")
         self.chip.show_state(t(key), tone)  # type: ignore[arg-type]
-        self._ran.setText(" ".join(found.line))
+        self._ran.setText(shlex.join(found.line))
         self._states.setText(states_text(found))
         self._states.setVisible(bool(self._states.text()))
         self._checks.show_checks(found.checks)

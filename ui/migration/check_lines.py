@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -85,11 +86,14 @@ def _line(sign: str, token: str, word: str, title: str, why: str) -> QWidget:
 
 
 def states_text(found: Certificate) -> str:
-    """Places by state before and after, where both were scanned."""
+    """Places by state before and after, where both were scanned; with what line the result was run, where it is not
+    the original's."""
+    other = "" if found.migrated_line == found.line else t("migration.proof.line", line=shlex.join(found.migrated_line))
     if not found.before or not found.after:
-        return ""
+        return other
     before, after = found.before, found.after
-    return t(
+    said = t(
         "migration.proof.states", before=sum(before.values()) - before.get("auto", 0), total=sum(before.values()),
         after=sum(after.values()) - after.get("auto", 0), left=sum(after.values()),
     )  # fmt: skip
+    return f"{said}\n{other}" if other else said

@@ -16,7 +16,6 @@ SPACE = re.compile(r"(?:[ \t\f\v]|\\(?:\r\n|\r|\n))+")
 REDIRECT = re.compile(r"\d*(?:>>|>&|>\||<&|<>|&>>?|>|<<<|<)(?!\()")
 HERE = re.compile(r"\d*<<-?(?!<)(?=[ \t]*[\"'\\]?[A-Za-z_])")
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
-NESTED_DEPTH = 6
 
 
 @dataclass(frozen=True, kw_only=True)
