@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from studio import schema
 from studio.texts import has
 from ui.inputs import input_of
 from ui.say import say
 from ui.widgets import label, show_icon
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from studio.schema import Field, Problem
     from ui.inputs import Input
 
     MakeInput = Callable[[Field, str], Input]
+
+S = TypeVar("S", bound=Any)
 
 
 class FieldBox(QWidget):
@@ -100,3 +103,18 @@ class _Wrong(QWidget):
 
     def show_problem(self, problem: Problem) -> None:
         say(self._text, "setText", problem.rule, **problem.args)
+
+
+def spec_in(boxes: Mapping[str, FieldBox], spec: S) -> tuple[S, bool]:
+    """The spec with what stands in the boxes, by the names of their fields, and whether all of it is right. Each box
+    shows what is wrong with its own."""
+    wrong = {}
+    for name, box in boxes.items():
+        try:
+            spec = schema.with_value(spec, name, box.input.value())
+        except schema.Unreadable as error:
+            wrong[name] = error.problem
+    found = wrong | {one.field: one for one in schema.problems(spec) if one.field in boxes}
+    for name, box in boxes.items():
+        box.show_problem(found.get(name))
+    return spec, not found

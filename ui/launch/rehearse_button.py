@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout
 from backends.launch.rehearse.spec import RehearseSpec
 from studio import schema
 from ui import actions
-from ui.field_box import FieldBox
+from ui.field_box import FieldBox, spec_in
 from ui.popover import Popover
 from ui.say import say
 from ui.widgets import Sentence, button, label, primary_button
@@ -71,19 +71,12 @@ class RehearsalSheet(Popover):
         self.column.addLayout(last)
 
     def _edited(self) -> None:
-        spec, wrong = self._asking.asked, {}
+        spec, is_right = spec_in(self.boxes, self._asking.asked)
         for name, box in self.boxes.items():
-            try:
-                spec = schema.with_value(spec, name, box.input.value())
-            except schema.Unreadable as error:
-                wrong[name] = error.problem
-        found = wrong | {one.field: one for one in schema.problems(spec) if one.field in FIELDS}
-        for name, box in self.boxes.items():
-            box.show_problem(found.get(name))
             box.show_choice(schema.value_of(spec, name))
-        self.start_button.setDisabled(bool(found))
+        self.start_button.setEnabled(is_right)
         self.setFixedHeight(self._height())
-        if not found:
+        if is_right:
             self._asking.asked = spec
 
     def _start(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 
 from studio import schema
-from ui.field_box import FieldBox
+from ui.field_box import FieldBox, spec_in
 from ui.popover import Popover
 from ui.widgets import Sentence, label, primary_button
 
@@ -40,17 +40,8 @@ class ScanOptions(Popover):
         self.column.addWidget(self.scan, 0, Qt.AlignmentFlag.AlignRight)
 
     def _edited(self) -> None:
-        spec, wrong = self._spec, {}
-        for name, box in self.boxes.items():
-            try:
-                spec = schema.with_value(spec, name, box.input.value())
-            except schema.Unreadable as error:
-                wrong[name] = error.problem
-        found = wrong | {one.field: one for one in schema.problems(spec) if one.field in FIELDS}
-        for name, box in self.boxes.items():
-            box.show_problem(found.get(name))
-        self._spec = spec
-        self.scan.setDisabled(bool(found))
+        self._spec, is_right = spec_in(self.boxes, self._spec)
+        self.scan.setEnabled(is_right)
 
     def _go(self) -> None:
         self.close()

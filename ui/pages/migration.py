@@ -200,7 +200,6 @@ class MigrationPage(QWidget):
         if run is not None:
             self.session.choose_run(run)
             self.session.page_wanted.emit("curves")
-            self.session.page_wanted.emit("precision")
 
     def _states_chosen(self, states: frozenset[State]) -> None:
         self.tabs.setCurrentIndex(FINDINGS)
