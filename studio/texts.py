@@ -1,7 +1,7 @@
 """Every sentence a person reads, in both languages: `t("launch.start")` from `assets/i18n/<language>.toml`.
 
-The sentences of the scan's rules (keys that begin with "rule") are in a file of their own, `rules.<language>.toml`,
-which is read when the first of them is asked for.
+The sentences of the scan's rules (keys that begin with "rule") and those of Precision are in files of their own,
+`rules.<language>.toml` and `precision.<language>.toml`, which are read when the first of them is asked for.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ else:
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 RULES = ("rule.", "rule_")
+PRECISION = "precision."
 
 _current: list[Language] = []
 
@@ -53,7 +54,7 @@ def _flat(table: dict[str, Any], prefix: str = "") -> dict[str, str]:
 
 @lru_cache(maxsize=len(LANGUAGES))
 def catalogue(chosen: Language) -> dict[str, str]:
-    """All texts of a language by their dotted key, but those of rules."""
+    """All texts of a language by their dotted key, but those with a file of their own."""
     return _read(f"{chosen}.toml")
 
 
@@ -63,18 +64,25 @@ def rule_texts(chosen: Language) -> dict[str, str]:
     return _read(f"rules.{chosen}.toml")
 
 
+@lru_cache(maxsize=len(LANGUAGES))
+def precision_texts(chosen: Language) -> dict[str, str]:
+    """What Precision says, by dotted key."""
+    return _read(f"precision.{chosen}.toml")
+
+
 def _read(name: str) -> dict[str, str]:
     with (ASSETS / "i18n" / name).open("rb") as file:
         return _flat(tomllib.load(file))
 
 
-def _text(key: str, chosen: Language) -> str | None:
-    texts = rule_texts if key.startswith(RULES) else catalogue
+def find(key: str, chosen: Language) -> str | None:
+    """The text itself, its placeholders not filled; None where there is none."""
+    texts = rule_texts if key.startswith(RULES) else precision_texts if key.startswith(PRECISION) else catalogue
     return texts(chosen).get(key)
 
 
 def has(key: str) -> bool:
-    return _text(key, language()) is not None
+    return find(key, language()) is not None
 
 
 def t(key: str, /, **args: Any) -> str:
@@ -84,7 +92,7 @@ def t(key: str, /, **args: Any) -> str:
 
 def t_in(chosen: Language, key: str, /, **args: Any) -> str:
     """The same in another language than that of the window, for what is sent to somebody."""
-    text = _text(key, chosen)
+    text = find(key, chosen)
     if text is None:
         return f"{key} {args}" if args else key
     try:

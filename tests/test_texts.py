@@ -29,27 +29,31 @@ def source() -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in files)
 
 
+def said_in(language: texts.Language) -> dict[str, str]:
+    return {**texts.catalogue(language), **texts.precision_texts(language)}
+
+
 def placeholders(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
 def test_that_both_languages_have_the_same_keys() -> None:
-    assert texts.catalogue("en").keys() == texts.catalogue("zh").keys()
+    assert said_in("en").keys() == said_in("zh").keys()
 
 
 def test_that_both_languages_fill_in_the_same_placeholders() -> None:
-    english, chinese = texts.catalogue("en"), texts.catalogue("zh")
+    english, chinese = said_in("en"), said_in("zh")
     assert not [key for key in english if placeholders(english[key]) != placeholders(chinese[key])]
 
 
 def test_that_the_chinese_is_chinese() -> None:
-    english, chinese = texts.catalogue("en"), texts.catalogue("zh")
+    english, chinese = said_in("en"), said_in("zh")
     same = [key for key in english if english[key] == chinese[key] and " " in english[key].strip()]
     assert not same
 
 
 def test_that_every_key_the_source_names_has_a_text() -> None:
-    known = texts.catalogue("en")
+    known = said_in("en")
     prefixes = {key.split(".")[0] for key in known}
     used = {key for key in KEY.findall(source()) if key.split(".")[0] in prefixes}
     files = re.compile(r".*\.(py|json|jsonl|md|toml|txt|log|bin|sh|png|svg|patch|tmp|lock|com)$")
@@ -59,14 +63,14 @@ def test_that_every_key_the_source_names_has_a_text() -> None:
 
 def test_that_no_text_is_left_over() -> None:
     text = source()
-    unused = [key for key in texts.catalogue("en") if f'"{key}"' not in text and not DYNAMIC.fullmatch(key)]
+    unused = [key for key in said_in("en") if f'"{key}"' not in text and not DYNAMIC.fullmatch(key)]
     assert not unused
 
 
 @pytest.mark.parametrize("language", texts.LANGUAGES)
 def test_that_texts_are_plain(language: texts.Language) -> None:
     words = re.compile(r"!|！|\bplease\b|请您|successfully|成功地", re.IGNORECASE)
-    assert not [key for key, text in texts.catalogue(language).items() if words.search(text)]
+    assert not [key for key, text in said_in(language).items() if words.search(text)]
 
 
 def test_that_an_unknown_key_comes_back_as_it_is() -> None:

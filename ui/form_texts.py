@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from studio import schema
-from studio.texts import catalogue, t
+from studio.texts import find, t
 
 if TYPE_CHECKING:
     from studio.schema import Field
@@ -48,5 +48,5 @@ def matches(field: Field, feature: str, text: str) -> bool:
     """Whether a text is in an option's name, hint or flag, in either language: who reads Chinese help may type it in
     an English window."""
     keys = (f"{feature}.field.{field.name}", f"{feature}.hint.{field.name}")
-    said = [field.flag, field.name, *(catalogue(language).get(key, "") for language in ("en", "zh") for key in keys)]
+    said = [field.flag, field.name, *(find(key, language) or "" for language in ("en", "zh") for key in keys)]
     return any(text.lower() in one.lower() for one in said)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from studio.texts import LANGUAGES, catalogue, t
+from studio.texts import LANGUAGES, find, t
 from ui import actions
 from ui.curves.names import page_of
 from ui.main_menu import section_of
@@ -31,7 +31,7 @@ def entries(shell: Shell) -> list[Entry]:
 
 def _action(shell: Shell, action: QAction) -> Entry:
     key = actions.key_of(action)
-    names = tuple(catalogue(language).get(key, "") for language in LANGUAGES)
+    names = tuple(find(key, language) or "" for language in LANGUAGES)
     return Entry(
         title=action.text(), names=names, do=lambda: shell.trigger(action), icon=actions.icon_of(action),
         detail=actions.shortcut_text(action),

@@ -163,7 +163,7 @@ def _clipped_headings(header: QHeaderView) -> Iterator[str]:
 
 
 def _ids(widget: QWidget) -> Iterator[str]:
-    prefixes = {key.partition(".")[0] for key in catalogue("en")}
+    prefixes = {key.partition(".")[0] for key in (*catalogue("en"), "precision.")}
     for text in texts_of(widget):
         match = ID.fullmatch(text.strip())
         if match and match[1] in prefixes and not FILE.fullmatch(text.strip()):

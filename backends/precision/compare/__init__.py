@@ -1,0 +1,1 @@
+"""Two dumps beside each other: which calls belong together, which differ, and which was the first."""

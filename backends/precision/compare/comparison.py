@@ -1,0 +1,98 @@
+"""The result of a comparison: columns that the window maps, and the first divergence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+
+FOLDER = "artifacts/comparison"
+
+EQUAL, EXPLAINED, FOLLOWS, DIFFERS, FIRST, MISSING, EXTRA, UNKNOWN = range(8)
+"""Verdicts of rows and of calls. EQUAL: nothing differs, as far as the dump tells. EXPLAINED: within what inputs,
+dtype and the noise explain. FOLLOWS: more than noise, but its inputs differ already and explain it. DIFFERS: more than
+its inputs explain, and not the first of its pass. FIRST: the first divergence. MISSING: the target has no such call;
+EXTRA: the golden side has none. UNKNOWN: nothing to compare (no statistics)."""
+VERDICTS = ("equal", "explained", "follows", "differs", "first", "missing", "extra", "unknown")
+
+MEASURES = ("max_abs", "max_rel", "mean_abs", "mean_rel", "l2_rel", "cosine", "ulp", "under_1e3", "under_5e3")
+"""Columns of `Comparison.measures`, of rows whose tensors both sides have; formulas: measure/measures.py."""
+
+NO_RESULT, PASS, WARNING, ERROR = range(4)
+"""msprobe's own Result."""
+
+Where = Literal["input", "output", "argument", "missing", "extra"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class First:
+    """The first divergence. `reason`: a key under `precision.first`, its sentence takes `args`; the other fields are
+    those of the command line's JSON. `call`: its index in Comparison; `row`: of Comparison, -1 without; `before`: how
+    many calls before it do not differ; `likely`: the source line of what was probably not traced, or of the call,
+    as "model.py:88"."""
+
+    name: str
+    direction: Literal["forward", "backward"]
+    place: Where
+    index: int
+    step: int
+    rank: int
+    reason: str
+    source: str = ""
+    args: dict[str, Any] = field(default_factory=dict)
+    call: int = -1
+    row: int = -1
+    before: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pass:
+    """One step of one rank of both sides: calls and rows from `first_call` and `first_row` on, to the next pass's.
+    `target` and `golden`: the folders, None where that side has no such step or rank."""
+
+    step: int
+    rank: int
+    target: Path | None
+    golden: Path | None
+    first_call: int
+    first_row: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """All passes one behind the other, steps before ranks.
+
+    Of each call (arrays of one length, in execution order of the target; calls that it misses stand where the golden
+    side has them): `target_call`, `golden_call`, int32, the index in the dump of its pass, -1 without;
+    `call_verdict`, uint8; `call_error`, float32, the largest relative distance of its outputs; `call_input`, that of
+    its inputs; `call_allowed`, what is explained: the limit that `call_error` was held against; `parent`, int32, the
+    index of the module it was called in, -1; `stack` and `golden_stack`, int32, indices into `stacks`, -1 without;
+    `is_backward`, bool; `is_module`, bool.
+    Of each row: `call`, int32, ascending; `role`, uint8 as in dump.dump; `is_scalar`, bool; `item`, index into `items`;
+    `target_dtype`, `golden_dtype`, int32, indices into `dtypes`, -1; `target_shape`, `golden_shape`, into `shapes`, -1;
+    `target_stats`, `golden_stats`, float64 (rows, 4), NaN without; `error`, float32, its relative distance (NaN: none);
+    `allowed`, float32; `verdict`, uint8; `msprobe`, uint8; `measures`, float64 (rows, len(MEASURES)) or of (0, …) where
+    no tensors were read; `target_text`, `golden_text`, int32, indices into `texts` for scalars and digests, -1;
+    `target_file`, `golden_file`, int32, indices into `texts`: paths of the tensors relative to the pass's folder, -1.
+    """
+
+    passes: tuple[Pass, ...]
+    first: First | None
+    names: tuple[str, ...]
+    columns: dict[str, np.ndarray]
+    items: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    texts: tuple[str, ...]
+    stacks: tuple[tuple[str, ...], ...]
+    notes: tuple[dict[str, Any], ...] = ()
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        """A column."""
+        try:
+            return self.columns[name]  # type: ignore[no-any-return]
+        except KeyError:
+            raise AttributeError(name) from None

@@ -1,0 +1,1 @@
+"""What a capture left: dump folders, their calls and tensors."""

@@ -1,0 +1,91 @@
+"""A dump in columns: one step of one rank, as msprobe wrote it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+
+Framework = Literal["torch", "mindspore", ""]
+Task = Literal["statistics", "tensor", "md5", "structure", "overflow", ""]
+
+INPUT, KWARG, OUTPUT, PARAMETER, GRADIENT = range(5)
+"""Values of `Dump.role`: an input by position, one by name, an output, a parameter of a module, the gradient of one."""
+ROLES = ("input", "kwarg", "output", "parameter", "gradient")
+
+TENSOR, SCALAR, NOTHING = range(3)
+"""Values of `Dump.kind`: a tensor; a number, a text, a bool, a dtype …, as text in `value`; None."""
+
+MAX, MIN, MEAN, NORM = range(4)
+"""Columns of `Dump.stats`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where a dump lies: `folder` holds dump.json. `step` and `rank` None where no folder of its name says it;
+    `label` is the rank's folder, such as "rank0" or "proc4711"."""
+
+    folder: Path
+    step: int | None = None
+    rank: int | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dump:
+    """Calls in the order in which they ended (a module after what it called), and one row for each of their tensors
+    and arguments, in the order of the file.
+
+    `calls`: their full names, such as "Functional.linear.0.forward" or "Module.1.norm1.LayerNorm.forward.0".
+    Of each row (arrays of one length): `call`, index into `calls`, int32, ascending; `role` and `kind`, uint8;
+    `item`, the index path or the name ("0", "0.1", "dim", "weight"); `dtype` and `shape`, int32 indices into `dtypes`
+    and `shapes`, -1 where it is no tensor; `stats`, float64 of (rows, 4), NaN where the dump has none; `has_stats`,
+    uint8, bit 1 << MAX … where the dump has a number (which may itself be NaN); `needs_grad`, bool;
+    `value`, `digest` (md5 or crc32) and `file` (its tensor's, relative to `data_folder`) only of the rows that have one.
+    `parents`: of each call the index of the module it was called in, int32, -1 where unknown. `stacks`: of each call
+    the index into `stack_lines`, int32, -1 without; the innermost frame first, each "File x, line n, in f, \\n code".
+    `damage`: a key under `precision.dump` where the file was not whole, and what was is here.
+    """
+
+    place: Place
+    framework: Framework = ""
+    task: Task = ""
+    level: str = ""
+    calls: tuple[str, ...]
+    call: np.ndarray
+    role: np.ndarray
+    kind: np.ndarray
+    item: tuple[str, ...]
+    dtype: np.ndarray
+    shape: np.ndarray
+    dtypes: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    stats: np.ndarray
+    has_stats: np.ndarray
+    needs_grad: np.ndarray
+    value: dict[int, str] = field(default_factory=dict)
+    digest: dict[int, str] = field(default_factory=dict)
+    file: dict[int, str] = field(default_factory=dict)
+    data_folder: Path | None = None
+    parents: np.ndarray
+    stacks: np.ndarray
+    stack_lines: tuple[tuple[str, ...], ...] = ()
+    damage: str = ""
+    skipped: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Name:
+    """The parts of a call's name. `kind`: Functional, Tensor, Torch, Module, Mint, Cell, …; `api`: "linear", or for a
+    module its path, "1.norm1"; `type`: of a module its class, else empty; `number`: the how-manieth call of that api;
+    `direction`: forward, backward, or parameters_grad."""
+
+    kind: str
+    api: str
+    type: str = ""
+    number: int = 0
+    direction: Literal["forward", "backward", "parameters_grad", ""] = ""
