@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    import numpy as np
+    from pathlib import Path
+
+    from numpy.typing import NDArray
 
 FOLDER = "artifacts/comparison"
 
@@ -82,7 +83,7 @@ class Comparison:
     passes: tuple[Pass, ...]
     first: First | None
     names: tuple[str, ...]
-    columns: dict[str, np.ndarray]
+    columns: dict[str, NDArray[Any]]
     items: tuple[str, ...]
     dtypes: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
@@ -90,9 +91,9 @@ class Comparison:
     stacks: tuple[tuple[str, ...], ...]
     notes: tuple[dict[str, Any], ...] = ()
 
-    def __getattr__(self, name: str) -> np.ndarray:
+    def __getattr__(self, name: str) -> NDArray[Any]:
         """A column."""
         try:
-            return self.columns[name]  # type: ignore[no-any-return]
+            return self.columns[name]
         except KeyError:
             raise AttributeError(name) from None

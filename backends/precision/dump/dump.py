@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
+    from numpy.typing import NDArray
 
 Framework = Literal["torch", "mindspore", ""]
 Task = Literal["statistics", "tensor", "md5", "structure", "overflow", ""]
@@ -45,7 +45,7 @@ class Dump:
     `item`, the index path or the name ("0", "0.1", "dim", "weight"); `dtype` and `shape`, int32 indices into `dtypes`
     and `shapes`, -1 where it is no tensor; `stats`, float64 of (rows, 4), NaN where the dump has none; `has_stats`,
     uint8, bit 1 << MAX … where the dump has a number (which may itself be NaN); `needs_grad`, bool;
-    `value`, `digest` (md5 or crc32) and `file` (its tensor's, relative to `data_folder`) only of the rows that have one.
+    `value`, `digest` (md5 or crc32) and `file` (its tensor's, relative to `data_folder`) only of rows that have one.
     `parents`: of each call the index of the module it was called in, int32, -1 where unknown. `stacks`: of each call
     the index into `stack_lines`, int32, -1 without; the innermost frame first, each "File x, line n, in f, \\n code".
     `damage`: a key under `precision.dump` where the file was not whole, and what was is here.
@@ -56,23 +56,23 @@ class Dump:
     task: Task = ""
     level: str = ""
     calls: tuple[str, ...]
-    call: np.ndarray
-    role: np.ndarray
-    kind: np.ndarray
+    call: NDArray[Any]
+    role: NDArray[Any]
+    kind: NDArray[Any]
     item: tuple[str, ...]
-    dtype: np.ndarray
-    shape: np.ndarray
+    dtype: NDArray[Any]
+    shape: NDArray[Any]
     dtypes: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
-    stats: np.ndarray
-    has_stats: np.ndarray
-    needs_grad: np.ndarray
+    stats: NDArray[Any]
+    has_stats: NDArray[Any]
+    needs_grad: NDArray[Any]
     value: dict[int, str] = field(default_factory=dict)
     digest: dict[int, str] = field(default_factory=dict)
     file: dict[int, str] = field(default_factory=dict)
     data_folder: Path | None = None
-    parents: np.ndarray
-    stacks: np.ndarray
+    parents: NDArray[Any]
+    stacks: NDArray[Any]
     stack_lines: tuple[tuple[str, ...], ...] = ()
     damage: str = ""
     skipped: int = 0
