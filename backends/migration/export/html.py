@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from backends.migration.export.page import STYLE, bar, row, said, section, tag
+from backends.common.page import bar, page, row, said, section, tag
 from backends.migration.found import STATES
 from backends.migration.scan.facts.rules import source
 
@@ -29,17 +29,23 @@ MOST_FOLDED = 12
 """Files whose findings are shown unfolded: a longer report begins with its files closed."""
 
 
+STYLE = """
+:root{--auto:#2f8f5b;--edit:#2f6fd0;--manual:#b7791f;--none:#c2413b;--unverified:#7b8494}
+@media(prefers-color-scheme:dark){:root{--auto:#4cb57d;--edit:#6b9df0;--manual:#d9a24a;--none:#e5736d;
+--unverified:#8d97a8}}
+details td:nth-child(1){width:6rem}details td:nth-child(2){width:9rem}
+.s.auto{border-color:var(--auto)}.s.edit{border-color:var(--edit)}.s.manual{border-color:var(--manual)}
+.s.none{border-color:var(--none)}.s.unverified{border-color:var(--unverified)}.left{opacity:.55}
+"""
+
+
 def write(report: Report) -> bytes:
     title = report.say("migration.report.title", project=report.overview.folder.rpartition("/")[2])
-    parts = [
-        "<!DOCTYPE html>", f'<html lang="{said(report.language)}">', '<head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width">',
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-        tag("title", title), f"<style>{STYLE}</style></head><body>", tag("h1", title), *_verdict(report),
-        *_files(report), *_findings(report), *_rules(report), *_libraries(report), *_apis(report), *_notes(report),
-        "</body></html>",
-    ]  # fmt: skip
-    return "\n".join(parts).encode("utf-8", "replace")
+    parts = (
+        *_verdict(report), *_files(report), *_findings(report), *_rules(report), *_libraries(report), *_apis(report),
+        *_notes(report),
+    )  # fmt: skip
+    return page(report.language, title, STYLE, parts)
 
 
 def _verdict(report: Report) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Pieces of a page."""
+"""Pieces of a report: one page of HTML without a script, that prints well and takes nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 STYLE = """
-:root{color-scheme:light dark;--text:#1d2330;--dim:#626b7c;--line:#dfe3ea;--card:#f6f7f9;--back:#fff;--link:#2257c4;
---auto:#2f8f5b;--edit:#2f6fd0;--manual:#b7791f;--none:#c2413b;--unverified:#7b8494}
+:root{color-scheme:light dark;--text:#1d2330;--dim:#626b7c;--line:#dfe3ea;--card:#f6f7f9;--back:#fff;--link:#2257c4}
 @media(prefers-color-scheme:dark){:root{--text:#e4e8ef;--dim:#97a1b3;--line:#333b48;--card:#20262f;--back:#171b21;
---link:#7fa9f5;--auto:#4cb57d;--edit:#6b9df0;--manual:#d9a24a;--none:#e5736d;--unverified:#8d97a8}}
+--link:#7fa9f5}}
 body{font:15px/1.5 system-ui,"Noto Sans CJK SC","Microsoft YaHei",sans-serif;color:var(--text);background:var(--back);
 max-width:1100px;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2.2rem}h3{font-size:1rem;margin:1.4rem 0 .2rem}
@@ -21,14 +20,12 @@ h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2.2rem}h3{font-size:1rem;marg
 table{border-collapse:collapse;width:100%}td,th{border-top:1px solid var(--line);padding:.35rem .6rem;text-align:left;
 vertical-align:top}th{font-weight:600;color:var(--dim)}
 th::first-letter{text-transform:uppercase}
-details td:nth-child(1){width:6rem}details td:nth-child(2){width:9rem}
 .n{text-align:right;font-variant-numeric:tabular-nums}
 code{font:13px/1.4 ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere}td p{margin:.1rem 0}
 summary{cursor:pointer;padding:.4rem 0;overflow-wrap:anywhere}.bar{display:flex;height:14px;border-radius:4px;
 overflow:hidden;background:var(--card)}.s{white-space:nowrap;border-left:4px solid;padding-left:.4rem}
-.s.auto{border-color:var(--auto)}.s.edit{border-color:var(--edit)}.s.manual{border-color:var(--manual)}
-.s.none{border-color:var(--none)}.s.unverified{border-color:var(--unverified)}.left{opacity:.55}
 .todo{background:var(--card);padding:.5rem .7rem;border-radius:4px;white-space:pre-line}.wide{overflow-x:auto}
+@media print{body{max-width:none;margin:0}h2{break-after:avoid}tr{break-inside:avoid}.wide{overflow:visible}}
 """
 
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -66,3 +63,14 @@ def section(title: str, heads: Sequence[str], rows: Sequence[str], numbers: Coll
 def row(cells: Sequence[str], numbers: Sequence[int]) -> str:
     """Cells of HTML, then numbers."""
     return "".join(f"<td>{cell}</td>" for cell in cells) + "".join(f'<td class="n">{one}</td>' for one in numbers)
+
+
+def page(language: str, title: str, style: str, parts: Iterable[str]) -> bytes:
+    """The whole file. `style`: what it has beside STYLE."""
+    head = [
+        "<!DOCTYPE html>", f'<html lang="{said(language)}">', '<head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width">',
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
+        tag("title", title), f"<style>{STYLE}{style}</style></head><body>", tag("h1", title),
+    ]  # fmt: skip
+    return "\n".join([*head, *parts, "</body></html>"]).encode("utf-8", "replace")
