@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from backends.common import ends
+from backends.common import beside, ends
 from backends.common.rehearsal import read_operators, read_report
 from backends.migration.certify import certificate, inventory, numbers, on_npu, rehearsing, said, tree
 from backends.migration.certify.certificate import FILE, Certificate, Check, Rehearsal
@@ -42,7 +42,7 @@ HALVED = "rehearsal.half_as_bfloat16"
 def certify(spec: CertifySpec, run: Run) -> Ended:
     """Leaves artifacts/certificate.json; the copies are gone then. Raises StudioError and OSError."""
     folder = run.folder / FOLDER
-    rehearsing.end_begun(run)
+    beside.end_begun(run)
     try:
         return Certifying(spec, run, folder).certify()
     finally:
@@ -126,7 +126,7 @@ class Certifying:
         return line_in(self.line, copy, self.tops), workdir
 
     def _run(self, command: str, asked: dict[str, Any], copy: Copy) -> tuple[Run, Glance]:
-        run, glance = rehearsing.run_to_end(self.run, command, asked, copy.top)
+        run, glance = beside.run_to_end(self.run, command, asked, copy.top)
         if STOP.asked or glance.reason == "stopped":
             raise Stopped
         error = ends.last_error(runs.last_events(run.folder))
