@@ -1,8 +1,9 @@
-"""What a dropped folder or file is: a run, a project, or neither. Reads names, no contents."""
+"""What a dropped folder or file is: a run, a project, a dump, or neither. Reads names, no contents."""
 
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -17,13 +18,16 @@ if TYPE_CHECKING:
 LOOKED_AT = 400
 _SIGNS = (".git", "pyproject.toml", "setup.py", "requirements.txt", "environment.yml")
 _CODE = (".py", ".ipynb")
+_DUMP = "dump.json"
+_OF_DUMP = re.compile(r"step_?\d+|rank_?\d*|proc_?\d+", re.IGNORECASE)
+_DEEP = 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dropped:
     """`folder` is the run's or the project's; for the other kinds what was dropped."""
 
-    kind: Literal["run", "project", "unknown", "missing"]
+    kind: Literal["run", "project", "dump", "unknown", "missing"]
     folder: Path
 
 
@@ -37,6 +41,8 @@ def recognise(path: Path) -> Dropped:
         return Dropped(kind="run", folder=run)
     if OURS in folder.parts and (around := project_around(folder)):
         return Dropped(kind="project", folder=around.folder)
+    if is_dump(path):
+        return Dropped(kind="dump", folder=path)
     if path.is_dir():
         return Dropped(kind="project" if _has_code(path) else "unknown", folder=path)
     if path.suffix in _CODE or path.name in _SIGNS:
@@ -51,6 +57,25 @@ def _run_around(folder: Path) -> Path | None:
         if (candidate / "run.json").is_file():
             return candidate
     return None
+
+
+def is_dump(path: Path) -> bool:
+    """What msprobe wrote: a dump.json, a folder that holds one, or folders of steps and ranks that do."""
+    if path.name == _DUMP and path.is_file():
+        return True
+    return path.is_dir() and _holds_dump(path, _DEEP)
+
+
+def _holds_dump(folder: Path, deep: int) -> bool:
+    """Looks only into folders that have such a name."""
+    if (folder / _DUMP).is_file():
+        return True
+    if not deep:
+        return False
+    with suppress(OSError), os.scandir(folder) as entries:
+        below = [entry.path for entry in islice(entries, LOOKED_AT) if _OF_DUMP.fullmatch(entry.name)]
+        return any(_holds_dump(folder / path, deep - 1) for path in below)
+    return False
 
 
 def _has_code(folder: Path) -> bool:

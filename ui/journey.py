@@ -9,6 +9,7 @@ from backends import features
 from studio.run import outcome_of
 from studio.texts import has
 from ui.migration_way import MIGRATION, way
+from ui.precision_way import PRECISION, is_compared
 
 if TYPE_CHECKING:
     from studio.feature import Feature
@@ -30,11 +31,12 @@ class Step:
 def steps(session: Session) -> tuple[Step, ...]:
     """A project, then the features in their order. The first that is not done is next; when all are done, the last
     that makes runs is next again. Whoever trains without a project is not told to choose one, but may; so it is with
-    a migration that nobody has begun."""
+    a migration that nobody has begun, and with a comparison."""
     migrated = way(session)
     ways = [(PROJECT, session.project is not None)]
     ways += [(one.id, _is_done(one, session)) for one in features() if has(f"journey.{one.id}")]
-    optional = {id for id, left in ((PROJECT, session.listed), (MIGRATION, migrated == "open")) if left}
+    left = ((PROJECT, session.listed), (MIGRATION, migrated == "open"), (PRECISION, True))
+    optional = {id for id, may_stay in left if may_stay}
     chosen = next((id for id, done in ways if not done and id not in optional), _last_maker())
     texts = {MIGRATION: f"journey.migration_{migrated}"}
     return tuple(_step(id, done, id == chosen, id in optional, texts.get(id, "")) for id, done in ways)
@@ -50,7 +52,10 @@ def _step(id: str, done: bool, is_next: bool, is_optional: bool, key: str) -> St
 
 def _is_done(feature: Feature, session: Session) -> bool:
     """A feature with work is done when a run of its first command ended well, of whatever it was given; one that only
-    shows, when a run was looked at; a migration, when it is proven or nothing needs one."""
+    shows, when a run was looked at; a migration, when it is proven or nothing needs one; the precision, when something
+    was compared, whatever the answer."""
+    if feature.id == PRECISION:
+        return is_compared(session)
     if feature.id == MIGRATION:
         return way(session) == "done"
     if not feature.actions:
@@ -60,5 +65,6 @@ def _is_done(feature: Feature, session: Session) -> bool:
 
 
 def _last_maker() -> str:
-    makers = [one.id for one in features() if one.id != MIGRATION and one.actions and has(f"journey.{one.id}")]
+    others = [one for one in features() if one.id not in (MIGRATION, PRECISION)]
+    makers = [one.id for one in others if one.actions and has(f"journey.{one.id}")]
     return makers[-1] if makers else PROJECT

@@ -186,6 +186,8 @@ class Shell(QWidget):
             self._open_run(dropped.folder)
         elif dropped.kind == "project":
             self.open_project(dropped.folder)
+        elif dropped.kind == "dump":
+            self.page_widget("precision").take_dump(dropped.folder)
         elif dropped.kind == "missing":
             self.session.trouble.emit(StudioError("drop.missing", name=str(path)))
         else:

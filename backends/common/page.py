@@ -60,7 +60,7 @@ def section(title: str, heads: Sequence[str], rows: Sequence[str], numbers: Coll
     return f'{tag("h2", title)}<div class="wide"><table><tr>{head}</tr>\n{body}</table></div>'
 
 
-def row(cells: Sequence[str], numbers: Sequence[int]) -> str:
+def row(cells: Sequence[str], numbers: Sequence[int | str]) -> str:
     """Cells of HTML, then numbers."""
     return "".join(f"<td>{cell}</td>" for cell in cells) + "".join(f'<td class="n">{one}</td>' for one in numbers)
 

@@ -13,10 +13,12 @@ from studio import places, schema
 from studio.command import Command
 
 if TYPE_CHECKING:
+    from backends.launch.capture.spec import Planned
     from backends.launch.spec import Data, Keep, LaunchSpec
     from studio.run import Run
 
 HOOKS = "ASCEND_STUDIO_HOOKS"
+CONFIG_PACK = "config_pack"
 
 
 def code_of(spec: LaunchSpec, folder: Path) -> tuple[Path, ...]:
@@ -39,9 +41,14 @@ def plan(spec: LaunchSpec, run: Run) -> Command:
         argv = (str(python), "-m", "ascend_engine", *options(spec))
     else:
         argv = launchers.command(spec, python, options(spec))
-    env = {HOOKS: "captures"} | ascend_env.environment(spec)
+    env = {HOOKS: hooks_of(spec.planned, "captures")} | ascend_env.environment(spec)
     paths = (str(ENGINE), env.get("PYTHONPATH", ""))
     return Command(argv=argv, cwd=run.folder, env=env | {"PYTHONPATH": os.pathsep.join(filter(None, paths))})
+
+
+def hooks_of(planned: Planned, *wanted: str) -> str:
+    """What rides in the training, as `hooks.py` of the guest reads it."""
+    return ",".join((*wanted, CONFIG_PACK) if planned.config_pack else wanted)
 
 
 def options(spec: LaunchSpec) -> tuple[str, ...]:

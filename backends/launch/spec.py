@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from backends.launch import ascend_env, checkpoints, launchers, loop_rules, recipes, split_rules
+from backends.launch.capture.spec import Planned, planned_problems
 from studio.environment import is_secret
 from studio.schema import Problem, option
 
@@ -245,6 +246,13 @@ def _launcher_is_there(spec: LaunchSpec) -> Iterable[Problem]:
     yield from launchers.problems(spec)
 
 
+def _dump_sees_operators(spec: LaunchSpec) -> Iterable[Problem]:
+    """Those of a compiled step run outside of Python."""
+    yield from planned_problems(spec.planned)
+    if spec.planned.capture == "dump" and spec.how.mode != "pynative":
+        yield Problem(field="capture", rule="capture.rule.pynative")
+
+
 def one_node(spec: LaunchSpec) -> Iterable[Problem]:
     if spec.parallel.parallel != "none" and spec.parallel.nodes > 1:
         yield Problem(field="nodes", rule="launch.rule.many_nodes", args={"nodes": spec.parallel.nodes})
@@ -261,11 +269,13 @@ class LaunchSpec:
     parallel: Parallel = field(default_factory=Parallel)
     ascend: Ascend = field(default_factory=Ascend)
     debug: Debug = field(default_factory=Debug)
+    planned: Planned = field(default_factory=Planned)
     advanced: Advanced = field(default_factory=Advanced)
 
     RULES = (
         _one_length, _epochs_need_a_size, _batch_fits, _bf16_has_a_device, _o2_has_a_compiler, _warmup_ends,
         _corpus_is_there, _recipe_file_is_there, _images_are_there, _weights_are_there, _python_is_there, _no_secrets,
-        _best_is_measured, _best_has_rivals, _resume_has_a_checkpoint, _steps_are_left, _launcher_is_there, one_node,
+        _best_is_measured, _best_has_rivals, _resume_has_a_checkpoint, _steps_are_left, _launcher_is_there,
+        _dump_sees_operators, one_node,
         *split_rules.RULES, *loop_rules.RULES, *ascend_env.RULES,
     )  # fmt: skip

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from backends.common import explain
 from backends.launch import launchers
+from backends.launch.capture import state
 from backends.launch.launchers import python_of
 from backends.launch.plan import plan
-from studio import code_state, places, processes
+from studio import code_state, places, processes, schema
 from studio.events import Journal
 from studio.supervisor import supervise
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 def launch(spec: LaunchSpec, run: Run) -> Ended:
     if not (run.folder / "code.json").exists():
         code_state.keep(run.folder, Path(run.asked.project or places.ROOT), python_of(spec))
+    if not (run.folder / "training.json").exists():
+        state.plan(run.folder, schema.effective(spec).planned)
     launchers.prepare(spec, run.folder)
     ended = supervise(plan(spec, run), run, spec.advanced.grace)
     tell_cause(run, ended)

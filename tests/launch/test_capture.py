@@ -12,7 +12,8 @@ import pytest
 
 from backends.launch.capture import state
 from backends.launch.capture.forecast import forecast
-from backends.launch.capture.spec import CaptureSpec
+from backends.launch.capture.spec import CaptureSpec, Planned, capture_of
+from backends.launch.spec import LaunchSpec
 from studio import run as runs
 from studio import schema
 from studio.events import Metric
@@ -115,13 +116,50 @@ def test_that_a_forecast_is_an_estimate_until_the_same_was_measured() -> None:
 
 def test_that_a_request_says_what_was_chosen(tmp_path: Path) -> None:
     spec = CaptureSpec()
-    for name, value in {"run": tmp_path, "kind": "dump", "at": 12, "ranks": "0,3", "level": "mix"}.items():
+    chosen = {
+        "run": tmp_path, "kind": "dump", "at": 12, "ranks": "0,3", "level": "mix", "task": "md5",
+        "targets": "linear, Module.layers.3", "direction": "forward", "casts": True,
+    }  # fmt: skip
+    for name, value in chosen.items():
         spec = schema.with_value(spec, name, value)
     assert not schema.problems(spec)
     state.plan_into(tmp_path, state.request_of(spec.capture, 7))
     written = json.loads((tmp_path / "capture.json").read_text())
     assert written.pop("id").endswith(state.asked(tmp_path).id[-4:])  # type: ignore[union-attr]
     assert written == {
-        "kind": "dump", "start": 12, "steps": 2, "ranks": [0, 3], "task": "statistics", "level": "mix",
-        "stacks": False, "need": 7, "margin": 500_000_000,
+        "kind": "dump", "start": 12, "steps": 2, "ranks": [0, 3], "task": "md5", "level": "mix", "stacks": False,
+        "targets": ["linear", "Module.layers.3"], "direction": "forward", "casts": True, "need": 7,
+        "margin": 500_000_000,
     }  # fmt: skip
+
+
+def test_that_a_module_is_not_sought_where_only_operators_are_seen(tmp_path: Path) -> None:
+    spec = CaptureSpec()
+    for name, value in {"run": tmp_path, "kind": "dump", "targets": "linear,Cell.0.Dense"}.items():
+        spec = schema.with_value(spec, name, value)
+    (problem,) = schema.problems(spec)
+    assert (problem.field, problem.rule) == ("level", "capture.rule.module_level")
+    assert problem.args == {"module": "Cell.0.Dense"}
+    assert not schema.problems(schema.with_value(spec, "level", "mix"))
+    structure = schema.with_value(spec, "task", "structure")
+    assert not schema.problems(structure)
+    assert state.request_of(structure.capture).level == "mix"
+
+
+def test_that_a_planned_dump_begins_with_the_first_step_and_a_profile_with_the_next() -> None:
+    assert capture_of(Planned()) is None
+    dump, profile = capture_of(Planned(capture="dump", capture_task="md5")), capture_of(Planned(capture="profile"))
+    assert dump is not None
+    assert profile is not None
+    assert (dump.at, dump.task, profile.at) == (1, "md5", None)
+    later = capture_of(Planned(capture="dump", capture_at=0, capture_ranks="1", capture_casts=True))
+    assert later is not None
+    assert (later.at, later.ranks, later.casts) == (0, "1", True)
+
+
+def test_that_a_recipe_is_dumped_in_pynative_only() -> None:
+    spec = schema.with_value(schema.with_value(LaunchSpec(), "capture", "dump"), "mode", "graph")
+    assert [(one.field, one.rule) for one in schema.problems(spec)] == [("capture", "capture.rule.pynative")]
+    assert not schema.problems(schema.with_value(spec, "capture", "profile"))
+    wrong = schema.with_value(schema.with_value(spec, "mode", "pynative"), "capture_ranks", "a")
+    assert [one.field for one in schema.problems(wrong)] == ["capture_ranks"]

@@ -53,10 +53,11 @@ VALID = {
     "checkpoint_every": "50", "checkpoint_minutes": "2.5", "keep": "5", "data_workers": "2", "prefetch": "4",
     "workers": "4", "stages": "2", "pipeline_batches": "8", "fusion": "32", "nodes": "1", "master": "10.0.0.1",
     "port": "8200", "visible": "0,1,2,3", "connect_timeout": "600", "exec_timeout": "1800", "buffsize": "120",
-    "debug_port": "5678", "grace": "30",
+    "debug_port": "5678", "grace": "30", "capture_at": "3", "capture_steps": "4", "capture_ranks": "0,1",
+    "capture_targets": "linear",
 }  # fmt: skip
 INVALID = {"clip": "0", "lr": "200", "visible": "3,1", "seed": "-1", "port": "80", "epochs": "-2", "debug_port": "99"}
-FREE_TEXT = {"master"}
+FREE_TEXT = {"master", "capture_targets"}
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ui.session import Session
 
 COMMAND = "capture"
-FIELDS = ("kind", "steps", "at", "ranks", "stacks", "task", "level")
+FIELDS = ("kind", "steps", "at", "ranks", "stacks", "task", "level", "targets", "direction", "casts")
 COLUMNS, MOST = 3, 4
 
 

@@ -16,7 +16,9 @@ FIRST = (
 RATES = ("throughput", "tokens_per_second")
 LAST = ("epoch",)
 EVALUATIONS = ("eval_", "val_", "test_")  # as the trainers of Hugging Face and Lightning, and their users, begin them
-LOGARITHMIC = ("loss", "eval_loss", "val_loss", "test_loss", "train_loss", "grad_norm", "loss_scale")
+LOGARITHMIC = (
+    "loss", "eval_loss", "val_loss", "test_loss", "train_loss", "grad_norm", "loss_scale", "relative_difference",
+)  # fmt: skip
 TITLES = {"tokens_per_second": "token_throughput"}
 HIDDEN = ("overflows",)
 

@@ -30,13 +30,19 @@ COMMANDS = {
     "scan": "curves.did.scan", "migrate": "curves.did.migrate", "certify": "curves.did.certify",
     "second-opinion": "curves.did.second-opinion",
     "nodes": "curves.did.nodes", "script": "curves.did.script", "rehearse": "curves.did.rehearse",
+    "compare": "curves.did.compare", "config-check": "curves.did.config-check",
+    "compare-losses": "curves.did.compare-losses", "compare-weights": "curves.did.compare-weights",
+    "determinism": "curves.did.determinism",
 }  # fmt: skip
 # What has a page of its own to show it.
 MIGRATION = ("scan", "migrate", "certify", "second-opinion")
+PRECISION = ("compare", "config-check", "compare-losses", "compare-weights", "determinism")
 
 
 def page_of(run: Run) -> str:
     """The id of the page that shows a run."""
+    if run.asked.command in PRECISION:
+        return "precision"
     return "migration" if run.asked.command in MIGRATION else "curves"
 
 

@@ -35,6 +35,7 @@ def implied(spec: LaunchSpec) -> dict[str, str]:
         "checkpoint_minutes": t("launch.implied_checkpoint"),
         "resume": t("launch.implied_resume"),
         "fusion": t("launch.implied_fusion"),
+        "capture_at": t("own_script.implied_capture_at"),
         "master": t("launch.implied_master"),
         "port": t("launch.implied_port"),
         "visible": t("launch.implied_visible"),

@@ -46,7 +46,7 @@ SIDE = 400
 SEEK = 190
 SIDES = ("launch.side_recipe", "launch.side_own")
 RECIPE, OWN = range(2)
-FOLDED = ("data", "keep", "parallel", "ascend", "debug", "advanced")
+FOLDED = ("data", "keep", "parallel", "ascend", "debug", "planned", "advanced")
 
 
 def make_page(session: Session) -> LaunchPage:

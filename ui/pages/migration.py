@@ -29,8 +29,8 @@ from ui.migration.starts import Starts
 from ui.migration.suppress_sheet import SuppressSheet
 from ui.migration.verdict import Verdict, since_text, verdict_sentence
 from ui.migration.views import CERTIFICATE, FINDINGS, OVERVIEW, Views
-from ui.migration.working import DOING, Working
 from ui.widgets import MARGIN, Empty, Sentence
+from ui.working import Working
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
@@ -50,6 +50,10 @@ if TYPE_CHECKING:
 
 NO_PROJECT, NO_SCAN, CONTENT = range(3)
 LARGE = 150_000
+DOING = {
+    "scan": "migration.doing.scan", "migrate": "migration.doing.migrate", "certify": "migration.doing.certify",
+    "second-opinion": "migration.doing.official",
+}  # fmt: skip
 
 
 def make_page(session: Session) -> MigrationPage:
@@ -95,7 +99,7 @@ class MigrationPage(QWidget):
         self.head.tab_chosen.connect(self._show_tab)
         self.head.scan_wanted.connect(self.start_scan)
         self.head.options_wanted.connect(self.starts.ask_options)
-        self.working = Working(self.session)
+        self.working = Working(self.session, DOING, "migration")
         self.sentence = Sentence()
         self.sentence.setObjectName("migration_sentence")
         self.stack = QStackedWidget()

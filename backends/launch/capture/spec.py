@@ -13,13 +13,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Kind = Literal["profile", "dump"]
+Task = Literal["statistics", "tensor", "md5", "structure"]
+Level = Literal["L1", "L0", "mix"]
+Direction = Literal["both", "forward", "backward"]
 _RANKS = re.compile(r"\d{1,6}(,\d{1,6})*|")
+MODULES = ("Module.", "Cell.")
+DUMPED = ("capture", ("dump",))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capture:
     """`run` goes on meanwhile. `at`: the first step, or the next one; `ranks`: '0,3', or all of them where it is
-    empty; `keep_free`: decimal megabytes of the disk."""
+    empty; `targets`: parts of the names of what is dumped, separated by commas, all where it is empty; `casts`: also
+    what msprobe leaves out of a dump of everything: casts, copies and views; `keep_free`: decimal megabytes of the
+    disk."""
 
     run: Path = option(Path(), wants="run", positional=True)
     kind: Kind = option("profile")
@@ -27,8 +34,11 @@ class Capture:
     at: int | None = option(None, low=0, high=10**12)
     ranks: str = option("")
     stacks: bool = option(False, shown_when=("kind", ("profile",)))
-    task: Literal["statistics", "tensor"] = option("statistics", shown_when=("kind", ("dump",)))
-    level: Literal["L1", "L0", "mix"] = option("L1", shown_when=("kind", ("dump",)))
+    task: Task = option("statistics", shown_when=("kind", ("dump",)))
+    level: Level = option("L1", shown_when=("kind", ("dump",)))
+    targets: str = option("", shown_when=("kind", ("dump",)))
+    direction: Direction = option("both", shown_when=("kind", ("dump",)))
+    casts: bool = option(False, shown_when=("kind", ("dump",)))
     keep_free: int = option(500, unit="mb", low=0, high=100_000_000)
 
 
@@ -42,12 +52,69 @@ def _ranks_are_a_list(spec: CaptureSpec) -> Iterable[Problem]:
         yield Problem(field="ranks", rule="capture.rule.ranks")
 
 
+def _modules_have_a_level(spec: CaptureSpec) -> Iterable[Problem]:
+    chosen = spec.capture
+    if chosen.kind == "dump":
+        yield from _level_problems("level", chosen.level, chosen.task, chosen.targets)
+
+
+def _level_problems(name: str, level: str, task: str, targets: str) -> Iterable[Problem]:
+    """At L1 msprobe sees no modules, so none of their names would be found."""
+    module = next((one for one in targets_of(targets) if one.startswith(MODULES)), None)
+    if level == "L1" and task != "structure" and module is not None:
+        yield Problem(field=name, rule="capture.rule.module_level", args={"module": module})
+
+
 @dataclass(frozen=True, kw_only=True)
 class CaptureSpec:
     capture: Capture = field(default_factory=Capture)
 
-    RULES = (_run_is_given, _ranks_are_a_list)
+    RULES = (_run_is_given, _ranks_are_a_list, _modules_have_a_level)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """A capture that the training begins by itself. `capture_at`: its first step; without one, a dump begins with the
+    first step of all, and a profile with the second, which compiles nothing any more. The other fields are those of
+    Capture. `config_pack`: keeps what this side was configured with, for a comparison of both sides."""
+
+    capture: Literal["none", "profile", "dump"] = option("none")
+    capture_at: int | None = option(None, low=0, high=10**12, shown_when=("capture", ("profile", "dump")))
+    capture_steps: int = option(2, low=1, high=1000, shown_when=("capture", ("profile", "dump")))
+    capture_ranks: str = option("", shown_when=("capture", ("profile", "dump")))
+    capture_task: Task = option("statistics", shown_when=DUMPED)
+    capture_level: Level = option("L1", shown_when=DUMPED)
+    capture_targets: str = option("", shown_when=DUMPED)
+    capture_direction: Direction = option("both", shown_when=DUMPED)
+    capture_casts: bool = option(False, shown_when=DUMPED)
+    config_pack: bool = option(False)
+
+
+def planned_problems(planned: Planned) -> Iterable[Problem]:
+    if planned.capture != "none" and not _RANKS.fullmatch(planned.capture_ranks):
+        yield Problem(field="capture_ranks", rule="capture.rule.ranks")
+    if planned.capture == "dump":
+        chosen = (planned.capture_level, planned.capture_task, planned.capture_targets)
+        yield from _level_problems("capture_level", *chosen)
+
+
+def capture_of(planned: Planned) -> Capture | None:
+    """What is asked of the training when it starts."""
+    if planned.capture == "none":
+        return None
+    first = 1 if planned.capture == "dump" else None
+    return Capture(
+        kind=planned.capture, at=first if planned.capture_at is None else planned.capture_at,
+        steps=planned.capture_steps, ranks=planned.capture_ranks, task=planned.capture_task,
+        level=planned.capture_level, targets=planned.capture_targets, direction=planned.capture_direction,
+        casts=planned.capture_casts,
+    )  # fmt: skip
 
 
 def ranks_of(chosen: Capture) -> tuple[int, ...]:
     return tuple(int(rank) for rank in chosen.ranks.split(",") if rank)
+
+
+def targets_of(text: str) -> tuple[str, ...]:
+    """Names as msprobe writes them, or parts of them; no name has a comma in it."""
+    return tuple(filter(None, (one.strip() for one in text.split(","))))

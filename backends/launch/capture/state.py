@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from backends.launch.capture.spec import Kind, ranks_of
+from backends.launch.capture.spec import Kind, capture_of, ranks_of, targets_of
 from studio import files
 from studio.events import Finding
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from backends.launch.capture.spec import Capture
+    from backends.launch.capture.spec import Capture, Planned
 
 ASKED = "capture.json"
 FOLDER = "artifacts/captures"
@@ -26,7 +26,9 @@ MB = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """`start`: the first step, -1 for the next one. `need` and `margin`: octets expected, and to stay free."""
+    """`start`: the first step, -1 for the next one; a dump from 0 or 1 begins with the first forward of the training.
+    `targets`: parts of the names of what is dumped, all where it is empty; `casts`: also what msprobe leaves out, such
+    as casts and views. `need` and `margin`: octets expected, and to stay free."""
 
     id: str
     kind: Kind
@@ -36,6 +38,9 @@ class Request:
     task: str = "statistics"
     level: str = "L1"
     stacks: bool = False
+    targets: tuple[str, ...] = ()
+    direction: str = "both"
+    casts: bool = False
     need: int = 0
     margin: int = 0
 
@@ -70,6 +75,10 @@ class Rank:
     task: str = "statistics"
     level: str = "L1"
     stacks: bool = False
+    targets: tuple[str, ...] = ()
+    direction: str = "both"
+    casts: bool = False
+    shim: bool = False
     pid: int = 0
 
     @property
@@ -82,18 +91,27 @@ class Rank:
 
 
 def request_of(chosen: Capture, need: int = 0) -> Request:
-    """A new one, under an id of its own."""
+    """A new one, under an id of its own. A structure is one of modules: msprobe takes "mix" for "L1" there."""
     stamp = time.strftime("%H%M%S", time.localtime())
+    level = "mix" if (chosen.task, chosen.level) == ("structure", "L1") else chosen.level
     return Request(
         id=f"{stamp}-{chosen.kind}-{secrets.token_hex(2)}", kind=chosen.kind, steps=chosen.steps,
-        start=-1 if chosen.at is None else chosen.at, ranks=ranks_of(chosen), task=chosen.task, level=chosen.level,
-        stacks=chosen.stacks, need=need, margin=chosen.keep_free * MB,
+        start=-1 if chosen.at is None else chosen.at, ranks=ranks_of(chosen), task=chosen.task, level=level,
+        stacks=chosen.stacks, targets=targets_of(chosen.targets), direction=chosen.direction, casts=chosen.casts,
+        need=need, margin=chosen.keep_free * MB,
     )  # fmt: skip
 
 
 def plan_into(folder: Path, request: Request) -> None:
     """Asks. In a run that has not begun, its training finds it at its first step. Raises OSError."""
     files.write_json(folder / ASKED, request)
+
+
+def plan(folder: Path, planned: Planned) -> None:
+    """Asks for what was planned, if anything. Raises OSError."""
+    chosen = capture_of(planned)
+    if chosen is not None:
+        plan_into(folder, request_of(chosen))
 
 
 def withdraw(folder: Path, request: Request) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from backends.launch import ascend_env
 from backends.launch.own import program
 from backends.launch.own.spec import rows
-from backends.launch.plan import HOOKS, is_inside
+from backends.launch.plan import HOOKS, hooks_of, is_inside
 from studio import interpreters
 from studio.command import Command
 from studio.errors import StudioError
@@ -109,7 +109,8 @@ def _words(found: Program, python: Path) -> tuple[str, ...]:
 
 def _environment(spec: OwnSpec, python: Path | None) -> dict[str, str]:
     """The chosen interpreter's folder comes first: bash, torchrun and msrun start the bare name `python`."""
-    env = {"PYTHONUNBUFFERED": "1", HOOKS: "curves,captures" if spec.recording.curves else "captures"}
+    wanted = ("curves", "captures") if spec.recording.curves else ("captures",)
+    env = {"PYTHONUNBUFFERED": "1", HOOKS: hooks_of(spec.planned, *wanted)}
     if cards := ascend_env.cards(spec.limits.visible):
         env[ascend_env.NAMES["visible"]] = ",".join(map(str, cards))
     env |= dict(rows(spec))

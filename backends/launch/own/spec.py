@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from backends.launch import ascend_env
+from backends.launch.capture.spec import Planned, planned_problems
 from backends.launch.own import program
 from studio.environment import is_secret
 from studio.errors import StudioError
@@ -34,15 +35,6 @@ class Recording:
         "examples", "imagenet", "language_model", "gan", "keras", "any",
     ] = option("auto")  # fmt: skip
     pattern: str = option("", shown_when=("log_pattern", ("own",)))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Planned:
-    """A capture that the training begins by itself. `capture_at`: its first step, or the first that can be."""
-
-    capture: Literal["none", "profile", "dump"] = option("none")
-    capture_at: int | None = option(None, low=0, high=10**12, shown_when=("capture", ("profile", "dump")))
-    capture_steps: int = option(2, low=1, high=1000, shown_when=("capture", ("profile", "dump")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +107,10 @@ def _cards_are_a_list(spec: OwnSpec) -> Iterable[Problem]:
         yield Problem(field="visible", rule="launch.rule.env_twice", args={"name": ascend_env.NAMES["visible"]})
 
 
+def _capture_is_one(spec: OwnSpec) -> Iterable[Problem]:
+    yield from planned_problems(spec.planned)
+
+
 def rows(spec: OwnSpec) -> tuple[tuple[str, str], ...]:
     """All that the training's environment is told, by rows and by words before the program."""
     return (*spec.environment.env, *program.read(spec.program.line).settings)
@@ -155,5 +151,5 @@ class OwnSpec:
 
     RULES = (
         _line_is_given, _line_is_no_shells, _workdir_is_there, _script_is_there, _python_is_there, _pattern_is_one,
-        _cards_are_a_list, _no_secrets,
+        _cards_are_a_list, _capture_is_one, _no_secrets,
     )  # fmt: skip

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.launch.capture import state
-from backends.launch.capture.spec import Capture
 from backends.launch.own import rank_logs
 from backends.launch.own.cards import refuse_taken
 from backends.launch.own.limits import Memory, keep_to_cores
@@ -21,7 +20,7 @@ from studio.run import exit_code
 from studio.supervisor import supervise
 
 if TYPE_CHECKING:
-    from backends.launch.own.spec import OwnSpec, Planned
+    from backends.launch.own.spec import OwnSpec
     from studio.events import Ended
     from studio.run import Run
 
@@ -33,7 +32,7 @@ def script(spec: OwnSpec, run: Run) -> Ended:
         if not spec.limits.share_cards:
             refuse_taken(command, Journal(run.folder, 1))
         keep_code(spec, run)
-        plan_capture(spec.planned, run)
+        state.plan(run.folder, spec.planned)
         keep_to_cores(spec.limits.cores)
     linger = math.inf if spec.ending.wait_all else spec.ending.grace
     watch = Watch(spec, run)
@@ -46,13 +45,6 @@ def script(spec: OwnSpec, run: Run) -> Ended:
         rank_logs.bring(run, command.cwd)
     tell_cause(run, ended)
     return ended
-
-
-def plan_capture(planned: Planned, run: Run) -> None:
-    """The training finds it at its first step. Raises OSError."""
-    if planned.capture != "none":
-        chosen = Capture(kind=planned.capture, at=planned.capture_at, steps=planned.capture_steps)
-        state.plan_into(run.folder, state.request_of(chosen))
 
 
 def attempt_of(run: Run) -> int:

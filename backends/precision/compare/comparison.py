@@ -71,7 +71,8 @@ class Comparison:
     `call_verdict`, uint8; `call_error`, float32, the largest relative distance of its outputs; `call_input`, that of
     its inputs; `call_allowed`, what is explained: the limit that `call_error` was held against; `parent`, int32, the
     index of the module it was called in, -1; `stack` and `golden_stack`, int32, indices into `stacks`, -1 without;
-    `is_backward`, bool; `is_module`, bool.
+    `is_backward`, bool; `is_module`, bool; `golden_name`, int32, index into `texts` of calls that the golden side
+    names otherwise (another number in the name, since a call is missing), -1 where the names are equal. It may lack.
     Of each row: `call`, int32, ascending; `role`, uint8 as in dump.dump; `is_scalar`, bool; `item`, index into `items`;
     `target_dtype`, `golden_dtype`, int32, indices into `dtypes`, -1; `target_shape`, `golden_shape`, into `shapes`, -1;
     `target_stats`, `golden_stats`, float64 (rows, 4), NaN without; `error`, float32, its relative distance (NaN: none);

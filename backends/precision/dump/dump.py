@@ -26,13 +26,15 @@ MAX, MIN, MEAN, NORM = range(4)
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a dump lies: `folder` holds dump.json. `step` and `rank` None where no folder of its name says it;
-    `label` is the rank's folder, such as "rank0" or "proc4711"."""
+    """Where a dump lies: `folder` holds `file`. `step` and `rank` None where no folder of its name says it;
+    `label` is the rank's folder, such as "rank0" or "proc4711"; `root`: the capture's folder, above the steps."""
 
     folder: Path
     step: int | None = None
     rank: int | None = None
     label: str = ""
+    file: str = "dump.json"
+    root: Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +45,15 @@ class Dump:
     `calls`: their full names, such as "Functional.linear.0.forward" or "Module.1.norm1.LayerNorm.forward.0".
     Of each row (arrays of one length): `call`, index into `calls`, int32, ascending; `role` and `kind`, uint8;
     `item`, the index path or the name ("0", "0.1", "dim", "weight"); `dtype` and `shape`, int32 indices into `dtypes`
-    and `shapes`, -1 where it is no tensor; `stats`, float64 of (rows, 4), NaN where the dump has none; `has_stats`,
-    uint8, bit 1 << MAX … where the dump has a number (which may itself be NaN); `needs_grad`, bool;
+    and `shapes`, -1 where it is no tensor (dtypes without the framework's prefix, in small letters: "bfloat16");
+    `stats`, float64 of (rows, 4), NaN where the dump has none; `has_stats`, uint8, bit
+    1 << MAX … where the dump has a number (which may itself be NaN); `needs_grad`, bool;
     `value`, `digest` (md5 or crc32) and `file` (its tensor's, relative to `data_folder`) only of rows that have one.
     `parents`: of each call the index of the module it was called in, int32, -1 where unknown. `stacks`: of each call
-    the index into `stack_lines`, int32, -1 without; the innermost frame first, each "File x, line n, in f, \\n code".
+    the index into `stack_lines`, int32, -1 without; of a backward that of its forward; the innermost frame first, each
+    "File x, line n, in f, \\n code".
+    `untraced`: before which call others ran that msprobe knows by name alone, such as "Tensor.to.0.forward": with its
+    risk_level FOCUS it dumps no casts, views and copies, yet construct.json (levels mix and L0) has them.
     `damage`: a key under `precision.dump` where the file was not whole, and what was is here.
     """
 
@@ -74,6 +80,7 @@ class Dump:
     parents: NDArray[Any]
     stacks: NDArray[Any]
     stack_lines: tuple[tuple[str, ...], ...] = ()
+    untraced: dict[int, tuple[str, ...]] = field(default_factory=dict)
     damage: str = ""
     skipped: int = 0
 
@@ -81,8 +88,8 @@ class Dump:
 @dataclass(frozen=True, kw_only=True)
 class Name:
     """The parts of a call's name. `kind`: Functional, Tensor, Torch, Module, Mint, Cell, …; `api`: "linear", or for a
-    module its path, "1.norm1"; `type`: of a module its class, else empty; `number`: the how-manieth call of that api;
-    `direction`: forward, backward, or parameters_grad."""
+    module its path, "1.norm1"; `type`: of a module or a MindSpore primitive its class, else empty; `number`: the
+    how-manieth call of that api; `direction`: forward, backward, or parameters_grad."""
 
     kind: str
     api: str

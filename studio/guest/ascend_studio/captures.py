@@ -31,6 +31,8 @@ FOLDER = os.path.join("artifacts", "captures")
 LOOK = 0.5
 # All ranks look within LOOK seconds: what rank 0 announces for later than this begins at the same step everywhere.
 LEAD = 1.5
+# A dump from either on begins with the first forward of the training, before any step has ended.
+FIRST = (0, 1)
 NPU_PROFILE = "PROF_CONFIG_PATH"
 MEMORY_AGE = 30.0
 
@@ -52,6 +54,7 @@ def begin() -> None:
     hooks.on_step("captures", watch.stepped)
     atexit.register(watch.end)
     hooks.after_import("torch", hooks.guarded("captures")(watch.prepare_torch))
+    hooks.after_import("mindspore", hooks.guarded("captures")(watch.prepare_mindspore))
 
 
 def prepare_npu_profile(folder: str) -> None:
@@ -79,8 +82,9 @@ def _is_older(path: str, seconds: float) -> bool:
 
 
 class Asked:
-    """capture.json. `start`: the first step to capture, or -1 for the next one; `ranks`: empty for all; `need`: octets
-    that the studio expects, `margin`: octets that stay free."""
+    """capture.json. `start`: the first step to capture, or -1 for the next one; `ranks`: empty for all; `targets`:
+    parts of the names of what is dumped, empty for all; `need`: octets that the studio expects, `margin`: octets that
+    stay free."""
 
     def __init__(self, values: Dict[str, Any]) -> None:
         self.id = str(values["id"])
@@ -91,10 +95,17 @@ class Asked:
         self.task = str(values.get("task", "statistics"))
         self.level = str(values.get("level", "L1"))
         self.stacks = bool(values.get("stacks", False))
+        self.targets = [str(target) for target in values.get("targets") or ()]
+        self.direction = str(values.get("direction", "both"))
+        self.casts = bool(values.get("casts", False))
         self.need = int(values.get("need", 0))
         self.margin = int(values.get("margin", 0))
         if os.sep in self.id or self.id.startswith("."):
             raise ValueError("the id of a capture is no path")
+
+    @property
+    def is_first(self) -> bool:
+        return self.kind == "dump" and self.start in FIRST
 
 
 class Watch:
@@ -125,6 +136,33 @@ class Watch:
         from ascend_studio import captures_torch
 
         captures_torch.watch_optimizers(torch, self)
+        if self._first() is not None:
+            captures_torch.seek_root(torch, hooks.guarded("captures")(self.begin_first))
+
+    def prepare_mindspore(self, mindspore: ModuleType) -> None:
+        if self._first() is not None:
+            from ascend_studio import captures_mindspore
+
+            captures_mindspore.await_gradient(hooks.guarded("captures")(self.begin_first))
+
+    def _first(self) -> Optional[Asked]:
+        """What is to begin before any step has ended."""
+        asked = _read(os.path.join(self.run, ASKED))
+        is_mine = asked is not None and asked.is_first and asked.id != self.seen
+        return asked if is_mine and (not asked.ranks or self.rank in asked.ranks) else None
+
+    def begin_first(self, root: Any = None) -> None:
+        """At the first forward of the training, `root` where torch tells whose. Its number is known when it ends."""
+        asked = None if self.last else self._first()
+        if asked is None:
+            return
+        self.seen, self.rank = asked.id, ascend_studio._rank()
+        capture = Capture(self, asked, 1)
+        if capture.claim():
+            self.capture = capture
+            capture.root = root
+            capture.guarded(capture.begin_at_once)
+            self.last = time.monotonic()
 
     def stepped(self, step: int) -> None:
         now = time.monotonic()
@@ -226,9 +264,12 @@ class Capture:
         self.manifest = os.path.join(self.folder, "rank%d.json" % watch.rank)
         self.values: Dict[str, Any] = {
             "state": "armed", "kind": asked.kind, "start": start, "steps": asked.steps, "done": 0,
-            "task": asked.task, "level": asked.level, "stacks": asked.stacks, "pid": os.getpid(),
+            "task": asked.task, "level": asked.level, "stacks": asked.stacks, "targets": asked.targets,
+            "direction": asked.direction, "casts": asked.casts, "pid": os.getpid(),
         }  # fmt: skip
         self.tool: Any = None
+        self.root: Any = None  # the model, where it is known before the tool looks for it
+        self.step = 0  # the last one that has ended
         self.has_begun = False
         self.is_over = False
 
@@ -271,7 +312,12 @@ class Capture:
         self.note("capture.armed", start=self.start)
         self.tool = tool_for(self)
 
+    def begin_at_once(self) -> None:
+        self.arm()
+        self._begin(self.start)
+
     def stepped(self, step: int, seconds: float) -> None:
+        self.step = step
         if self.has_begun:
             self._ended(step, seconds)
         if not self.has_begun and step + 1 >= self.start and self.tool.is_ready():
@@ -288,6 +334,8 @@ class Capture:
         self.tool.check()
         check_disk(self)
         is_first = not self.values["done"]
+        if is_first and self.asked.is_first:
+            self.values["start"] = step  # of a training that went on from a checkpoint
         done = self.values["done"] = min(self.values["done"] + 1, self.asked.steps)  # a slow tool is waited for
         if done < self.asked.steps:
             self.tool.between(step + 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import gc
 import importlib
 import os
@@ -10,9 +12,11 @@ from ascend_studio import captures, captures_msprobe
 
 if False:
     from types import ModuleType
-    from typing import Any
+    from typing import Any, Dict
 
 PROCESSOR = "msprobe.core.dump.data_dump.data_processor.mindspore_processor"
+COMPILED = "msprobe.mindspore.dump.dump_processor.jit_dump"
+_jit_calls: Dict[Any, Any] = {}
 OPTIMIZERS = ("mindspore.nn.optim.optimizer", "mindspore.experimental.optim.optimizer")
 
 
@@ -87,39 +91,63 @@ class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
         super().__init__(capture)
         self.mindspore = mindspore
         self.calls: Any = []
-        make_norms_work(mindspore)
+        self.jit: Any = None
+        if make_norms_work(mindspore):
+            capture.values["shim"] = True
+            capture.note("capture.norms_replaced")
         self.root = roots(mindspore) or None
 
     def begin(self, step: int) -> None:
         super().begin(step)
         for name in OPTIMIZERS:
-            self._hold_in(name)
+            with contextlib.suppress(ImportError, AttributeError):
+                self._wrap(importlib.import_module(name).Optimizer, self.hold, self.go_on)
+        with contextlib.suppress(ImportError, AttributeError):
+            self.jit = importlib.import_module(COMPILED).JitDump
+            self.jit.__call__ = _jit_calls.setdefault(self.jit, self.jit.__call__)
+            self._wrap(self.jit.__mro__[1], functools.partial(self._switch_apis, False), self._switch_back)
 
     def reload(self, debugger: Any) -> None:
         """MindSpore's debugger has no `dump_enable`: what torch's does when that changes is done here."""
         common, task = debugger._parse_config_path(self.config, None)
         config = type(debugger.config)(common, task)
         config.execution_mode = debugger.config.execution_mode
+        config.dump_enable = True  # the hooks of an earlier dump's level are asked whether they are of this one's
         debugger.config = config
         debugger.service.apply_runtime_config(config)
+        debugger.service.cell_processor.reset_cell_stats()
 
-    def _hold_in(self, name: str) -> None:
-        """While this dump lasts, what an optimizer computes is left out of it."""
-        try:
-            optimizer = importlib.import_module(name).Optimizer
-        except (ImportError, AttributeError):
-            return
-        call = optimizer.__call__
+    def _start(self) -> None:
+        self._switch_apis(True)
+        super()._start()
+        if self.capture.asked.level == "L0":  # primitives were wrapped for an earlier dump, and for good
+            self.debugger.service.primitive_switch = False
 
-        def held(one: Any, *args: Any, **kwargs: Any) -> Any:
-            self._quietly(self.hold)
+    def hold(self) -> None:
+        super().hold()
+        self._switch_apis(False)
+
+    def _switch_apis(self, on: bool) -> None:
+        """The compiler cannot read msprobe's wrappers: it meets the functions as they are, also where an optimizer has
+        a part of itself compiled. msprobe itself does so for what is compiled after it was loaded."""
+        captures_msprobe.switch_apis(self.debugger, on)
+
+    def _switch_back(self) -> None:
+        self._switch_apis(self.running)
+
+    def _wrap(self, owner: Any, before: Any, after: Any) -> None:
+        """While this dump lasts, around each call of an instance: what an optimizer computes is left out of it."""
+        call = owner.__call__
+
+        def wrapped(one: Any, *args: Any, **kwargs: Any) -> Any:
+            self._quietly(before)
             try:
                 return call(one, *args, **kwargs)
             finally:
-                self._quietly(self.go_on)
+                self._quietly(after)
 
-        self.calls.append((optimizer, vars(optimizer).get("__call__")))
-        optimizer.__call__ = held
+        self.calls.append((owner, vars(owner).get("__call__")))
+        owner.__call__ = wrapped
 
     def _quietly(self, do: Any) -> None:
         if self.calls:
@@ -127,11 +155,13 @@ class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
 
     def _undo(self) -> None:
         calls, self.calls = self.calls, []
-        for optimizer, call in calls:
+        for owner, call in calls:
             if call is None:
-                del optimizer.__call__
+                del owner.__call__
             else:
-                optimizer.__call__ = call
+                owner.__call__ = call
+        if self.jit is not None:  # each call of it would put msprobe's wrappers back, where another one compiles
+            self.jit.__call__ = self.jit.__mro__[1].__call__
 
 
 def roots(mindspore: ModuleType) -> Any:
@@ -145,9 +175,23 @@ def roots(mindspore: ModuleType) -> Any:
     return outer[0] if len(outer) == 1 else outer
 
 
-def make_norms_work(mindspore: Any) -> None:
+def await_gradient(found: Any) -> None:
+    """Calls found() once, before the next gradient runs its forward: in PyNative all of them do that here."""
+    base: Any = importlib.import_module("mindspore.ops.composite.base")
+    run, waiting = base._pynative_forward_run, [found]
+
+    @functools.wraps(run)
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        if waiting:
+            waiting.pop()()
+        return run(*args, **kwargs)
+
+    base._pynative_forward_run = forward
+
+
+def make_norms_work(mindspore: Any) -> bool:
     """msprobe takes mint.norm of every tensor, which MindSpore's CPU lacks. The name is replaced in msprobe's own
-    module alone, and only where a probe says that the kernel is missing."""
+    module alone, and only where a probe says that the kernel is missing: then True."""
     try:
         mindspore.mint.norm(mindspore.Tensor([3.0, 4.0], mindspore.float32)).asnumpy()
     except RuntimeError as error:
@@ -156,6 +200,8 @@ def make_norms_work(mindspore: Any) -> None:
         processor: Any = importlib.import_module(PROCESSOR)
         if not isinstance(processor.mint, _Mint):
             processor.mint = _Mint(mindspore, processor.mint)
+        return True
+    return False
 
 
 class _Mint:

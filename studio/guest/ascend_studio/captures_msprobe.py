@@ -3,22 +3,27 @@ reads its configuration again when that changes (`dump_enable`)."""
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import importlib
+import json
 import os
 import sys
 
 from ascend_studio import captures
 
 if False:
-    from typing import Any, Dict
+    from typing import Any, Dict, Iterator, List
 
 _debugger: Any = None
+_processors: List[Any] = []
+MODES = {"both": "all"}
+EMPTY = 4096  # octets of a dump.json that may hold nothing
 
 
 class Dump:
-    """Runs from the end of a step to the beginning of the optimizer's: hundreds of entries would be the optimizer's
-    own. `root`: the model, for the levels that want it."""
+    """Runs from the end of a step, or from the first forward of all, to the beginning of the optimizer's: hundreds of
+    entries would be the optimizer's own. `root`: the model, for the levels that want it."""
 
     name = ""
 
@@ -27,6 +32,7 @@ class Dump:
         self.config = os.path.join(capture.watch.run, captures.FOLDER, "msprobe.r%d.json" % capture.watch.rank)
         self.root: Any = None
         self.running = False
+        self.begun = 0
         self.error: Any = None
         self.debugger: Any = None
         self.module = self._import()
@@ -47,18 +53,29 @@ class Dump:
     def begin(self, step: int) -> None:
         captures.write(self.config, self.settings(True))
         self.debugger = self._debugger()
-        self._protect(self.debugger.service.data_collector)
+        collector = self.debugger.service.data_collector
+        self._protect(collector)
+        collector.data_processor._crc_executor = _AtOnce()
+        _tell_scope(self.debugger.service, collector.scope)
+        self.debugger.service.reset_status()
+        self.begun = step
         self.debugger.set_init_step(step)
         self._start()
 
     def settings(self, enabled: bool) -> Dict[str, Any]:
+        """config.json, as msprobe 1, 8 and 26 read it; what one does not know, such as `risk_level`, it does not ask
+        for. A digest is a summary of the statistics task."""
         asked = self.capture.asked
-        return {
-            "task": asked.task, "dump_path": self.capture.folder, "rank": [], "step": [], "level": asked.level,
-            "async_dump": False, "dump_enable": enabled,
-            "statistics": {"scope": [], "list": [], "data_mode": ["all"], "summary_mode": "statistics"},
-            "tensor": {"scope": [], "list": [], "data_mode": ["all"]},
+        only = {"scope": [], "list": asked.targets, "data_mode": [MODES.get(asked.direction, asked.direction)]}
+        summary = "md5" if asked.task == "md5" else "statistics"
+        settings: Dict[str, Any] = {
+            "task": "statistics" if asked.task == "md5" else asked.task, "dump_path": self.capture.folder,
+            "rank": [], "step": [], "level": asked.level, "async_dump": False, "dump_enable": enabled,
+            "statistics": {**only, "summary_mode": summary}, "tensor": only, "structure": only,
         }  # fmt: skip
+        if asked.casts:
+            settings["risk_level"] = "ALL"
+        return settings
 
     def _debugger(self) -> Any:
         global _debugger
@@ -71,7 +88,7 @@ class Dump:
             self.reload(_debugger)
         except AttributeError as error:  # an msprobe that reads its configuration once
             raise captures.Refused("capture.once") from error
-        _switch_apis(_debugger, True)
+        switch_apis(_debugger, True)
         return _debugger
 
     def reload(self, debugger: Any) -> None:
@@ -95,6 +112,8 @@ class Dump:
     def between(self, step: int) -> None:
         self.hold()
         self.debugger.step()
+        self._rename()
+        self.debugger.set_init_step(step)
         self._start()
 
     def finish(self) -> str:
@@ -102,7 +121,24 @@ class Dump:
         self.debugger.step()
         self._undo()
         self._switch_off()
+        self._rename()
+        self._refuse_nothing()
         return str(self.capture.folder)
+
+    def _rename(self) -> None:
+        """A training that goes on from a checkpoint says at the end of its first step which one that was."""
+        was, self.begun = self.begun, self.capture.values["start"]
+        if was != self.begun:
+            os.rename(self._folder_of(was), self._folder_of(self.begun))
+
+    def _folder_of(self, step: int) -> str:
+        return os.path.join(self.capture.folder, "step%d" % step)
+
+    def _refuse_nothing(self) -> None:
+        """Raises Refused where no name has any of the targets in it."""
+        targets = self.capture.asked.targets
+        if targets and not any(_has_calls(path) for path in _dumps(self.capture.folder)):
+            raise captures.Refused("capture.nothing_matched", targets=", ".join(targets)[:300])
 
     def _undo(self) -> None:
         """What begin() has changed in the framework."""
@@ -111,7 +147,8 @@ class Dump:
         captures.write(self.config, self.settings(False))
         if hasattr(self.debugger, "_maybe_reload_config"):
             self.debugger._maybe_reload_config(force=True)
-        _switch_apis(self.debugger, False)
+        switch_apis(self.debugger, False)
+        _remove_hooks(self.debugger.service.hook_manager)
 
     def octets(self) -> int:
         return int(captures.size_of(self.capture.folder))
@@ -156,9 +193,51 @@ class Dump:
             runtime.Runtime.is_running = False
 
 
-def _switch_apis(debugger: Any, on: bool) -> None:
+def switch_apis(debugger: Any, on: bool) -> None:
     """Without the wrappers around every function of the framework, steps after a dump are as fast as before it."""
     register = getattr(debugger.service, "api_register", None)
     change = getattr(register, "register_all_api" if on else "restore_all_api", None)
     if change is not None:
         change()
+
+
+def _dumps(folder: str) -> Iterator[str]:
+    """Where msprobe has said which calls there were: of a structure that is the stacks' file."""
+    for found, _, names in os.walk(folder):
+        yield from (os.path.join(found, name) for name in names if name in ("dump.json", "stack.json"))
+
+
+def _has_calls(path: str) -> bool:
+    if os.path.getsize(path) > EMPTY:
+        return True
+    with open(path) as file:
+        found = json.load(file)
+    return bool(found.get("data", found))
+
+
+class _AtOnce:
+    """In place of threads: they took the digest of a tensor when the training may have changed it in place already."""
+
+    def submit(self, do: Any, *args: Any) -> concurrent.futures.Future[Any]:
+        done: concurrent.futures.Future[Any] = concurrent.futures.Future()
+        done.set_result(do(*args))
+        return done
+
+
+def _tell_scope(service: Any, scope: Any) -> None:
+    """The hooks on a model's modules are those of the first dump, and so is what decides for them which targets are
+    meant."""
+    processor = getattr(service, "module_processor", None) or getattr(service, "cell_processor", None)
+    if processor is not None and processor not in _processors:
+        _processors.append(processor)
+    for one in _processors:
+        one.scope = scope
+
+
+def _remove_hooks(manager: Any) -> None:
+    """Those on parameters, which a dump of the forward alone does not want."""
+    handles = getattr(manager, "hook_handle_dict", {})
+    for handle in handles.values():
+        with contextlib.suppress(Exception):
+            handle.remove()
+    handles.clear()

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import sys
 import time
 
 from ascend_studio import captures, hooks
-from ascend_studio.captures_msprobe import Dump
+from ascend_studio.captures_msprobe import Dump, switch_apis
 
 if False:
     from types import ModuleType
     from typing import Any, Optional
 
 _dump: Optional[TorchDump] = None
+SERVICE = "msprobe.pytorch.dump.pytorch_service"
+COMPILER = "torch._dynamo.convert_frame"
+PATCHED = ("_compile", "convert_frame")
 # torch_npu looks at its file every 2 to 50 seconds, and analyses what it has profiled.
 LONGEST_WAIT = 600.0
 
@@ -23,8 +27,10 @@ def watch_optimizers(torch: ModuleType, watch: captures.Watch) -> None:
     """The hooks stay for the whole run: torch is iterating over them whenever a capture could add one."""
     try:
         optim = importlib.import_module("torch.optim.optimizer")
-        optim.register_optimizer_step_pre_hook(_before(watch))
+        before = optim.register_optimizer_step_pre_hook(_before(watch))
         optim.register_optimizer_step_post_hook(_after(watch))
+        # The curves compute a norm there now and then: a dump is over by then.
+        optim._global_optimizer_pre_hooks.move_to_end(before.id, last=False)
     except AttributeError:  # torch before 2.0 has none for all optimizers: nothing tells when a step has ended
         return
 
@@ -195,29 +201,81 @@ class TorchDump(Dump):  # type: ignore[misc]
 
     def __init__(self, torch: ModuleType, capture: captures.Capture) -> None:
         super().__init__(capture)
-        self.torch = torch
-        self.root: Any = None
-        if capture.asked.level != "L1":
-            self._seek_root()
+        self.root: Any = capture.root
+        if capture.asked.level != "L1" and self.root is None:
+            seek_root(torch, self._found)
 
-    def _seek_root(self) -> None:
-        module = importlib.import_module("torch.nn.modules.module")
-
-        def called(root: Any, args: Any) -> None:
-            if root.training and self.torch.is_grad_enabled() and any(one.requires_grad for one in root.parameters()):
-                self.root = root
-                handle.remove()
-
-        handle = module.register_module_forward_pre_hook(called)
+    def _found(self, root: Any) -> None:
+        self.root = root
 
     def is_ready(self) -> bool:
         return self.capture.asked.level == "L1" or self.root is not None
 
     def begin(self, step: int) -> None:
         global _dump
+        if self.capture.asked.level != "L1" and _is_compiled(self.root):
+            raise captures.Refused("capture.compiled")
         super().begin(step)
         _dump = self
+
+    def _debugger(self) -> Any:
+        """Where msprobe is loaded it changes the compiler for good, so that a training that compiles something later is
+        ended by it, and registers hooks on all optimizers while torch may be going through them: neither is kept."""
+        self.compiler: Any = importlib.import_module(COMPILER)
+        self.kept = {name: getattr(self.compiler, name) for name in PATCHED if hasattr(self.compiler, name)}
+        importlib.import_module(SERVICE).register_optimizer_hook = _no_hooks
+        try:
+            return super()._debugger()
+        finally:
+            self._give_back()
+            if "_compile" in self.kept:
+                self.compiler._compile = self._compiling(self.kept["_compile"])
+
+    def _give_back(self) -> None:
+        for name, value in self.kept.items():
+            setattr(self.compiler, name, value)
+
+    def _compiling(self, original: Any) -> Any:
+        """What is compiled meanwhile is compiled without msprobe's wrappers: it is in no dump."""
+
+        @functools.wraps(original)
+        def compile(*args: Any, **kwargs: Any) -> Any:
+            if self.debugger is not None:
+                switch_apis(self.debugger, False)
+            try:
+                return original(*args, **kwargs)
+            finally:
+                if self.running:
+                    switch_apis(self.debugger, True)
+
+        return compile
 
     def _undo(self) -> None:
         global _dump
         _dump = None
+        self._give_back()
+
+
+def _is_compiled(root: Any) -> bool:
+    """Whether any module is run by the compiler, which cannot read the hooks of msprobe."""
+    named = (type(one).__name__ == "OptimizedModule" for one in root.modules())
+    return any(named) or any(getattr(one, "_compiled_call_impl", None) is not None for one in root.modules())
+
+
+def _no_hooks(collector: Any) -> None:
+    """In place of msprobe's on optimizers: a dump is over where one begins."""
+
+
+def seek_root(torch: ModuleType, found: Any) -> None:
+    """Calls found(module) once, before the forward of the next module that is trained and is called from outside."""
+    module = importlib.import_module("torch.nn.modules.module")
+    is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
+
+    def called(root: Any, args: Any) -> None:
+        if is_compiling() or not root.training or not torch.is_grad_enabled():
+            return
+        if any(one.requires_grad for one in root.parameters()):
+            handle.remove()
+            found(root)
+
+    handle = module.register_module_forward_pre_hook(called)

@@ -4,6 +4,7 @@ ASCEND_STUDIO_HOOKS names what is wanted, separated by commas:
 
     curves            loss, learning rate, times of each step
     captures          profile or dump a few steps when asked to, see captures.py
+    config_pack       seeds, versions, first batch and first weights, see config_pack.py
     rehearse=cuda     run what is written for CUDA on the CPU, see rehearsal
     rehearse=npu      the same, as a host with an NPU would
 """
@@ -57,6 +58,10 @@ def _begin(word: str, value: str) -> None:
         from ascend_studio import captures
 
         captures.begin()
+    elif word == "config_pack":
+        from ascend_studio import config_pack
+
+        config_pack.begin()
     elif word == "rehearse":
         from ascend_studio import rehearsal
 

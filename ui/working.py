@@ -1,4 +1,4 @@
-"""A run of this page at work: what it does, how far it is, and the way to cancel it."""
+"""A run of a page at work: what it does, how far it is, and the way to cancel it."""
 
 from __future__ import annotations
 
@@ -14,27 +14,26 @@ from ui.curves.names import state_name
 from ui.widgets import label, text_button
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from studio.run import Glance, Run
     from ui.session import Session
 
 CANCEL_AFTER = 1.0
-DOING = {
-    "scan": "migration.doing.scan", "migrate": "migration.doing.migrate", "certify": "migration.doing.certify",
-    "second-opinion": "migration.doing.official",
-}  # fmt: skip
 
 
 class Working(QWidget):
-    """Hidden while nothing works."""
+    """Hidden while nothing works. `doing`: of each command the key of what it does; `page`: whose it is."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, doing: Mapping[str, str], page: str) -> None:
         super().__init__()
-        self.setObjectName("migration_working")
+        self.setObjectName(f"{page}_working")
         self._session = session
+        self._doing = doing
         self._run: Run | None = None
         self._glance: Glance | None = None
         self._text = label(role="dim")
-        self.cancel = text_button("migration.cancel", "migration.cancel")
+        self.cancel = text_button("migration.cancel", f"{page}.cancel")
         self.cancel.clicked.connect(self.stop)
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
@@ -56,7 +55,7 @@ class Working(QWidget):
         progress = glance.progress
         self._bar.setRange(0, progress.total if progress else 0)
         self._bar.setValue(progress.done if progress else 0)
-        text = t(DOING[run.asked.command])
+        text = t(self._doing[run.asked.command])
         if progress and progress.total:
             text = t("migration.doing.far", what=text, done=progress.done, total=progress.total)
         if progress and has(phase := f"phase.{progress.phase}"):

@@ -1,0 +1,142 @@
+"""A comparison as files: its columns as they lie in memory, for whoever maps them, and a header that describes them."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from backends.precision.compare.comparison import Comparison, First, Pass
+from studio import files
+from studio.errors import StudioError, from_os
+
+FORMAT = 1
+HEADER = "comparison.json"
+DATA = "comparison.bin"
+ALIGNED = 64
+
+
+class _Column(msgspec.Struct, frozen=True, kw_only=True):
+    """`offset` in octets from the beginning of the data, `dtype` as numpy spells it, such as "<f8"."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+
+
+class _Header(msgspec.Struct, frozen=True, kw_only=True):
+    """comparison.json. The texts lie in the data too, as JSON at `texts`, (offset, octets): they may be long."""
+
+    format: int = FORMAT
+    data: str = DATA
+    octets: int
+    columns: dict[str, _Column]
+    texts: tuple[int, int]
+    passes: tuple[dict[str, Any], ...]
+    first: dict[str, Any] | None
+    notes: tuple[dict[str, Any], ...]
+
+
+class _Texts(msgspec.Struct, frozen=True, kw_only=True):
+    names: tuple[str, ...]
+    items: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    texts: tuple[str, ...]
+    stacks: tuple[tuple[str, ...], ...]
+
+
+def write(comparison: Comparison, folder: Path) -> None:
+    """Writes both files into `folder`, the header last: without it there is no comparison. The data has a name of its
+    own each time, so that a window that maps the one before keeps it. Raises StudioError (full disk)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"comparison-{os.getpid()}-{os.urandom(4).hex()}.bin"
+    try:
+        header = _write_data(comparison, folder / name)
+        files.write_json(folder / HEADER, header)
+    except OSError as error:
+        with suppress(OSError):
+            (folder / name).unlink()
+        raise from_os(error, folder) from error
+    for old in folder.glob("comparison-*.bin"):
+        if old.name != name:
+            with suppress(OSError):
+                old.unlink()
+
+
+def _write_data(comparison: Comparison, path: Path) -> _Header:
+    columns: dict[str, _Column] = {}
+    texts = _Texts(**{field: getattr(comparison, field) for field in _Texts.__struct_fields__})
+    with path.open("wb") as file:
+        for key, column in comparison.columns.items():
+            file.write(b"\0" * (-file.tell() % ALIGNED))
+            whole = np.ascontiguousarray(column)
+            columns[key] = _Column(dtype=whole.dtype.str, shape=whole.shape, offset=file.tell())
+            file.write(whole.tobytes())
+        begin = file.tell()
+        file.write(msgspec.json.encode(texts))
+        end = file.tell()
+    return _Header(
+        data=path.name, octets=end, columns=columns, texts=(begin, end - begin),
+        passes=tuple(msgspec.to_builtins(each, enc_hook=str) for each in comparison.passes),
+        first=msgspec.to_builtins(comparison.first), notes=comparison.notes,
+    )  # fmt: skip
+
+
+def open_comparison(folder: Path) -> Comparison:
+    """The comparison in `folder`, its columns mapped read-only. Raises StudioError where there is none, where it is of
+    another format, or where the data is not whole."""
+    header = _header(folder)
+    data = _mapped(folder / header.data, header.octets)
+    try:
+        begin, octets = header.texts
+        texts = msgspec.json.decode(data[begin : begin + octets].tobytes(), type=_Texts)
+        columns = {key: _column(data, column) for key, column in header.columns.items()}
+        return Comparison(
+            passes=tuple(_pass(each) for each in header.passes),
+            first=None if header.first is None else First(**header.first),
+            columns=columns, notes=header.notes, **msgspec.structs.asdict(texts),
+        )  # fmt: skip
+    except (msgspec.MsgspecError, TypeError, ValueError, KeyError) as error:
+        raise _damaged(folder, error) from error
+
+
+def _header(folder: Path) -> _Header:
+    path = folder / HEADER
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Header)
+    except OSError as error:
+        raise from_os(error, path) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise _damaged(folder, error) from error
+
+
+def _mapped(path: Path, octets: int) -> np.ndarray:
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size != octets or path.name != Path(path.name).name:
+                raise _damaged(path.parent, ValueError(f"{size} octets, not {octets}"))
+            return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
+    except OSError as error:
+        raise from_os(error, path) from error
+
+
+def _column(data: np.ndarray, column: _Column) -> np.ndarray:
+    dtype = np.dtype(column.dtype)
+    count = int(np.prod(column.shape, dtype=np.int64))
+    return np.frombuffer(data, dtype, count, column.offset).reshape(column.shape)
+
+
+def _pass(each: dict[str, Any]) -> Pass:
+    sides = {side: None if each[side] is None else Path(each[side]) for side in ("target", "golden")}
+    return Pass(**{**each, **sides})
+
+
+def _damaged(folder: Path, error: Exception) -> StudioError:
+    return StudioError("precision.compare.damaged", path=str(folder), reason=str(error)[:200])

@@ -1,0 +1,85 @@
+"""How far apart two tensors are, as their statistics tell: relative to the size of the golden tensor's elements.
+
+With n elements, amax = max(|max|, |min|) and rms = norm / sqrt(n) of the golden side,
+
+    d = max( |Δmax| / amax, |Δmin| / amax, |Δmean| / rms, |Δnorm| / norm )
+
+The mean is held against rms and not against itself: means are often near zero, where a relative error says nothing
+(msprobe's own does that and named a wrong layer for it). Integers and bools are equal (0) or not (1).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from backends.precision.dump.dump import MAX, MEAN, MIN, NORM, TENSOR
+
+if TYPE_CHECKING:
+    from backends.precision.dump.dump import Dump
+
+EPS = {
+    "float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7,
+    "complex128": 2.0**-52, "complex64": 2.0**-23, "float": 2.0**-23, "double": 2.0**-52, "half": 2.0**-10,
+    "float8_e4m3fn": 2.0**-3, "float8_e5m2": 2.0**-2, "hifloat8": 2.0**-2,
+}  # fmt: skip
+"""The distance of 1 to the next larger number of a dtype: one ulp of 1; the unit roundoff is half of it."""
+
+HIDDEN = 0.25
+"""Of an eps: the distance of tensors whose digests differ though their statistics do not."""
+
+
+def eps_of(dtype: str) -> float:
+    """0 for what is no floating-point number."""
+    return EPS.get(dtype, 2.0**-3 if dtype.startswith("float8") else 0.0)
+
+
+def counts(side: Dump, rows: np.ndarray) -> np.ndarray:
+    """Elements of each row's tensor; 1 where it is none."""
+    sizes = np.array([*(np.prod(shape, dtype=np.float64) for shape in side.shapes), 1.0])
+    return np.asarray(np.maximum(sizes[np.where(rows >= 0, side.shape[rows], -1)], 1.0))
+
+
+def stats_of(side: Dump, rows: np.ndarray) -> np.ndarray:
+    """(rows, 4), NaN where there is no such row."""
+    return np.concatenate([side.stats, np.full((1, 4), np.nan)])[rows]
+
+
+def largest(stats: np.ndarray) -> np.ndarray:
+    """amax, of finite elements where the extremes are not; 0 where nothing is known."""
+    ends = np.abs(stats[:, (MAX, MIN)])
+    return np.asarray(np.where(np.isfinite(ends), ends, 0.0).max(axis=1, initial=0.0))
+
+
+def typical(stats: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """rms; amax where there is no norm."""
+    rms = stats[:, NORM] / np.sqrt(sizes)
+    return np.asarray(np.where(np.isfinite(rms), rms, largest(stats)))
+
+
+def distances(mine: np.ndarray, theirs: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """d of statistics beside each other, (rows, 4) each; NaN where neither has anything to compare. Infinite where one
+    is finite and the other is not."""
+    amax = largest(theirs)
+    scale = np.empty_like(theirs)
+    scale[:, (MAX, MIN)] = np.where(amax > 0, amax, largest(mine))[:, None]
+    rms = typical(theirs, sizes)
+    scale[:, MEAN] = np.where(rms > 0, rms, typical(mine, sizes))
+    scale[:, NORM] = np.where(np.abs(theirs[:, NORM]) > 0, np.abs(theirs[:, NORM]), np.abs(mine[:, NORM]))
+    with np.errstate(all="ignore"):
+        found = np.where(mine == theirs, 0.0, np.abs(mine - theirs) / scale)
+    known = ~np.isnan(mine) & ~np.isnan(theirs)
+    # A norm that is infinite where no element is has overflowed by itself: msprobe takes it in the tensor's dtype.
+    known[:, NORM] &= np.isfinite(mine[:, NORM]) & np.isfinite(theirs[:, NORM])
+    found = np.where(known, np.where(np.isnan(found), np.inf, found), np.nan)
+    return np.asarray(np.fmax.reduce(found, axis=1))
+
+
+def non_finite(side: Dump, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whether a tensor holds NaN, and whether it holds infinity: by its largest and its smallest element."""
+    there = np.append(side.has_stats, 0)[rows]
+    ends = stats_of(side, rows)[:, (MAX, MIN)]
+    has = np.stack([there >> MAX & 1, there >> MIN & 1], axis=1).astype(bool)
+    is_tensor = np.append(side.kind == TENSOR, False)[rows]
+    return (np.isnan(ends) & has).any(axis=1) & is_tensor, np.isinf(ends).any(axis=1) & is_tensor

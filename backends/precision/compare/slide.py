@@ -1,0 +1,80 @@
+"""Where in a row of equal calls one is missing: their tokens do not tell, their values do.
+
+Of twelve equal layers of which one side lacks the fourth, an edit script may leave out any. The gap is moved to where
+the calls on both of its sides differ least.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from backends.precision.compare.tokens import how_far
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from backends.precision.compare.sequence import Match
+
+GAPS = 200
+"""More than these are no missing layers."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """Of each call its token, and its signature (calls, 3)."""
+
+    tokens: np.ndarray
+    values: np.ndarray
+
+
+def slid(found: list[Match], mine: Side, theirs: Side) -> list[Match]:
+    """Matches ascending in both, with each gap of one side at its best place."""
+    gaps = [n for n, (a, b) in enumerate(pairwise(found)) if _is_gap(a, b)]
+    if not gaps or len(gaps) > GAPS:
+        return found
+    pairs = np.array(found)
+    for n in gaps:
+        short = 0 if pairs[n + 1, 0] - pairs[n, 0] == 1 else 1
+        _slide(pairs, n, short, mine, theirs)
+    return [(int(i), int(j)) for i, j in pairs]
+
+
+def _is_gap(before: Match, after: Match) -> bool:
+    return (after[0] - before[0] == 1) != (after[1] - before[1] == 1)
+
+
+def _slide(pairs: np.ndarray, gap: int, short: int, mine: Side, theirs: Side) -> None:
+    """Moves the gap behind match `gap`; `short` is the side that has nothing in it."""
+    long = 1 - short
+    sides = (mine, theirs)
+    size = int(pairs[gap + 1, long] - pairs[gap, long] - 1)
+    best = 0.0
+    chosen: tuple[range, int] | None = None
+    for run, by in ((_run(pairs, gap, -1), size), (_run(pairs, gap + 1, 1), -size)):
+        here, there = pairs[run, short], pairs[run, long]
+        fits = sides[short].tokens[here] == sides[long].tokens[there + by]
+        run = run[: int(np.argmin(fits)) if not fits.all() else len(run)]
+        here, there = here[: len(run)], there[: len(run)]
+        at_least = _far(sides[short], here, sides[long], there + by) - _far(sides[short], here, sides[long], there)
+        gain = np.cumsum(at_least)
+        if len(gain) and gain.min() < best - 1e-9:
+            best = float(gain.min())
+            chosen = (run[: int(gain.argmin()) + 1], by)
+    if chosen:
+        pairs[chosen[0], long] += chosen[1]
+
+
+def _run(pairs: np.ndarray, begin: int, way: int) -> range:
+    """Matches from `begin` on that lie side by side, forwards or backwards."""
+    end = begin
+    while 0 <= end + way < len(pairs) and (pairs[end + way] - pairs[end] == way).all():
+        end += way
+    return range(begin, end + way, way)
+
+
+def _far(one: Side, here: Iterable[int], other: Side, there: Iterable[int]) -> np.ndarray:
+    return how_far(one.values[here], other.values[there])

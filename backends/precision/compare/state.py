@@ -1,0 +1,137 @@
+"""What is kept between steps (parameters, running statistics): by how much it may differ.
+
+At the first step both sides must have the same. Later it carries the noise of the optimizer: Adam makes ±lr of a
+gradient that is nothing but rounding, so that two healthy runs may be two updates apart. An update is known from the
+golden side's own steps:
+
+    allowed = ULPS · eps + 2 · Σ over the steps since the first of d(golden now, golden before)
+
+Where the largest elements of most parameters moved by about the same (Adam's lr), any element may have moved by that:
+then d is at least that step / amax.
+
+Where the first captured step is not the run's first, nothing is known of the updates before it; then a parameter is
+held against the others: HIDES times the median of their distances.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from backends.precision.compare.distance import distances, largest
+from backends.precision.dump.dump import GRADIENT, INPUT, MAX, MIN, OUTPUT, PARAMETER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from backends.precision.compare.scene import Scene
+
+Key = tuple[str, int, str]
+"""A call's name in the golden side, role, item."""
+
+BOTH_WAYS = 2.0
+OTHERS = 8.0
+SLOWLY = 0.5
+"""What moves by less in a step is kept; data are others each time. Only of MindSpore, whose dumps do not tell what is a
+parameter."""
+SPREAD = 4.0
+"""Adam's largest steps of two parameters differ by less."""
+
+WEIGHTS = (
+    (re.compile("embedding"), ("1", "weight")),
+    (re.compile("linear|conv|dense"), ("1", "2", "weight", "bias")),
+    (re.compile("layer_?norm|group_?norm|rms_?norm"), ("1", "2", "3", "weight", "bias")),
+    (re.compile("batch_?norm|instance_?norm"), ("1", "2", "3", "4", "weight", "bias", "running_mean", "running_var")),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    """After a step of a rank: the golden side's statistics of each input, and by how much it may differ. `step` is its
+    number, -1 before the first."""
+
+    step: int = -1
+    stats: Mapping[Key, np.ndarray] = field(default_factory=dict)
+    allowed: Mapping[Key, float] = field(default_factory=dict)
+
+
+def kept(scene: Scene) -> list[int]:
+    """Rows that may be parameters or other state: floating-point inputs of forward calls that both sides have."""
+    role = scene.rows.role
+    there = scene.is_tensor & (scene.eps > 0) & (role != OUTPUT) & (role != GRADIENT)
+    forward = np.array([name.direction == "forward" for name in scene.names] or [False])
+    return [int(row) for row in np.flatnonzero(there & forward[scene.rows.call])]
+
+
+def allowances(scene: Scene, before: State, step: int) -> dict[int, float]:
+    """Of each row that is state, by how much it may differ, rounding aside."""
+    rows = kept(scene)
+    parameters = _parameters(scene, rows)
+    if not before.stats:
+        return dict.fromkeys(parameters, _of_others(scene, parameters) if step > 0 else 0.0)
+    found: dict[int, float] = {}
+    moved = _moved(scene, rows, parameters, before)
+    for row in rows:
+        way = moved.get(row)
+        if row in parameters or (scene.target.framework == "mindspore" and way is not None and way < SLOWLY):
+            found[row] = before.allowed.get(_key(scene, row), 0.0) + BOTH_WAYS * (1.0 if way is None else way)
+    return found
+
+
+def after(scene: Scene, allowed: Mapping[int, float], step: int) -> State:
+    keys = {row: _key(scene, row) for row in kept(scene)}
+    return State(
+        step=step,
+        stats={key: scene.golden_stats[row] for row, key in keys.items()},
+        allowed={keys[row]: way for row, way in allowed.items() if row in keys},
+    )
+
+
+def _key(scene: Scene, row: int) -> Key:
+    name = scene.golden.calls[scene.calls.golden[scene.rows.call[row]]]
+    return name, int(scene.rows.role[row]), scene.rows.items[scene.rows.item[row]]
+
+
+def _moved(scene: Scene, rows: list[int], parameters: set[int], before: State) -> dict[int, float]:
+    """How far the golden side's tensors moved since the step before."""
+    known = [row for row in rows if _key(scene, row) in before.stats]
+    if not known:
+        return {}
+    then, now = np.stack([before.stats[_key(scene, row)] for row in known]), scene.golden_stats[known]
+    way = distances(then, now, scene.golden_size[known])
+    trained = scene.target.needs_grad[scene.rows.target[known]]
+    is_parameter = np.array([row in parameters for row in known]) & (trained | ~trained.any())
+    with np.errstate(all="ignore"):
+        step = np.abs(now[:, (MAX, MIN)] - then[:, (MAX, MIN)]).max(axis=1)
+        way[is_parameter] = np.fmax(way, _same_step(step[is_parameter]) / largest(now))[is_parameter]
+    return {row: float(one) for row, one in zip(known, way, strict=True) if one == one}
+
+
+def _same_step(steps: np.ndarray) -> float:
+    """The step of an optimizer that moves every element by about as much; 0 of one that does not."""
+    steps = steps[np.isfinite(steps)]
+    return float(steps.max()) if len(steps) and steps.max() <= SPREAD * np.median(steps) else 0.0
+
+
+def _of_others(scene: Scene, parameters: set[int]) -> float:
+    far = scene.distance[list(parameters)]
+    return OTHERS * float(np.median(far[~np.isnan(far)])) if (~np.isnan(far)).any() else 0.0
+
+
+def _parameters(scene: Scene, rows: list[int]) -> set[int]:
+    """By their values, which a module names as its own, or by their places in functions that are known."""
+    roles, mine = scene.rows.role, scene.mine
+    named = set(mine[roles == PARAMETER].tolist()) - {0}
+    return {row for row in rows if int(mine[row]) in named or _is_weight(scene, row)}
+
+
+def _is_weight(scene: Scene, row: int) -> bool:
+    name = scene.names[scene.rows.call[row]]
+    if name.type or scene.rows.role[row] > INPUT + 1:
+        return bool(scene.rows.role[row] == PARAMETER)
+    item = scene.rows.items[scene.rows.item[row]]
+    api = name.api.lower()
+    return next((item in items for pattern, items in WEIGHTS if pattern.search(api)), False)

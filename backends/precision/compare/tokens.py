@@ -1,0 +1,82 @@
+"""What two calls must have in common to be the same call, as numbers; and by their values, how near they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from backends.precision.dump.dump import MAX, MIN, NORM, OUTPUT, TENSOR
+from backends.precision.dump.names import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from backends.precision.dump.dump import Dump
+
+BACKWARD = ("backward", "parameters_grad")
+
+
+class _Numbers(dict[object, int]):
+    """A number for each thing, the same for equal ones."""
+
+    def __missing__(self, key: object) -> int:
+        self[key] = number = len(self)
+        return number
+
+
+def tokens(
+    target: Dump, golden: Dump, fixed: Mapping[int, int], *, strict: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """A number for each call of both sides: of its kind, api and direction and, where `strict`, of the module it was
+    called in and the shapes of its tensors. What is `fixed` has a number that nothing else has."""
+    numbers = _Numbers()
+    inside = all((side.parents >= 0).any() for side in (target, golden))
+    sides = [_strict(side, numbers, inside) if strict else _loose(side, numbers) for side in (target, golden)]
+    for n, (i, j) in enumerate(fixed.items()):
+        sides[0][i] = sides[1][j] = -1 - n
+    return sides[0], sides[1]
+
+
+def _loose(side: Dump, numbers: _Numbers) -> np.ndarray:
+    names = map(name_of, side.calls)
+    return np.array([numbers[name.kind, name.api, name.type, name.direction] for name in names], np.int64)
+
+
+def _strict(side: Dump, numbers: _Numbers, inside: bool) -> np.ndarray:
+    """`inside`: both sides know in which module a call was."""
+    plain = _loose(side, numbers).tolist()
+    above = [name_of(call).api for call in side.calls] if inside else []
+    modules = [above[parent] if inside and parent >= 0 else "" for parent in side.parents.tolist()]
+    shapes = _shapes(side, numbers)
+    return np.array([numbers[each] for each in zip(plain, modules, shapes, strict=True)], np.int64)
+
+
+def _shapes(side: Dump, numbers: _Numbers) -> list[bytes]:
+    """Of each call, the numbers of its tensors' shapes in their order."""
+    known = np.array([numbers[shape] for shape in side.shapes] or [0], np.int32)
+    rows = np.flatnonzero(side.kind == TENSOR)
+    shapes = known[side.shape[rows]]
+    ends = np.searchsorted(side.call[rows], np.arange(len(side.calls) + 1)).tolist()
+    return [shapes[begin:end].tobytes() for begin, end in zip(ends, ends[1:], strict=False)]
+
+
+def is_backward(side: Dump) -> np.ndarray:
+    return np.fromiter((name_of(call).direction in BACKWARD for call in side.calls), bool, len(side.calls))
+
+
+def signatures(side: Dump) -> np.ndarray:
+    """Maximum, minimum and norm of each call's first output, NaN without: (calls, 3)."""
+    rows = np.flatnonzero((side.kind == TENSOR) & (side.role == OUTPUT))
+    calls, first = np.unique(side.call[rows], return_index=True)
+    found = np.full((len(side.calls), 3), np.nan)
+    found[calls] = side.stats[rows[first]][:, (MAX, MIN, NORM)]
+    return found
+
+
+def how_far(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Of signatures beside each other, between 0 (equal, or nothing known) and 1."""
+    with np.errstate(all="ignore"):
+        scale = np.maximum(np.abs(left), np.abs(right))
+        far = np.where(scale > 0, np.abs(left - right) / scale, 0.0)
+    return np.minimum(np.nan_to_num(far, nan=0.0).max(axis=1, initial=0.0), 1.0)

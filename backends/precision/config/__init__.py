@@ -1,0 +1,1 @@
+"""The environment check: what two trainings began with, compared before their operators are."""

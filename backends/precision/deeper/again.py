@@ -1,0 +1,63 @@
+"""The runs that two dumps are from, asked for once more with a narrower capture."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backends.precision.origin import run_around
+from studio import files
+from studio import run as runs
+from studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from studio.run import Run
+
+COMMANDS = ("launch", "script")
+PLANNED = "planned"
+"""The card of both commands that says what a training captures by itself; tests hold these values against it."""
+OVER = ("done", "failed", "withdrawn")
+
+
+def values(asked: dict[str, Any], step: int, task: str, level: str, targets: tuple[str, ...]) -> dict[str, Any]:
+    """run.json's values for the same training with another capture of one step."""
+    again = copy.deepcopy(asked)
+    again[PLANNED] = {
+        "capture": "dump", "capture_at": step, "capture_steps": 1, "capture_task": task,
+        "capture_level": level if level in ("L0", "L1", "mix") else "mix", "capture_ranks": "",
+        "capture_targets": ",".join(targets), "capture_direction": "both",
+    }  # fmt: skip
+    return again
+
+
+def origin_run(dump: Path) -> Run:
+    """Raises StudioError where the dump is from elsewhere, or from a command that is no training."""
+    folder = run_around(dump)
+    if folder is None:
+        raise StudioError("precision.deeper.not_ours", folder=str(dump))
+    run = runs.open_run(folder)
+    if run.asked.command not in COMMANDS:
+        raise StudioError("precision.deeper.not_ours", folder=str(dump))
+    return run
+
+
+def run_problem(comparison: Path) -> str:
+    """A key where a comparison's trainings cannot be run again; "" where they can, or nobody knows yet."""
+    found = files.read_json(comparison / "artifacts/comparison/comparison.json")
+    passes = found.get("passes") if isinstance(found, dict) else None
+    folders = [Path(str(one.get(side))) for one in passes or () for side in ("target", "golden") if one.get(side)]
+    try:
+        for folder in folders[:2]:
+            origin_run(folder)
+    except StudioError:
+        return "precision.rule.not_ours"
+    return ""
+
+
+def is_captured(run: Run) -> bool:
+    """Whether every rank that could be asked has ended its capture: nothing more is needed of the training."""
+    ready = len(list(run.folder.glob("capture.r*.json")))
+    told = [files.read_json(path) for path in (run.folder / "artifacts" / "captures").glob("*/rank*.json")]
+    over = [one for one in told if isinstance(one, dict) and one.get("state") in OVER]
+    return bool(over) and len(over) >= ready

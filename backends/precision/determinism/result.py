@@ -1,0 +1,66 @@
+"""What came of it, as it is kept, shown and printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from studio import files
+
+if TYPE_CHECKING:
+    from studio.run import Run
+
+FILE = "artifacts/determinism.json"
+Number = float | str
+Place = Literal["input", "argument", "output", "parameter", "gradient", "call", "loss"]
+Reason = Literal["seed", "data", "update", "random", "kernel", "flow", "later"]
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """The first that the two runs do not have in common. `name`: of the call as msprobe names it, or of the loss;
+    `index`: of the tensor at its place; `reason`: what most likely makes it differ."""
+
+    step: int
+    name: str
+    place: Place
+    index: int = 0
+    rank: int = 0
+    reason: Reason = "kernel"
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One step's loss in the two runs with digests and in the one without; None where it has not got so far."""
+
+    step: int
+    first: Number | None
+    second: Number | None
+    without: Number | None
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """`capture_changes`: whether the run without a capture has other losses than both with one; None where nothing
+    tells, since those two differ already or there are no losses. `runs`: names, in the order of Row. `tensors`: how
+    many were compared."""
+
+    deterministic: bool
+    first: Difference | None
+    capture_changes: bool | None
+    runs: tuple[str, ...]
+    losses: tuple[Row, ...]
+    tensors: int
+    framework: str = ""
+
+
+def read_result(run: Run) -> Result | None:
+    try:
+        return msgspec.convert(files.read_json(run.folder / FILE), Result)
+    except msgspec.ValidationError:
+        return None
+
+
+def answer(run: Run) -> dict[str, Any]:
+    """For `--json`."""
+    found = read_result(run)
+    plain: dict[str, Any] = {} if found is None else msgspec.to_builtins(found)
+    return plain

@@ -1,0 +1,1 @@
+"""What to send to whoever mends the operator."""

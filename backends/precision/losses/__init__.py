@@ -1,0 +1,1 @@
+"""The losses of two runs, step by step."""

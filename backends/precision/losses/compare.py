@@ -1,0 +1,151 @@
+"""Two curves of one metric, step by step: how far apart they are, and whether that is more than noise. Pure.
+
+error(step)   |target - golden|             relative(step)  |target - golden| / |golden|
+mean_abs      mean error                    mean_rel        mean relative, over the steps that both have
+bias          mean (target - golden) / |golden|: of the size of mean_rel where one curve lies above the other all along
+limit         what mean_rel may be: what was asked for; else NOISES times the mean_rel between two golden runs, at least
+              LEAST; without a second golden run DEFAULT
+step_limit    what the relative error of one step may be before it is named as the first that differs: STEPS times the
+              limit, at least NOISES times the largest relative error between the golden runs
+
+The numbers are ours: 1 % of the mean is what teams commonly ask of a port, and no standard of a vendor; two runs that
+differ by chance alone are as far apart as two golden runs, and twice that leaves room for the chance in it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DEFAULT = 0.01
+LEAST = 0.001
+NOISES = 2.0
+STEPS = 5.0
+
+Verdict = Literal["pass", "differs", "nonfinite", "too_few"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """int64 steps, ascending, each once; float64 values, NaN and infinity among them."""
+
+    steps: NDArray[Any]
+    values: NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distance:
+    """Between two curves; see the module. Of steps where both are finite; figures are NaN without any. `nonfinite`: the
+    first step where only one of the two is NaN or infinite, None without."""
+
+    steps: int
+    mean_abs: float
+    mean_rel: float
+    max_abs: float
+    max_rel: float
+    max_rel_step: int | None
+    bias: float
+    nonfinite: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """`noise`: between the golden runs, where there are two. `first_beyond`: the first step over `step_limit`."""
+
+    verdict: Verdict
+    distance: Distance
+    noise: Distance | None
+    limit: float
+    step_limit: float
+    first_beyond: int | None
+
+
+def curve_of(steps: NDArray[Any], values: NDArray[Any], first: int | None = None) -> Curve:
+    """The mean of each step's points: a script may log one for each micro batch. `first`: so many steps of it."""
+    unique, starts = np.unique(steps, return_index=True)
+    with np.errstate(all="ignore"):
+        sums = np.add.reduceat(values, starts) if len(values) else np.zeros(0)
+    counts = np.diff(np.append(starts, len(values)))
+    return Curve(steps=unique[:first], values=(sums / np.maximum(counts, 1))[:first])
+
+
+def judge(
+    target: Curve, golden: Curve, golden_again: Curve | None = None, *, steps: int | None = None,
+    allow: float | None = None,
+) -> Judged:  # fmt: skip
+    """`steps`: of the common ones the first so many are looked at, and all of them have to be there."""
+    found = distance(target, golden, steps)
+    noise = distance(golden_again, golden, steps) if golden_again is not None else None
+    limit = allow if allow is not None else _limit(noise)
+    noisiest = noise.max_rel if noise is not None and noise.steps else 0.0
+    step_limit = max(STEPS * limit, NOISES * noisiest)
+    return Judged(
+        verdict=_verdict(found, limit, steps), distance=found, noise=noise, limit=limit, step_limit=step_limit,
+        first_beyond=_first_beyond(target, golden, steps, step_limit),
+    )  # fmt: skip
+
+
+def _limit(noise: Distance | None) -> float:
+    if noise is None or not noise.steps:
+        return DEFAULT
+    return max(LEAST, NOISES * noise.mean_rel)
+
+
+def _verdict(found: Distance, limit: float, steps: int | None) -> Verdict:
+    if found.nonfinite is not None:
+        return "nonfinite"
+    if found.steps < (steps or 1):
+        return "too_few"
+    return "pass" if found.mean_rel <= limit else "differs"
+
+
+def aligned(target: Curve, golden: Curve, steps: int | None = None) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Steps that both have, the first so many, and the values of either."""
+    common, ours, others = np.intersect1d(target.steps, golden.steps, assume_unique=True, return_indices=True)
+    return common[:steps], target.values[ours][:steps], golden.values[others][:steps]
+
+
+def distance(target: Curve, golden: Curve, steps: int | None = None) -> Distance:
+    common, ours, others = aligned(target, golden, steps)
+    only_one = np.flatnonzero(_only_one(ours, others))
+    both = np.isfinite(ours) & np.isfinite(others)
+    error, relative = _errors(ours[both], others[both])
+    worst = int(relative.argmax()) if len(relative) else None
+    return Distance(
+        steps=len(error), mean_abs=_mean(error), mean_rel=_mean(relative), max_abs=float(error.max(initial=0.0)),
+        max_rel=float(relative.max(initial=0.0)), max_rel_step=None if worst is None else int(common[both][worst]),
+        bias=_mean(np.sign(ours[both] - others[both]) * relative),
+        nonfinite=int(common[only_one[0]]) if len(only_one) else None,
+    )  # fmt: skip
+
+
+def _only_one(ours: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
+    """Where one is finite and the other is not, or both are not and differ."""
+    same = (ours == others) | (np.isnan(ours) & np.isnan(others))
+    return np.asarray(~(np.isfinite(ours) & np.isfinite(others)) & ~same)
+
+
+def _errors(ours: NDArray[Any], others: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """A golden loss of zero is taken for the smallest normal float32: a relative error of it is beyond any limit."""
+    error = np.abs(ours - others)
+    golden = np.maximum(np.abs(others), np.finfo(np.float32).tiny)
+    with np.errstate(over="ignore"):
+        return error, error / golden
+
+
+def _mean(values: NDArray[Any]) -> float:
+    return float(values.mean()) if len(values) else math.nan
+
+
+def _first_beyond(target: Curve, golden: Curve, steps: int | None, limit: float) -> int | None:
+    common, ours, others = aligned(target, golden, steps)
+    with np.errstate(all="ignore"):
+        beyond = _only_one(ours, others) | (_errors(ours, others)[1] > limit)
+    places = np.flatnonzero(beyond)
+    return int(common[places[0]]) if len(places) else None

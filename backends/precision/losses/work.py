@@ -1,0 +1,128 @@
+"""A comparison of losses, in the worker: once, or again and again while the runs train."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends.precision.losses import result
+from backends.precision.losses.compare import Curve, Judged, curve_of, judge
+from backends.precision.losses.result import FILE
+from studio import run as runs
+from studio.errors import StudioError
+from studio.events import Artifact, Ended, Finding, Journal, Note, Progress
+from studio.series import Curves
+from studio.supervisor import STOP
+from studio.tail import RunTail
+
+if TYPE_CHECKING:
+    from backends.precision.losses.spec import LossesSpec
+    from studio.run import Run
+
+NO = 3  # done, and the answer is no
+BETWEEN = 1.0
+"""Seconds between two looks at runs that train."""
+OVER = ("ended", "lost")
+
+
+def compare_losses(spec: LossesSpec, run: Run) -> Ended:
+    """Leaves artifacts/losses.json. Raises StudioError and OSError."""
+    journal = Journal(run.folder, 1)
+    comparing = Comparing(spec, run, journal)
+    while True:
+        are_over = comparing.are_over()
+        found = comparing.look()
+        if are_over or not spec.judging.follow:
+            return comparing.end(found)
+        if STOP.asked:
+            return Ended(code=128 + signal.SIGTERM, reason="stopped")
+        time.sleep(BETWEEN)
+
+
+class Watched:
+    """One run's curve, read on."""
+
+    def __init__(self, folder: Path) -> None:
+        self.run = runs.open_run(folder)
+        self._tail = RunTail(folder)
+        self._curves = Curves()
+
+    def curve(self, metric: str) -> Curve | None:
+        """Of the lowest rank that has the metric; later attempts hide what they went over again."""
+        while news := list(self._tail.read()):
+            for attempt, rank, events in news:
+                self._curves.extend(attempt, rank, events)
+        ranks = [rank for rank, name in self._curves.series if name == metric]
+        if not ranks:
+            return None
+        series = self._curves.series[min(ranks), metric]
+        return curve_of(series.steps, series.values)
+
+    def names(self) -> list[str]:
+        return self._curves.names()
+
+    def is_over(self) -> bool:
+        return runs.glance(self.run).state in OVER
+
+
+class Comparing:
+    def __init__(self, spec: LossesSpec, run: Run, journal: Journal) -> None:
+        self.spec, self.run, self.journal = spec, run, journal
+        self.target, self.golden = Watched(spec.runs.target_run), Watched(spec.runs.golden_run)
+        self.again = Watched(spec.runs.noise_run) if spec.runs.noise_run != Path() else None
+        self.done = -1
+
+    def are_over(self) -> bool:
+        """Asked before the last look, so that no step is missed. A step count that both have reached is enough."""
+        wanted = self.spec.judging.loss_steps
+        watched = (self.target, self.golden, *([self.again] if self.again else []))
+        return all(one.is_over() for one in watched) or bool(wanted and self.done >= wanted)
+
+    def look(self) -> Judged | None:
+        """None as long as one of them has no such metric."""
+        metric = self.spec.judging.metric
+        target, golden = self.target.curve(metric), self.golden.curve(metric)
+        again = self.again.curve(metric) if self.again else None
+        if target is None or golden is None:
+            return None
+        judging = self.spec.judging
+        found = judge(target, golden, again, steps=judging.loss_steps, allow=judging.allow_losses)
+        if found.distance.steps != self.done:
+            self.done = found.distance.steps
+            result.keep(self.run, metric, found)
+            self.journal.write(Progress(done=self.done, total=judging.loss_steps or 0, phase="check"))
+        return found
+
+    def end(self, found: Judged | None) -> Ended:
+        if found is None:
+            lacking = self.golden if self.target.curve(self.spec.judging.metric) is not None else self.target
+            raise StudioError(
+                "precision.losses.no_metric", run=lacking.run.name, metric=self.spec.judging.metric,
+                known=", ".join(lacking.names()[:20]) or "-",
+            )  # fmt: skip
+        self.journal.write(Artifact(kind="losses", path=FILE))
+        if found.verdict == "pass":
+            self.journal.write(Note(key=KEYS["pass"], args=_args(found)))
+            return Ended(code=0)
+        self.journal.write(Finding(rule=KEYS[found.verdict], severity="warning", args=_args(found)))
+        return Ended(code=NO, reason="no")
+
+
+KEYS = {
+    "pass": "precision.losses.pass",
+    "differs": "precision.losses.differ",
+    "nonfinite": "precision.losses.nonfinite",
+    "too_few": "precision.losses.too_few",
+}
+
+
+def _args(found: Judged) -> dict[str, object]:
+    """For the sentences: figures as they are written there."""
+    distance = found.distance
+    return {
+        "steps": distance.steps, "mean_abs": f"{distance.mean_abs:.3g}", "mean_rel": f"{distance.mean_rel:.3%}",
+        "limit": f"{found.limit:.3%}", "max_rel": f"{distance.max_rel:.3%}", "max_step": distance.max_rel_step or 0,
+        "step": distance.nonfinite or 0, "beyond": "-" if found.first_beyond is None else found.first_beyond,
+    }  # fmt: skip

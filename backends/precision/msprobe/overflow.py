@@ -1,0 +1,108 @@
+"""msprobe's overflow check: the call whose inputs are finite and whose outputs are not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from backends.precision.msprobe import process
+from backends.precision.msprobe.installed import version_of
+from backends.precision.msprobe.lines import overflow_line
+from studio.errors import StudioError, from_os
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+FILES = "anomaly_analyze_*.json"
+JSON = ("dump.json", "stack.json", "construct.json")
+LARGEST = 256_000_000
+
+
+class Anomaly(msgspec.Struct, frozen=True, kw_only=True):
+    """`call`: as in dump.json; `stack`: innermost line first; `modules`: those it was called in, outermost first, as
+    far as msprobe says."""
+
+    rank: int
+    call: str
+    stack: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """`anomalies`: empty where it found none; `problem`: a key under `precision.msprobe` where it could not look."""
+
+    anomalies: tuple[Anomaly, ...] = ()
+    problem: str = ""
+    args: dict[str, Any] = field(default_factory=dict)
+
+
+def check(ranks: Sequence[tuple[int, Path]], scratch: Path, python: Path, seconds: float = process.SECONDS) -> Checked:
+    """`ranks`: of one step, each with the folder of its dump.json, of which only the small files are read. Raises
+    process.Stopped."""
+    installed = version_of(python)
+    if not installed.family or installed.version.startswith("1."):
+        return Checked(problem="precision.msprobe.missing", args={"python": str(python)})
+    try:
+        scratch.mkdir(parents=True, exist_ok=True)
+        with process.workplace() as place:
+            step, out = place / "step0", place / "out"
+            for rank, folder in ranks:
+                _copy(folder, step / f"rank{rank}")
+            done = process.run(overflow_line(installed, step, out), place, scratch / "overflow.log", seconds)
+            return _checked(out, done, scratch)
+    except StudioError as error:
+        return Checked(problem=error.key, args=error.values)
+    except OSError as error:
+        return Checked(problem="precision.msprobe.failed", args={"reason": str(error)})
+
+
+def _copy(folder: Path, to: Path) -> None:
+    to.mkdir(parents=True)
+    for name in JSON:
+        if (folder / name).is_file():
+            shutil.copyfile(folder / name, to / name)
+
+
+def _checked(out: Path, done: process.Done, scratch: Path) -> Checked:
+    """It leaves no file where it found nothing, and exits with 0 all the same."""
+    found = sorted(out.glob(FILES))
+    if done.late or (done.code and not found):
+        reason = done.reason or f"exit {done.code}"
+        return Checked(problem="precision.msprobe.failed", args={"reason": reason})
+    anomalies = [one for path in found for one in read_anomalies(path)]
+    for path in found:
+        shutil.move(path, scratch / path.name)
+    return Checked(anomalies=tuple(anomalies))
+
+
+def read_anomalies(path: Path) -> tuple[Anomaly, ...]:
+    """Raises StudioError."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise StudioError("precision.msprobe.table_too_large", path=str(path), limit=1)
+        found = json.loads(path.read_bytes())  # with NaN, which msgspec refuses
+    except OSError as error:
+        raise from_os(error, path) from error
+    except (ValueError, RecursionError) as error:
+        raise StudioError("precision.msprobe.no_table", path=str(path), reason=str(error)[:200]) from error
+    return tuple(_anomalies(found))
+
+
+def _anomalies(found: Any) -> Iterator[Anomaly]:
+    for rank, nodes in found.items() if isinstance(found, dict) else ():
+        number = rank.rpartition("_")[2]
+        for node in (one for one in nodes if isinstance(one, dict)) if isinstance(nodes, list) else ():
+            yield Anomaly(
+                rank=int(number) if number.isascii() and number.isdigit() else 0, call=str(node.get("op_name", "")),
+                stack=_texts(node.get("stack_info")), modules=_texts(node.get("construct_info"))[:-1],
+            )  # fmt: skip
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()

@@ -1,0 +1,154 @@
+"""The module tree that `msprobe graph_visualize` wrote as .vis.db, one level at a time: its indexes make that cheap.
+
+Schema: msprobe/visualization/db_utils.py of 26.2 (tb_nodes, tb_stack, tb_config); tables beside these are left alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from backends.precision.msprobe.database import has_tables, opened, text
+from studio.errors import StudioError
+
+if TYPE_CHECKING:
+    import sqlite3
+    from pathlib import Path
+
+SUFFIX = ".vis.db"
+TARGET, GOLDEN = "NPU", "Bench"
+MOST_CHILDREN = 100_000
+COLUMNS = "node_name, node_type, up_node, sub_nodes, precision_index, overflow_level, matched_node_link"
+
+
+class Graphs(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file holds. `kind`: build, of one side, or compare; `task`: summary, all (tensors) or md5; `sides`:
+    TARGET, and GOLDEN where it is a comparison; `colors`: of a precision index from and up to the two numbers."""
+
+    kind: str
+    task: str
+    steps: tuple[int, ...]
+    ranks: tuple[int, ...]
+    sides: tuple[str, ...]
+    colors: tuple[tuple[float, float, str], ...] = ()
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True):
+    """A module or a call. `children`: how many it has; `precision`: msprobe's index of a comparison, from 0 (pass) to 1
+    (error), None where it has none; `overflow`: its level, or empty; `matched`: the path to its like on the other side,
+    from the root, empty without."""
+
+    name: str
+    is_module: bool
+    parent: str
+    children: int
+    precision: float | None = None
+    overflow: str = ""
+    matched: tuple[str, ...] = ()
+
+
+class Details(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a node's tensors, by their names: type, dtype, shape, Max … and of a comparison its figures, all
+    as msprobe wrote them. `stack`: innermost line first."""
+
+    inputs: dict[str, dict[str, Any]]
+    outputs: dict[str, dict[str, Any]]
+    stack: tuple[str, ...] = ()
+
+
+def read_graphs(path: Path) -> Graphs:
+    """Raises StudioError."""
+    with opened(path) as connection:
+        _check(connection, path)
+        row = connection.execute(
+            "SELECT graph_type, task, step_list, rank_list, node_colors FROM tb_config LIMIT 1"
+        ).fetchone()
+        sides = [name for (name,) in connection.execute("SELECT DISTINCT data_source FROM tb_nodes LIMIT 10")]
+    kind, task, steps, ranks, colors = row or ("", "", "[]", "[]", "{}")
+    return Graphs(
+        kind=text(kind), task=text(task), steps=_numbers(steps), ranks=_numbers(ranks),
+        sides=tuple(name for name in (TARGET, GOLDEN) if name in sides), colors=_colors(colors),
+    )  # fmt: skip
+
+
+def children(path: Path, step: int, rank: int, side: str = TARGET, parent: str = "") -> tuple[Node, ...]:
+    """What is right below a node, the roots without one, in the order in which they ended. Raises StudioError."""
+    with opened(path) as connection:
+        _check(connection, path)
+        rows = connection.execute(
+            f"SELECT {COLUMNS} FROM tb_nodes WHERE step = ? AND rank = ? AND data_source = ? AND up_node = ?"
+            " ORDER BY node_order LIMIT ?",
+            (step, rank, side, parent, MOST_CHILDREN),
+        )
+        return tuple(_node(row) for row in rows)
+
+
+def first_error(path: Path, step: int, rank: int) -> Node | None:
+    """The first call, in msprobe's order, that it does not let pass. Raises StudioError."""
+    with opened(path) as connection:
+        _check(connection, path)
+        rows = connection.execute(
+            f"SELECT {COLUMNS} FROM tb_nodes WHERE step = ? AND rank = ? AND data_source = ? AND precision_index > 0"
+            " AND node_type = '1' ORDER BY node_order LIMIT 1",
+            (step, rank, TARGET),
+        )
+        row = rows.fetchone()
+    return None if row is None else _node(row)
+
+
+def details(path: Path, step: int, rank: int, side: str, name: str) -> Details:
+    """Raises StudioError, also where there is no such node."""
+    with opened(path) as connection:
+        _check(connection, path)
+        row = connection.execute(
+            "SELECT input_data, output_data, stack_id FROM tb_nodes"
+            " WHERE step = ? AND rank = ? AND data_source = ? AND node_name = ?",
+            (step, rank, side, name),
+        ).fetchone()
+        if row is None:
+            raise StudioError("precision.msprobe.no_node", path=str(path), node=name[:200])
+        stack = connection.execute("SELECT stack_info FROM tb_stack WHERE id = ?", (text(row[2]),)).fetchone()
+    lines = _decoded(stack[0] if stack else None, list[str], [])
+    return Details(inputs=_tensors(row[0]), outputs=_tensors(row[1]), stack=tuple(lines))
+
+
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    if not has_tables(connection, "tb_nodes", "tb_stack", "tb_config"):
+        raise StudioError("precision.msprobe.no_database", path=str(path), reason="tb_nodes, tb_stack, tb_config")
+
+
+def _node(row: tuple[Any, ...]) -> Node:
+    name, kind, parent, below, precision, overflow, matched = row
+    link = _decoded(matched, list[str], [])
+    return Node(
+        name=text(name), is_module=text(kind) != "1", parent=text(parent), children=len(_decoded(below, list[str], [])),
+        precision=float(precision) if isinstance(precision, int | float) else None, overflow=text(overflow),
+        matched=tuple(link),
+    )  # fmt: skip
+
+
+def _tensors(value: Any) -> dict[str, dict[str, Any]]:
+    return {name: one for name, one in _decoded(value, dict[str, Any], {}).items() if isinstance(one, dict)}
+
+
+def _numbers(value: Any) -> tuple[int, ...]:
+    return tuple(_decoded(value, list[int], []))
+
+
+def _colors(value: Any) -> tuple[tuple[float, float, str], ...]:
+    found = _decoded(value, dict[str, Any], {})
+    ranges = [(name, one.get("value")) for name, one in found.items() if isinstance(one, dict)]
+    return tuple(
+        (float(span[0]), float(span[1]), name)
+        for name, span in ranges
+        if isinstance(span, list) and len(span) == 2 and all(isinstance(end, int | float) for end in span)
+    )
+
+
+def _decoded(value: Any, kind: Any, otherwise: Any) -> Any:
+    """JSON in a cell; msprobe leaves some empty, or writes None."""
+    try:
+        return msgspec.json.decode(text(value).encode("utf-8", "replace"), type=kind)
+    except (msgspec.MsgspecError, RecursionError):
+        return otherwise

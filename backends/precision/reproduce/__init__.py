@@ -1,0 +1,1 @@
+"""One operator by itself: a Python file and the inputs that a training gave it."""

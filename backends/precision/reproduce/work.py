@@ -1,0 +1,86 @@
+"""A reproducer, in the worker: the script, and the tensors of either side in a folder of its own."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from typing import TYPE_CHECKING, Any
+
+from backends.precision.issue.text import figures, issue_text
+from backends.precision.reproduce.script import NAME, Script, script
+from backends.precision.sides import call_of, opened, sides_of
+from studio import files, texts
+from studio.errors import StudioError, from_os
+from studio.events import Artifact, Ended, Journal, Note
+from studio.units import size
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backends.precision.reproduce.spec import ReproduceSpec
+    from backends.precision.sides import Side
+    from studio.run import Run
+
+FOLDER = "artifacts/reproducer"
+ISSUE = "issue.md"
+LARGEST = 20 * 10**9
+"""Octets of tensors that are copied: more is no reproducer that anybody could send."""
+
+
+def reproduce(spec: ReproduceSpec, run: Run) -> Ended:
+    """Leaves reproduce.py, its tensors and issue.md. Raises StudioError."""
+    comparison = opened(spec.chosen.comparison)
+    call = call_of(comparison, spec.chosen.call)
+    sides = sides_of(comparison, call)
+    made = script(sides, float(comparison.call_allowed[call]), figures(comparison, call, "en"))
+    folder = spec.written.out if spec.written.out.parts else run.folder / FOLDER
+    language = texts.language() if spec.written.report_language == "system" else spec.written.report_language
+    issue = issue_text(comparison, call, language, NAME)
+    octets = write(made, issue, sides, folder)
+    journal = Journal(run.folder, 1)
+    journal.write(Artifact(kind="reproducer", path=str(folder / NAME)))
+    journal.write(Note(key="precision.reproduce.done", args={"file": str(folder / NAME), "size": size(octets)}))
+    return Ended(code=0)
+
+
+def write(made: Script, issue: str, sides: tuple[Side, ...], folder: Path) -> int:
+    """Whole or not at all: in a folder beside it that is renamed. Returns octets. Raises StudioError."""
+    wanted = {(side.name, side.tensor(name)) for side in sides for name in made.files[side.name]}
+    octets = sum(_size(path) for _, path in wanted)
+    if octets > LARGEST:
+        raise StudioError("precision.reproduce.too_large", gigabytes=octets // 10**9)
+    making = folder.with_name(f".{folder.name}.making")
+    try:
+        shutil.rmtree(making, ignore_errors=True)
+        for side in sides:
+            (making / side.name).mkdir(parents=True)
+        for name, path in wanted:
+            shutil.copyfile(path, making / name / path.name)
+        files.write_whole(making / NAME, made.text.encode("utf-8", "replace"))
+        files.write_whole(making / ISSUE, issue.encode("utf-8", "replace"))
+        if folder.is_dir():  # empty: the spec has looked
+            folder.rmdir()
+        making.rename(folder)
+    except OSError as error:
+        shutil.rmtree(making, ignore_errors=True)
+        raise from_os(error, folder) from error
+    return octets
+
+
+def _size(path: Path) -> int:
+    """Of a file as msprobe writes them: a link might lead to what is not to be sent."""
+    try:
+        found = path.lstat()
+    except OSError as error:
+        raise StudioError("precision.reproduce.gone", path=str(path)) from error
+    if not stat.S_ISREG(found.st_mode):
+        raise StudioError("precision.reproduce.gone", path=str(path))
+    return found.st_size
+
+
+def answer(run: Run) -> dict[str, Any]:
+    """For `--json`."""
+    from studio.run import last_events
+
+    made = [one.path for one in last_events(run.folder) if isinstance(one, Artifact)]
+    return {"reproducer": made[-1]} if made else {}

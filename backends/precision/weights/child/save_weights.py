@@ -1,0 +1,90 @@
+"""Run by the user's own interpreter: reads a checkpoint with torch.load(weights_only=True) and writes its tensors as
+safetensors, which the studio reads itself.
+
+    save_weights.py <file of torch.save> <new .safetensors> <octets it may need>
+
+Ends with 10 where torch is missing, 11 where the file holds no tensors.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NO_TORCH = 10
+NO_TENSORS = 11
+DTYPES = {
+    "float64": "F64",
+    "float32": "F32",
+    "float16": "F16",
+    "bfloat16": "BF16",
+    "int64": "I64",
+    "int32": "I32",
+    "int16": "I16",
+    "int8": "I8",
+    "uint8": "U8",
+    "bool": "BOOL",
+}
+
+
+def main(source: str, target: str, octets: int) -> int:
+    try:
+        torch = importlib.import_module("torch")
+    except ImportError as error:
+        sys.stderr.write(str(error))
+        return NO_TORCH
+    limit(octets)
+    found = dict(tensors(torch, torch.load(source, map_location="cpu", weights_only=True), ""))
+    if not found:
+        return NO_TENSORS
+    write(torch, found, target)
+    return 0
+
+
+def tensors(torch: Any, value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, torch.Tensor):
+        yield name, plain(torch, value.detach())
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+    for key, one in pairs:
+        yield from tensors(torch, one, f"{name}.{key}" if name else str(key))
+
+
+def plain(torch: Any, tensor: Any) -> Any:
+    if tensor.is_quantized:
+        tensor = tensor.dequantize()
+    if tensor.layout is not torch.strided:
+        tensor = tensor.to_dense()
+    if str(tensor.dtype).rpartition(".")[2] not in DTYPES:
+        tensor = tensor.to(torch.float32)
+    return tensor.contiguous()
+
+
+def write(torch: Any, found: dict[str, Any], target: str) -> None:
+    header, end = {}, 0
+    for name, tensor in found.items():
+        begin, end = end, end + tensor.numel() * tensor.element_size()
+        dtype = DTYPES[str(tensor.dtype).rpartition(".")[2]]
+        header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [begin, end]}
+    text = json.dumps(header).encode()
+    with Path(target).open("wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for tensor in found.values():
+            file.write(memoryview(tensor.reshape(-1).view(torch.uint8).numpy()))
+
+
+def limit(octets: int) -> None:
+    """To what is mapped already, by torch, it may add so much."""
+    import resource
+
+    mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + octets, mapped + octets))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

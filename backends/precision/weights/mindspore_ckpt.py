@@ -1,0 +1,175 @@
+"""Tensors of a MindSpore checkpoint, a protobuf message, without MindSpore.
+
+    message Checkpoint { repeated Value value = 1; }
+    message Value { required string tag = 1; oneof { TensorProto tensor = 2; MapTensorProto maptensor = 3; } }
+    message TensorProto { repeated int64 dims = 1; required string tensor_type = 2; required bytes tensor_content = 3; }
+
+mindspore/ccsrc/utils/checkpoint.proto. A large tensor lies in several values of one tag, each with the dims of all of
+it; behind the last value may stand "crc_num" and ten octets (mindspore/train/serialization.py, _exec_save). dims of [0]
+are those of a number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from backends.precision.weights.stored import Stored, damaged, is_shape, octets_of
+from studio.errors import StudioError, from_os
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+VALUE = b"\x0a"
+"""With what a checkpoint begins: field 1, a message."""
+CHECK = b"crc_num"
+CHECK_LENGTH = 17
+LONGEST_NAME = 1 << 16
+MOST_VALUES = 1 << 20
+VARINT, FIXED_64, OCTETS, FIXED_32 = 0, 1, 2, 5
+DTYPES = {
+    "Float64": "float64", "Float32": "float32", "Float16": "float16", "BFloat16": "bfloat16", "Int64": "int64",
+    "Int32": "int32", "Int16": "int16", "Int8": "int8", "UInt64": "uint64", "UInt32": "uint32", "UInt16": "uint16",
+    "UInt8": "uint8", "Bool": "bool",
+}  # fmt: skip
+
+
+class _Broken(Exception):
+    pass
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    tag: str
+    dims: tuple[int, ...]
+    kind: str
+    segment: tuple[int, int]
+
+
+def read_ckpt(path: Path) -> dict[str, Stored]:
+    """In the order of the file; texts and hash tables that it may hold are left out. Raises StudioError where it is
+    damaged, encrypted, or has a dtype that is not known."""
+    try:
+        with path.open("rb") as file:
+            return _joined(path, list(_parts(file)))
+    except OSError as error:
+        raise from_os(error, path) from error
+    except _Broken:
+        raise damaged(path) from None
+
+
+def _joined(path: Path, parts: list[_Part]) -> dict[str, Stored]:
+    of_tag: dict[str, list[_Part]] = {}
+    for part in parts:
+        of_tag.setdefault(part.tag, []).append(part)
+    return {tag: _stored(path, found) for tag, found in of_tag.items()}
+
+
+def _stored(path: Path, parts: list[_Part]) -> Stored:
+    dims, kind = parts[0].dims, parts[0].kind
+    if any((part.dims, part.kind) != (dims, kind) for part in parts):
+        raise _Broken
+    if kind not in DTYPES:
+        raise StudioError("precision.weights.dtype", place=str(path), dtype=kind[:40])
+    segments = tuple(part.segment for part in parts)
+    octets = sum(size for _, size in segments)
+    shape = () if dims == (0,) and octets else dims
+    if not is_shape(shape) or octets_of(DTYPES[kind], shape) != octets:
+        raise _Broken
+    return Stored(path=path, dtype=DTYPES[kind], shape=shape, segments=segments)
+
+
+def _parts(file: BinaryIO) -> Iterator[_Part]:
+    """Raises _Broken."""
+    end = _end(file)
+    for count, (number, wire, begin, size) in enumerate(_fields(file, 0, end)):
+        if number != 1 or wire != OCTETS or count > MOST_VALUES:
+            raise _Broken
+        part = _part(file, begin, begin + size)
+        if part is not None:
+            yield part
+
+
+def _end(file: BinaryIO) -> int:
+    size = file.seek(0, 2)
+    if size < CHECK_LENGTH:
+        return size
+    file.seek(size - CHECK_LENGTH)
+    return size - CHECK_LENGTH if file.read(len(CHECK)) == CHECK else size
+
+
+def _part(file: BinaryIO, begin: int, end: int) -> _Part | None:
+    """A value; None where it is a hash table or a text."""
+    tag, tensor = "", None
+    for number, wire, at, size in _fields(file, begin, end):
+        if (number, wire) == (1, OCTETS):
+            tag = _text(file, at, size)
+        elif (number, wire) == (2, OCTETS):
+            tensor = (at, at + size)
+    return _tensor(file, tag, *tensor) if tensor else None
+
+
+def _tensor(file: BinaryIO, tag: str, begin: int, end: int) -> _Part | None:
+    dims: list[int] = []
+    kind, segment = "", (end, 0)
+    for number, wire, at, size in _fields(file, begin, end):
+        if (number, wire) == (1, VARINT):
+            dims.append(size)
+        elif (number, wire) == (1, OCTETS):  # packed
+            dims += _packed(file, at, at + size)
+        elif (number, wire) == (2, OCTETS):
+            kind = _text(file, at, size)
+        elif (number, wire) == (3, OCTETS):
+            segment = (at, size)
+    return None if kind == "str" else _Part(tag=tag, dims=tuple(dims), kind=kind, segment=segment)
+
+
+def _fields(file: BinaryIO, begin: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """(number, wire type, place, length) of each field of a message; of a number (0, the number) stand for the last.
+    https://protobuf.dev/programming-guides/encoding"""
+    at = begin
+    while at < end:
+        key, at = _varint(file, at, end)
+        number, wire = key >> 3, key & 7
+        size = {FIXED_64: 8, FIXED_32: 4}.get(wire, 0)
+        if wire in (VARINT, OCTETS):
+            size, at = _varint(file, at, end)
+        elif not size:
+            raise _Broken
+        if wire != VARINT and size > end - at:
+            raise _Broken
+        yield number, wire, at, size
+        at += 0 if wire == VARINT else size
+
+
+def _varint(file: BinaryIO, at: int, end: int) -> tuple[int, int]:
+    file.seek(at)
+    octets = file.read(min(10, end - at))
+    value = 0
+    for place, octet in enumerate(octets):
+        value |= (octet & 127) << 7 * place
+        if octet < 128:
+            return value, at + place + 1
+    raise _Broken
+
+
+def _packed(file: BinaryIO, at: int, end: int) -> list[int]:
+    if end - at > LONGEST_NAME:
+        raise _Broken
+    found = []
+    while at < end:
+        value, at = _varint(file, at, end)
+        found.append(value)
+    return found
+
+
+def _text(file: BinaryIO, at: int, size: int) -> str:
+    if size > LONGEST_NAME:
+        raise _Broken
+    file.seek(at)
+    try:
+        return file.read(size).decode()
+    except UnicodeDecodeError:
+        raise _Broken from None

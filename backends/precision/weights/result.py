@@ -1,0 +1,127 @@
+"""artifacts/weights.json: every pair of tensors and how far apart it is."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from backends.precision.measure.formats import number
+from backends.precision.weights.names import How  # noqa: TC001 - msgspec reads it
+from studio import files
+from studio.events import Number  # noqa: TC001 - msgspec reads it
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backends.precision.measure.measures import Measures, Tensor
+    from backends.precision.weights.names import Pair
+    from studio.run import Run
+
+FILE = "artifacts/weights.json"
+State = Literal["equal", "close", "differs"]
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A pair, named as the golden side does. `how`: order is a suggestion. `state`: equal in every value and in dtype;
+    close: not, but within what is allowed. The measures are those of measure/measures.py; NaN where shapes differ:
+    `reason` is a key then."""
+
+    name: str
+    target: str
+    how: How
+    state: State
+    dtype: str
+    golden_dtype: str
+    shape: tuple[int, ...]
+    golden_shape: tuple[int, ...]
+    max_abs: Number
+    max_rel: Number
+    mean_abs: Number
+    l2_rel: Number
+    cosine: Number
+    ulp: Number
+    nonfinite: int = 0
+    nonfinite_differs: int = 0
+    reason: str = ""
+
+
+class Weights(msgspec.Struct, frozen=True, kw_only=True):
+    """`rows` in the order of the golden checkpoint; `missing`: what the target lacks; `extra`: what only it has."""
+
+    target: str
+    golden: str
+    allow: float
+    rows: tuple[Row, ...]
+    missing: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+
+    def first_different(self) -> Row | None:
+        return next((row for row in self.rows if row.state == "differs"), None)
+
+    def largest(self) -> Row | None:
+        """The pair that is furthest apart; shapes that differ are further than any number."""
+        apart = [row for row in self.rows if row.state != "equal"]
+        return max(apart, key=_distance, default=None)
+
+    def count(self, state: State) -> int:
+        return sum(row.state == state for row in self.rows)
+
+    def passes(self) -> bool:
+        return not (self.missing or self.extra or self.count("differs"))
+
+
+def row_of(pair: Pair, target: Tensor, golden: Tensor, found: Measures, allow: float) -> Row:
+    is_equal = found.equal and target.dtype == golden.dtype
+    is_close = allow > 0 and not found.nonfinite_differs and found.l2_rel <= allow
+    numbers = ("max_abs", "max_rel", "mean_abs", "l2_rel", "cosine", "ulp")
+    return Row(
+        name=pair.golden, target=pair.target, how=pair.how,
+        state="equal" if is_equal else "close" if is_close else "differs",
+        dtype=target.dtype, golden_dtype=golden.dtype, shape=tuple(target.shape), golden_shape=tuple(golden.shape),
+        nonfinite=found.nonfinite, nonfinite_differs=found.nonfinite_differs, reason=found.reason,
+        **{name: number(getattr(found, name)) for name in numbers},
+    )  # fmt: skip
+
+
+def _distance(row: Row) -> float:
+    distance = float(row.l2_rel)
+    return math.inf if math.isnan(distance) else distance
+
+
+def keep(run: Run, found: Weights) -> None:
+    """Raises OSError."""
+    files.write_json(run.folder / FILE, found)
+
+
+def read(folder: Path) -> Weights | None:
+    """None where the file is missing, damaged, or of another studio."""
+    try:
+        return msgspec.convert(files.read_json(folder / FILE), Weights)
+    except msgspec.ValidationError:
+        return None
+
+
+def answer(run: Run) -> dict[str, Any]:
+    """What `--json` adds."""
+    found = read(run.folder)
+    if found is None:
+        return {}
+    first, largest = found.first_different(), found.largest()
+    return {
+        "first_different": first.name if first else None,
+        "tensors": len(found.rows),
+        "differs": found.count("differs"),
+        "close": found.count("close"),
+        "equal": found.count("equal"),
+        "missing": list(found.missing),
+        "extra": list(found.extra),
+        "suggested": [{"golden": row.name, "target": row.target} for row in found.rows if row.how == "order"],
+        "largest": None if largest is None else _told(largest),
+    }
+
+
+def _told(row: Row) -> dict[str, Any]:
+    names = ("name", "l2_rel", "max_abs", "max_rel", "cosine", "ulp", "reason")
+    return {name: getattr(row, name) for name in names}

@@ -1,0 +1,72 @@
+"""Tensors of a file in the safetensors format: the length of a header, the header in JSON, then the data.
+
+https://huggingface.co/docs/safetensors/index#format
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from backends.precision.weights.stored import Stored, damaged, is_shape, octets_of
+from studio.errors import StudioError, from_os
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LONGEST_HEADER = 100 << 20
+"""As in the library of Hugging Face."""
+METADATA = "__metadata__"
+DTYPES = {
+    "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32",
+    "I16": "int16", "I8": "int8", "U64": "uint64", "U32": "uint32", "U16": "uint16", "U8": "uint8", "BOOL": "bool",
+    "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "C64": "complex64",
+}  # fmt: skip
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    dtype: str
+    shape: tuple[int, ...]
+    data_offsets: tuple[int, int]
+
+
+def is_safetensors(start: bytes) -> bool:
+    """By the first nine octets: no header is longer than allowed, and it is an object."""
+    return len(start) >= 9 and 2 <= int.from_bytes(start[:8], "little") <= LONGEST_HEADER and start[8:9] == b"{"
+
+
+def read_safetensors(path: Path) -> dict[str, Stored]:
+    """In the order of their data. Raises StudioError where the file is damaged or has a dtype that is not known."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(8)
+            size = file.seek(0, 2)
+            length = int.from_bytes(start, "little")
+            if len(start) < 8 or length > LONGEST_HEADER or 8 + length > size:
+                raise damaged(path)
+            file.seek(8)
+            header = _decoded(file.read(length), path)
+    except OSError as error:
+        raise from_os(error, path) from error
+    entries = sorted(header.items(), key=lambda item: item[1].data_offsets)
+    return {name: _stored(path, entry, 8 + length, size) for name, entry in entries}
+
+
+def _decoded(text: bytes, path: Path) -> dict[str, _Entry]:
+    try:
+        raw = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        return {name: msgspec.json.decode(one, type=_Entry) for name, one in raw.items() if name != METADATA}
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        raise damaged(path) from None
+
+
+def _stored(path: Path, entry: _Entry, data: int, size: int) -> Stored:
+    dtype = DTYPES.get(entry.dtype)
+    if dtype is None:
+        raise StudioError("precision.weights.dtype", place=str(path), dtype=entry.dtype[:40])
+    begin, end = entry.data_offsets
+    is_whole = 0 <= begin <= end <= size - data and is_shape(entry.shape)
+    if not is_whole or octets_of(dtype, entry.shape) != end - begin:
+        raise damaged(path)
+    return Stored(path=path, dtype=dtype, shape=entry.shape, segments=((data + begin, end - begin),))

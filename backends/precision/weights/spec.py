@@ -1,0 +1,47 @@
+"""Which checkpoints are compared, and what difference is accepted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from studio.schema import Problem, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoints:
+    """Files, folders of them, or runs of the studio, whose last checkpoint is meant."""
+
+    target_weights: Path = option(Path(), positional=True, wants="file")
+    golden_weights: Path = option(Path(), positional=True, wants="file")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accepted:
+    """`allow_weights`: the largest |target - golden| / |golden|, of each tensor as a whole, that still passes; with 0
+    all values have to be equal, and dtypes. `torch_python`: has the torch for files that only torch can read; empty:
+    the studio's own."""
+
+    allow_weights: float = option(0.0, low=0, high=1e6, spelled="allow")
+    torch_python: Path = option(Path(), wants="file")
+
+
+def _both_are_there(spec: WeightsSpec) -> Iterable[Problem]:
+    given = spec.checkpoints
+    for name, path in (("target_weights", given.target_weights), ("golden_weights", given.golden_weights)):
+        if path == Path():
+            yield Problem(field=name, rule="precision.rule.no_weights")
+        elif not path.exists():
+            yield Problem(field=name, rule="precision.rule.weights_not_there", args={"place": str(path)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightsSpec:
+    checkpoints: Checkpoints = field(default_factory=Checkpoints)
+    accepted: Accepted = field(default_factory=Accepted)
+
+    RULES = (_both_are_there,)

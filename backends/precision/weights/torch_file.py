@@ -1,0 +1,133 @@
+"""Tensors of a checkpoint that torch.save wrote, read as data: nothing is imported, called or executed.
+
+As dump/opcodes.py, with what a dictionary of tensors needs beside: dictionaries, lists, numbers and texts. Whatever
+names another function or class is refused; a child with torch.load(weights_only=True) may still read it.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any, cast
+
+from backends.precision.dump import container, opcodes, tensors
+from backends.precision.dump.opcodes import Described, Refused
+from studio.errors import StudioError, from_os
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+    from backends.precision.dump.tensors import TensorFile
+
+NEEDS_TORCH = "precision.weights.needs_torch"
+"""The key of the error for which the child is the answer."""
+LONGEST = 64 << 20
+MOST_VALUES = 1 << 20
+DEEPEST = 16
+
+
+def read_torch(path: Path) -> dict[str, TensorFile]:
+    """By name; those of dictionaries in it as "optimizer.state.0.exp_avg". Raises StudioError: of key NEEDS_TORCH where
+    only torch can read it, of others where it is damaged."""
+    try:
+        with path.open("rb") as file:
+            return _tensors(path, file)
+    except OSError as error:
+        raise from_os(error, path) from error
+    except (container.Damaged, KeyError):
+        raise StudioError("precision.weights.damaged", place=str(path)) from None
+    except container.Packed:
+        raise StudioError("precision.dump.compressed", place=str(path)) from None
+    except Refused:
+        raise StudioError(NEEDS_TORCH, place=str(path)) from None
+
+
+def _tensors(path: Path, file: BinaryIO) -> dict[str, TensorFile]:
+    members = {name.partition("/")[2]: one for name, one in container.members(file).items()}
+    if "byteorder" in members and _content(file, members["byteorder"]) != b"little":
+        raise Refused
+    found = _described(_content(file, members["data.pkl"]))
+    return {name: tensors._in_storage(path, one, members[f"data/{one.key}"]) for name, one in found.items()}
+
+
+def _content(file: BinaryIO, member: container.Member) -> bytes:
+    if member.size > LONGEST:
+        raise Refused
+    file.seek(member.begin)
+    return file.read(member.size)
+
+
+def _described(code: bytes) -> dict[str, Described]:
+    try:
+        return dict(_flat(_Reader(code).run(), "", 0))
+    except (IndexError, KeyError, struct.error, UnicodeDecodeError, TypeError, ValueError, AttributeError):
+        raise Refused from None
+
+
+def _flat(value: Any, name: str, depth: int) -> Iterator[tuple[str, Described]]:
+    """What is no tensor is left out."""
+    if depth > DEEPEST:
+        raise Refused
+    if isinstance(value, Described):
+        yield name, value
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
+    for key, one in pairs:
+        yield from _flat(one, f"{name}.{key}" if name else str(key), depth + 1)
+
+
+class _Reader(opcodes._Reader):
+    """A stack machine over more opcodes; every dictionary and list is one of its own."""
+
+    def run(self) -> Any:
+        while True:
+            opcode = self.take(1)
+            if opcode == b".":
+                return self.stack.pop() if len(self.stack) == 1 else None
+            if opcode in FRESH:
+                self.stack.append(FRESH[opcode]())
+            elif opcode in opcodes.CONSTANTS:
+                self.stack.append(opcodes.CONSTANTS[opcode])
+            else:
+                OPCODES[opcode](self)
+            if len(self.stack) + len(self.memo) > MOST_VALUES:
+                raise Refused
+
+    def reduce(self) -> None:
+        args, name = self.stack.pop(), self.stack.pop()
+        self.stack.append({} if name.name == "OrderedDict" and not args else opcodes._rebuilt(name, args))
+
+    def set_items(self) -> None:
+        found = self.pop_to_mark()
+        cast("dict[Any, Any]", self.stack[-1]).update(zip(found[::2], found[1::2], strict=True))
+
+    def set_item(self) -> None:
+        value, key = self.stack.pop(), self.stack.pop()
+        self.stack[-1][key] = value
+
+    def append(self) -> None:
+        value = self.stack.pop()
+        self.stack[-1].append(value)
+
+    def extend(self) -> None:
+        found = self.pop_to_mark()
+        self.stack[-1].extend(found)
+
+    def text_of_octets(self, form: str) -> None:
+        self.stack.append(self.take(self.number(form)).decode("utf-8", "replace"))
+
+
+FRESH: dict[bytes, Callable[[], Any]] = {b"}": dict, b"]": list}
+
+OPCODES: dict[bytes, Callable[[Any], Any]] = {
+    **opcodes.OPCODES,
+    b"R": _Reader.reduce,
+    b"u": _Reader.set_items,
+    b"s": _Reader.set_item,
+    b"a": _Reader.append,
+    b"e": _Reader.extend,
+    b"b": lambda reader: reader.stack.pop(),  # the attributes of an OrderedDict: versions of modules
+    b"G": lambda reader: reader.stack.append(struct.unpack(">d", reader.take(8))[0]),
+    b"C": lambda reader: reader.text_of_octets("<B"),
+    b"B": lambda reader: reader.text_of_octets("<I"),
+}

@@ -1,0 +1,151 @@
+"""What makes two healthy runs differ, and operators that are wrong inside, both below what msprobe sees.
+
+A mode of torch's dispatcher stands under every operator, also those of the backward pass: what it changes is the
+operator's own result, as on another device. What msprobe itself computes of a tensor is left as it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Fault = Callable[[torch.Tensor], torch.Tensor]
+
+NOISES = ("ulp", "kernels", "double", "threads", "autocast", "hooked")
+# Their results are bits of a generator or masks of ones and zeros, on every device.
+EXACT = ("bernoulli", "rand", "uniform", "arange", "full", "zeros", "ones", "empty", "native_dropout", "triu", "eq")
+aten = torch.ops.aten
+
+
+class Kernels(TorchDispatchMode):
+    """`noise`: "" or "ulp": 1 to 4 units in the last place on each result; "kernels": each operator computed in twice
+    the width and rounded. `fault`: (operator, which of its calls, which of its results, what becomes of it)."""
+
+    def __init__(self, noise: str = "", fault: tuple[str, int, int, Fault] | None = None) -> None:
+        super().__init__()
+        self.noise, self.fault = noise, fault
+        self.is_paused = False
+        self.calls: dict[str, int] = {}
+        self.hit = False
+        self.generator = torch.Generator().manual_seed(7)
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if self.is_paused or not _computes(func):
+            return func(*args, **kwargs)
+        result = self._in_double(func, args, kwargs) if self.noise == "kernels" else func(*args, **kwargs)
+        if self.noise == "ulp":
+            result = pytree.tree_map_only(torch.Tensor, self._noised, result)
+        return self._wrong(func.overloadpacket.__name__, result)
+
+    def _wrong(self, name: str, result: Any) -> Any:
+        if self.fault is None or self.fault[0] != name:
+            return result
+        self.calls[name] = self.calls.get(name, -1) + 1
+        if self.calls[name] != self.fault[1]:
+            return result
+        self.hit = True
+        if isinstance(result, torch.Tensor):
+            return self.fault[3](result)
+        return tuple(self.fault[3](one) if i == self.fault[2] else one for i, one in enumerate(result))
+
+    def _noised(self, value: torch.Tensor) -> torch.Tensor:
+        if not value.is_floating_point() or not value.numel():
+            return value
+        ulps = torch.ops.aten.randint.low_generator(1, 5, value.shape, generator=self.generator)
+        sign = torch.ops.aten.randint.low_generator(0, 2, value.shape, generator=self.generator)
+        eps = torch.finfo(value.dtype).eps / 2  # half: an ulp is eps to eps / 2 of a value
+        factor = aten.add.Scalar(aten.mul.Scalar(aten.mul.Tensor(ulps, aten.sub.Scalar(aten.mul.Scalar(sign, 2), 1)),
+                                                 eps), 1)  # fmt: skip
+        wide = aten.mul.Tensor(aten._to_copy.default(value, dtype=torch.float64), factor)
+        return aten._to_copy.default(wide, dtype=value.dtype)
+
+    def _in_double(self, func: Any, args: Any, kwargs: Any) -> Any:
+        narrow: list[torch.dtype] = []
+
+        def widen(value: torch.Tensor) -> torch.Tensor:
+            if value.dtype in (torch.float32, torch.bfloat16, torch.float16):
+                narrow.append(value.dtype)
+                return aten._to_copy.default(value, dtype=torch.float64)
+            return value
+
+        wide_args, wide_kwargs = pytree.tree_map_only(torch.Tensor, widen, (args, kwargs))
+        if not narrow or func.overloadpacket.__name__ in ("_to_copy", "native_batch_norm"):
+            return func(*args, **kwargs)
+        result = func(*wide_args, **wide_kwargs)
+        dtype = max(set(narrow), key=lambda one: torch.finfo(one).bits)
+        return pytree.tree_map_only(
+            torch.Tensor,
+            lambda one: aten._to_copy.default(one, dtype=dtype) if one.dtype == torch.float64 else one,
+            result,
+        )
+
+
+def _computes(func: Any) -> bool:
+    """Whether an operator gives a result of its own: no view, nothing written in place, nothing exact."""
+    name = func.overloadpacket.__name__
+    schema = func._schema
+    if schema.is_mutable or any(one.alias_info is not None for one in schema.returns):
+        return False
+    return name not in ("_to_copy", "clone", "detach", "alias") and not name.startswith(EXACT)
+
+
+@contextlib.contextmanager
+def threads_and_kernels(noise: str) -> Iterator[None]:
+    """Another number of threads, and without oneDNN."""
+    if noise != "threads":
+        yield
+        return
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        with torch.backends.mkldnn.flags(enabled=False):
+            yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def hooked(model: torch.nn.Module) -> None:
+    """Noise by hooks of every module: what it returns differs by 1 to 4 units in the last place from what its last
+    operator gave, so it shows at the inputs of the next. Its gradient is that of the unchanged value."""
+    generator = torch.Generator().manual_seed(11)
+
+    def hook(module: Any, args: Any, out: Any) -> Any:
+        return _Near.apply(out, generator) if isinstance(out, torch.Tensor) and out.is_floating_point() else out
+
+    for one in model.modules():
+        one.register_forward_hook(hook)
+
+
+class _Near(torch.autograd.Function):
+    @staticmethod
+    def forward(context: Any, value: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        ulps = aten.randint.low_generator(-4, 5, value.shape, generator=generator)
+        factor = aten.add.Scalar(aten.mul.Scalar(ulps, torch.finfo(value.dtype).eps / 2), 1)
+        return aten._to_copy.default(aten.mul.Tensor(value, factor), dtype=value.dtype)
+
+    @staticmethod
+    def backward(context: Any, gradient: torch.Tensor) -> Any:
+        return gradient, None
+
+
+def pausing(mode: Kernels, collect: Any) -> Any:
+    """`collect`, one of msprobe's own functions, with the mode out of its way."""
+
+    @functools.wraps(collect)
+    def paused(*args: Any, **kwargs: Any) -> Any:
+        before, mode.is_paused = mode.is_paused, True
+        try:
+            return collect(*args, **kwargs)
+        finally:
+            mode.is_paused = before
+
+    return paused

@@ -1,0 +1,126 @@
+"""`python -m tests.planted.torch_dumps ORDERS`: makes all the dumps that a file of JSON lines orders."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
+
+import torch
+from msprobe.pytorch import PrecisionDebugger
+
+from tests.planted import cnn, faults, transformer
+from tests.planted.noise import Kernels, hooked, pausing, threads_and_kernels
+from tests.planted.orders import gather, settings_of
+
+MODELS = {"transformer": transformer, "cnn": cnn}
+
+
+class Dumping:
+    """msprobe's debugger is one for the whole process and reads its file again where that has changed."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.config = scratch / "msprobe.json"
+        self.debugger: Any = None
+
+    def dump(self, order: dict[str, Any]) -> None:
+        folder = Path(order["folder"])
+        making = folder.with_name(folder.name + ".making")
+        shutil.rmtree(making, ignore_errors=True)
+        for rank in range(order["ranks"]):
+            self._dump_rank(order, making / f"of{rank}", rank)
+        gather(making, folder, order["ranks"])
+
+    def _dump_rank(self, order: dict[str, Any], out: Path, rank: int) -> None:
+        noise = order["noise"]
+        planted = order["plant"] if order["plant_rank"] in (None, rank) else ""
+        made = MODELS[order["model"]]
+        on_step = order["plant_step"]
+        model = made.make(planted if on_step is None else "", order["block"])
+        other = None if on_step is None else made.make(planted, order["block"])
+        for one in filter(None, (model, other)):
+            if noise == "double":
+                one.double()
+            if noise == "hooked":
+                hooked(one)
+        self._train(order, model, other, out, rank, planted)
+
+    def _train(self, order: dict[str, Any], model: Any, other: Any, out: Path, rank: int, planted: str) -> None:
+        noise, on_step = order["noise"], order["plant_step"]
+        optimizer = {"adamw": torch.optim.AdamW, "": torch.optim.SGD, "sgd": torch.optim.SGD}[order["optimizer"]](
+            model.parameters(), lr=0.01 if order["optimizer"] == "adamw" else 0.1
+        )
+        self._configure(order, out)
+        for step in range(order["steps"]):
+            now = model
+            if other is not None and step == on_step:
+                other.load_state_dict(model.state_dict())
+                now = other
+            fault = faults.FAULTS.get(planted) if on_step in (None, step) else None
+            mode = Kernels({"autocast": "kernels"}.get(noise, noise if noise in ("ulp", "kernels") else ""), fault)
+            optimizer.zero_grad()
+            now.zero_grad()
+            self._step(order, now, mode, step, rank, planted)
+            assert fault is None or mode.hit, (planted, mode.calls)
+            if now is not model:
+                for mine, its in zip(model.parameters(), now.parameters(), strict=True):
+                    mine.grad = its.grad
+            optimizer.step()
+
+    def _step(self, order: dict[str, Any], model: Any, mode: Kernels, step: int, rank: int, planted: str) -> None:
+        noise, scale = order["noise"], 2.0 if planted == "gradient scaled" else 1.0
+        given = MODELS[order["model"]].batch(planted, step, rank)
+        if noise == "double":
+            given = tuple(one.double() if one.is_floating_point() else one for one in given)
+        collector = self.debugger.service.data_collector
+        for name in dir(type(collector)):
+            if "_data_collect" in name:
+                setattr(collector, name, pausing(mode, getattr(type(collector), name).__get__(collector)))
+        half = torch.autocast("cpu", torch.bfloat16) if order["autocast"] else contextlib.nullcontext()
+        self.debugger.start(model)
+        with threads_and_kernels(noise), mode:
+            with half:
+                loss = model(*given)
+            loss.backward(gradient=torch.tensor(scale, dtype=loss.dtype))
+        self.debugger.stop()
+        self.debugger.step()
+
+    def _configure(self, order: dict[str, Any], out: Path) -> None:
+        settings = settings_of(order, out)
+        if self.debugger is None:
+            self._write(settings)
+            self.debugger = PrecisionDebugger(config_path=str(self.config))
+        else:
+            self._write(settings | {"dump_enable": False})
+            self.debugger._maybe_reload_config(force=True)
+            self._write(settings)
+            self.debugger._maybe_reload_config(force=True)
+        self.debugger.set_init_step(0)
+
+    def _write(self, settings: dict[str, Any]) -> None:
+        self.config.write_text(json.dumps(settings))
+
+
+def main() -> int:
+    torch.set_num_threads(1)
+    orders = [json.loads(line) for line in Path(sys.argv[1]).read_text("utf-8").splitlines()]
+    dumping = Dumping(Path(sys.argv[1]).parent)
+    failed = 0
+    for order in orders:
+        try:
+            dumping.dump(order)
+        except Exception:
+            failed += 1
+            print(f"FAILED {order}", traceback.format_exc(), sep="\n", file=sys.stderr, flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

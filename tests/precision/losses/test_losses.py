@@ -1,0 +1,132 @@
+"""The command compare-losses over real folders of runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from backends.precision.losses import result
+from backends.precision.losses.spec import Judging, LossesSpec, Runs
+from backends.precision.losses.work import compare_losses
+from studio import run as runs
+from studio import schema
+from studio.errors import StudioError
+from studio.events import Ended, Journal, Metric
+from tests.runs import events_of, wait_for
+from tests.studio.test_command_line import last_json, studio
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from studio.run import Run
+
+
+def trained(folder: Path, losses: Sequence[float | str], name: str = "loss", *, is_over: bool = True) -> Run:
+    run = runs.create(folder / "trained", "launch", {})
+    journal = Journal(run.folder, 1)
+    journal.write(*(Metric(step=step, values={name: loss}) for step, loss in enumerate(losses, 1)))
+    if is_over:
+        journal.write(Ended(code=0))
+    return run
+
+
+def compared(folder: Path, target: Run, golden: Run, **judging: Any) -> tuple[Ended, dict[str, Any], Run]:
+    again = judging.pop("again", None)
+    given = Runs(target_run=target.folder, golden_run=golden.folder)
+    if again:
+        given = Runs(target_run=target.folder, golden_run=golden.folder, noise_run=again.folder)
+    spec = LossesSpec(runs=given, judging=Judging(**judging))
+    run = runs.create(folder / "runs", "compare-losses", schema.to_json(spec))
+    ended = compare_losses(spec, run)
+    return ended, result.answer(run), run
+
+
+GOLDEN = [2.0 - step / 100 for step in range(100)]
+
+
+def test_that_equal_losses_pass_and_the_figures_are_kept(tmp_path: Path) -> None:
+    ended, answer, run = compared(tmp_path, trained(tmp_path, GOLDEN), trained(tmp_path, GOLDEN))
+    assert ended.code == 0
+    assert (answer["pass"], answer["steps"], answer["mean_rel"], answer["first_beyond"]) == (True, 100, 0, None)
+    assert answer["noise"] is None
+    assert [event.key for event in events_of(run) if hasattr(event, "key")] == ["precision.losses.pass"]
+
+
+def test_that_losses_apart_are_a_no(tmp_path: Path) -> None:
+    off = [*GOLDEN[:60], *(loss * 1.2 for loss in GOLDEN[60:])]
+    ended, answer, run = compared(tmp_path, trained(tmp_path, off), trained(tmp_path, GOLDEN))
+    assert (ended.code, ended.reason) == (3, "no")
+    assert (answer["verdict"], answer["first_beyond"], answer["mean_rel"]) == ("differs", 61, pytest.approx(0.08))
+    assert [event.rule for event in events_of(run) if hasattr(event, "rule")] == ["precision.losses.differ"]
+
+
+def test_that_the_noise_of_a_second_golden_run_counts(tmp_path: Path) -> None:
+    runs_of = [trained(tmp_path, [loss * (1 + sign * 0.02) for loss in GOLDEN]) for sign in (1, 0, -1)]
+    assert compared(tmp_path, runs_of[0], runs_of[1])[0].code == 3
+    ended, answer, _ = compared(tmp_path, runs_of[0], runs_of[1], again=runs_of[2])
+    assert (ended.code, answer["limit"]) == (0, pytest.approx(0.04))
+
+
+def test_that_a_nan_on_one_side_is_a_no_and_can_be_read_as_json(tmp_path: Path) -> None:
+    broken = trained(tmp_path, [*GOLDEN[:10], "NaN", *GOLDEN[11:]])
+    ended, answer, _ = compared(tmp_path, broken, trained(tmp_path, GOLDEN))
+    assert (ended.code, answer["verdict"], answer["nonfinite"]) == (3, "nonfinite", 11)
+
+
+def test_that_a_later_attempt_hides_what_it_went_over_again(tmp_path: Path) -> None:
+    resumed = trained(tmp_path, [*GOLDEN[:50], *([9.0] * 10)], is_over=False)
+    later = Journal(resumed.folder, 2)
+    later.write(*(Metric(step=step, values={"loss": GOLDEN[step - 1]}) for step in range(51, 101)), Ended(code=0))
+    ended, answer, _ = compared(tmp_path, resumed, trained(tmp_path, GOLDEN))
+    assert (ended.code, answer["steps"], answer["max_abs"]) == (0, 100, 0)
+
+
+def test_that_a_missing_metric_says_which_there_are(tmp_path: Path) -> None:
+    with pytest.raises(StudioError) as error:
+        compared(tmp_path, trained(tmp_path, GOLDEN), trained(tmp_path, GOLDEN, name="train_loss"))
+    assert error.value.key == "precision.losses.no_metric"
+    assert error.value.values["known"] == "train_loss"
+
+
+def test_that_another_metric_may_be_named(tmp_path: Path) -> None:
+    pair = [trained(tmp_path, GOLDEN, name="损失") for _ in range(2)]
+    assert compared(tmp_path, *pair, metric="损失")[0].code == 0
+
+
+def test_that_too_few_steps_are_a_no(tmp_path: Path) -> None:
+    ended, answer, _ = compared(tmp_path, trained(tmp_path, GOLDEN[:20]), trained(tmp_path, GOLDEN), loss_steps=50)
+    assert (ended.code, answer["verdict"], answer["steps"]) == (3, "too_few", 20)
+
+
+def test_that_runs_that_train_are_followed_to_their_end(tmp_path: Path) -> None:
+    target, golden = trained(tmp_path, GOLDEN[:5], is_over=False), trained(tmp_path, GOLDEN)
+    line = [
+        sys.executable, "-I", "-m", "studio", "--no-project", "compare-losses", str(target.folder), str(golden.folder),
+        "--follow", "--json",
+    ]  # fmt: skip
+    child = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        folder = tmp_path / "home" / "state" / "ascend-studio" / "runs"
+        wait_for(lambda: [run for run in runs.runs_in(folder) if result.read(run.folder).get("steps") == 5])
+        assert child.poll() is None
+        journal = Journal(target.folder, 1)
+        journal.write(*(Metric(step=step, values={"loss": GOLDEN[step - 1]}) for step in range(6, 101)), Ended(code=0))
+        out, error = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert child.returncode == 0, error
+    assert '"steps": 100' in out
+
+
+def test_that_the_command_line_finds_runs_and_ends_with_3(tmp_path: Path) -> None:
+    off, golden = trained(tmp_path, [loss * 2 for loss in GOLDEN]), trained(tmp_path, GOLDEN)
+    done = studio("compare-losses", str(off.folder), str(golden.folder), "--steps", "50", "--json", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert last_json(done)["mean_rel"] == pytest.approx(1)
+    done = studio("compare-losses", str(off.folder), str(golden.folder), "--allow", "1.5", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "150" in done.stderr

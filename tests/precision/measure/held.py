@@ -1,0 +1,36 @@
+"""Tensors of tests: held in memory, or lying in a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from backends.precision.weights.stored import Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Held:
+    array: np.ndarray[Any, Any]
+    dtype: str
+    shape: tuple[int, ...]
+
+    def chunks(self, count: int) -> Iterator[np.ndarray[Any, Any]]:
+        flat = self.array.reshape(-1)
+        for begin in range(0, len(flat), count):
+            yield flat[begin : begin + count]
+
+
+def held(values: Any, dtype: str = "") -> Held:
+    array = np.asarray(values)
+    return Held(array, dtype or array.dtype.name, array.shape)
+
+
+def in_file(path: Path, array: np.ndarray[Any, Any], dtype: str = "") -> Stored:
+    array.tofile(path)
+    return Stored(path=path, dtype=dtype or array.dtype.name, shape=array.shape, segments=((0, array.nbytes),))

@@ -1,0 +1,131 @@
+"""The command compare-weights: its answer and its exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from backends.precision.weights import result
+from backends.precision.weights.spec import Accepted, Checkpoints, WeightsSpec
+from backends.precision.weights.work import compare_weights
+from studio import run as runs
+from studio import schema
+from tests.runs import events_of
+from tests.studio.test_command_line import last_json, studio
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from studio.events import Ended
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+@pytest.fixture
+def weights() -> Arrays:
+    rng = np.random.default_rng(3)
+    return {
+        "a.weight": rng.standard_normal((40, 30)).astype(np.float32),
+        "b.weight": rng.standard_normal((30, 20)).astype(np.float32),
+        "c.bias": np.zeros(20, np.float32),
+    }
+
+
+def compared(tmp_path: Path, target: Arrays, golden: Arrays, allow: float = 0) -> tuple[Ended, dict[str, Any]]:
+    save_file(target, tmp_path / "target 权重.safetensors")
+    save_file(golden, tmp_path / "golden.safetensors")
+    checkpoints = Checkpoints(
+        target_weights=tmp_path / "target 权重.safetensors", golden_weights=tmp_path / "golden.safetensors"
+    )
+    spec = WeightsSpec(checkpoints=checkpoints, accepted=Accepted(allow_weights=allow))
+    run = runs.create(tmp_path / "runs", "compare-weights", schema.to_json(spec))
+    ended = compare_weights(spec, run)
+    assert not (run.folder / "scratch").exists()
+    assert events_of(run)
+    return ended, result.answer(run)
+
+
+def test_that_equal_checkpoints_give_0_and_name_nothing(tmp_path: Path, weights: Arrays) -> None:
+    ended, answer = compared(tmp_path, weights, weights)
+    assert ended.code == 0
+    assert answer == {
+        "first_different": None, "tensors": 3, "differs": 0, "close": 0, "equal": 3, "missing": [], "extra": [],
+        "suggested": [], "largest": None,
+    }  # fmt: skip
+
+
+def test_that_a_perturbed_tensor_is_named_and_the_answer_is_no(tmp_path: Path, weights: Arrays) -> None:
+    changed = weights["b.weight"] + np.float32(0.01)
+    ended, answer = compared(tmp_path, weights | {"b.weight": changed}, weights)
+    assert (ended.code, ended.reason) == (3, "no")
+    assert (answer["first_different"], answer["differs"], answer["equal"]) == ("b.weight", 1, 2)
+    assert answer["largest"]["max_abs"] == pytest.approx(0.01, rel=1e-4)
+    wanted = np.linalg.norm(changed - weights["b.weight"]) / np.linalg.norm(weights["b.weight"])
+    assert answer["largest"]["l2_rel"] == pytest.approx(wanted, rel=1e-4)
+
+
+def test_that_what_is_allowed_is_close_and_passes(tmp_path: Path, weights: Arrays) -> None:
+    noisy = {name: value * np.float32(1 + 1e-5) for name, value in weights.items()}
+    assert compared(tmp_path, noisy, weights)[0].code == 3
+    ended, answer = compared(tmp_path, noisy, weights, allow=1e-4)
+    assert ended.code == 0
+    assert (answer["close"], answer["equal"], answer["differs"], answer["first_different"]) == (2, 1, 0, None)
+
+
+def test_that_another_dtype_is_no_equality_even_of_equal_values(tmp_path: Path, weights: Arrays) -> None:
+    narrow = weights | {"c.bias": weights["c.bias"].astype(np.float16)}
+    ended, answer = compared(tmp_path, narrow, weights)
+    assert (ended.code, answer["first_different"]) == (3, "c.bias")
+    assert compared(tmp_path, narrow, weights, allow=1e-9)[0].code == 0
+
+
+def test_that_missing_and_extra_tensors_are_a_no(tmp_path: Path, weights: Arrays) -> None:
+    extra = {"new": np.zeros((9, 9), np.float32)}
+    ended, answer = compared(tmp_path, {**weights, **extra}, weights)
+    assert (ended.code, answer["extra"], answer["first_different"]) == (3, ["new"], None)
+    ended, answer = compared(tmp_path, weights, {**weights, **extra})
+    assert (ended.code, answer["missing"]) == (3, ["new"])
+
+
+def test_that_a_nan_differs_whatever_is_allowed(tmp_path: Path, weights: Arrays) -> None:
+    broken = weights["a.weight"].copy()
+    broken[0, 0] = np.nan
+    ended, answer = compared(tmp_path, weights | {"a.weight": broken}, weights, allow=1e6)
+    assert (ended.code, answer["first_different"], answer["largest"]["max_abs"]) == (3, "a.weight", "Infinity")
+
+
+def test_that_a_transposed_weight_has_no_figures_but_a_reason(tmp_path: Path, weights: Arrays) -> None:
+    ended, answer = compared(tmp_path, weights | {"a.weight": weights["a.weight"].T.copy()}, weights)
+    assert (ended.code, answer["largest"]["reason"], answer["largest"]["l2_rel"]) == (
+        3,
+        "precision.measure.shapes",
+        "NaN",
+    )
+
+
+def test_that_a_result_is_read_as_it_was_kept(tmp_path: Path, weights: Arrays) -> None:
+    compared(tmp_path, weights | {"a.weight": -weights["a.weight"]}, weights)
+    (run,) = runs.runs_in(tmp_path / "runs")
+    found = result.read(run.folder)
+    assert found is not None
+    assert [row.state for row in found.rows] == ["differs", "equal", "equal"]
+
+
+def test_that_the_command_line_compares_torch_with_safetensors(of_torch: Path, tmp_path: Path) -> None:
+    words = ("compare-weights", str(of_torch / "wrapped.safetensors"), str(of_torch / "state.pt"), "--json")
+    done = studio(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert last_json(done)["equal"] == 9
+    words = ("compare-weights", str(of_torch / "nested.pt"), str(of_torch / "state.pt"), "--json")
+    done = studio(*words, cwd=tmp_path)
+    assert done.returncode == 3
+    assert last_json(done)["first_different"] == "0.weight"
+
+
+def test_that_a_checkpoint_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
+    done = studio("compare-weights", str(tmp_path / "x"), str(tmp_path / "y"), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "TARGET_WEIGHTS" in done.stderr

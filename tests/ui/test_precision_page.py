@@ -1,0 +1,612 @@
+"""The Precision page, clicked: captures made, picked and compared, environments, losses and weights."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import sys
+import time
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QWidget
+
+from backends.launch.own.spec import OwnSpec
+from backends.precision.dump.layout import places
+from backends.precision.dump.read import read_dump
+from studio import run as runs
+from studio import schema, trust
+from studio.events import Ended, Journal, Metric
+from studio.places import ROOT
+from studio.project import Project, make_runs_folder
+from studio.run import outcome_of
+from tests.precision.block import BLOCK
+from tests.ui import looks
+from ui.curves.names import page_of, title_of
+from ui.dropped import recognise
+from ui.journey import steps
+from ui.pages.precision import PrecisionPage
+from ui.precision.captures import captures_of, read_capture, words_of
+from ui.precision.target_sheet import TargetSheet
+from ui.precision.target_tree import Nodes, TargetModel, nodes_of
+from ui.precision.views import CAPTURE, COMPARE, ENVIRONMENT, MEASURES
+from ui.say import change_language
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from studio.run import Run
+    from ui.session import Session
+    from ui.shell import Shell
+
+DUMPS = ROOT / "tests" / "recorded" / "precision" / "dumps"
+PUT = "artifacts/captures/101112-dump-ab12"
+
+
+@pytest.fixture
+def project(tmp_path: Path, session: Session) -> Path:
+    folder = tmp_path / "gpt 中文"
+    folder.mkdir()
+    (folder / "train.py").write_text("print(1)\n", encoding="utf-8")
+    session.open_project(folder)
+    return folder
+
+
+@pytest.fixture
+def page(shell: Shell, project: Path) -> PrecisionPage:
+    shell.show_page("precision")
+    found = shell.findChild(PrecisionPage)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def put(session: Session, project: Path) -> Callable[..., Run]:
+    """A training of the project that ended, with a recorded dump as its capture."""
+
+    def make(
+        dump: str = "", *words: str, command: str = "script", change: Callable[[Any], None] | None = None,
+        losses: tuple[float, ...] = (),
+    ) -> Run:  # fmt: skip
+        spec = schema.with_value(OwnSpec(), "line", ("python", "train.py", *words))
+        spec = schema.with_value(spec, "workdir", project)
+        run = runs.create(make_runs_folder(Project(folder=project)), command, schema.to_json(spec), project)
+        if dump:
+            shutil.copytree(DUMPS / dump, run.folder / PUT)
+        if change:
+            (path,) = (run.folder / PUT).rglob("dump.json")
+            found = json.loads(path.read_text())
+            change(found["data"])
+            path.write_text(json.dumps(found))
+        metrics = [Metric(step=step, values={"loss": loss}) for step, loss in enumerate(losses, 1)]
+        Journal(run.folder, 1).write(*metrics, Ended(code=0))
+        time.sleep(0.002)  # names of runs are their times
+        session.look()
+        return run
+
+    return make
+
+
+def press(within: QWidget, name: str) -> None:
+    button = within.findChild(QPushButton, name)
+    assert button is not None, name
+    assert button.isVisible(), name
+    assert button.isEnabled(), name
+    button.click()
+
+
+def choose(within: QWidget, name: str, row: int) -> None:
+    """An entry of a choice, as a click on it would."""
+    box = within.findChild(QComboBox, name)
+    assert box is not None
+    box.setCurrentIndex(row)
+    box.activated.emit(row)
+
+
+def texts_in(widget: QWidget) -> str:
+    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
+
+
+def drop_on(widget: QWidget, path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    none = Qt.KeyboardModifier.NoModifier
+    event = QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, none)
+    widget.dropEvent(event)
+
+
+def seen(page: PrecisionPage, qtbot: QtBot, count: int) -> None:
+    qtbot.waitUntil(lambda: page.session.look() or len(page.views._captures) == count, timeout=20_000)
+
+
+def raise_linear(data: dict[str, Any]) -> None:
+    """Of one call in the middle, and nothing after it."""
+    name = next(
+        call for call in data if "linear" in call and call.endswith("forward") and call.startswith("Functional")
+    )
+    for entry in data[name]["output"]:
+        for figure in ("Max", "Min", "Mean", "Norm"):
+            if isinstance(entry.get(figure), float) and math.isfinite(entry[figure]):
+                entry[figure] *= 1.5
+
+
+# What there is to compare
+
+
+def test_that_without_captures_the_page_says_what_it_needs_and_leads_there(page: PrecisionPage) -> None:
+    assert page.compare.how.isVisible()
+    assert not page.compare.pick.compare.isEnabled()
+    assert not looks.faults(page)
+    press(page, "precision_go_capture")
+    assert page.tabs.currentIndex() == CAPTURE
+
+
+def test_that_captures_of_runs_are_found_with_what_they_hold(
+    page: PrecisionPage, put: Callable[..., Run], qtbot: QtBot
+) -> None:
+    put("torch_statistics")
+    put("torch_tensor")
+    put()
+    seen(page, qtbot, 2)
+    assert not page.compare.how.isVisible()
+    first = page.views._captures[0]
+    assert (first.task, first.level, first.framework, first.steps) == ("tensor", "mix", "pytorch", (0,))
+    assert words_of(first).startswith("step 0 · tensors · mix · pytorch · ")
+    page.tabs.setCurrentIndex(CAPTURE)
+    card = page.views.capture.captured
+    assert "train.py" in card.findChild(QLabel).text() or card.isVisible()
+    press(card, "precision_as_golden_1")
+    assert page.tabs.currentIndex() == COMPARE
+    golden = page.compare.pick.golden.capture
+    assert golden is not None
+    assert golden.task == "statistics"
+
+
+def test_that_a_dropped_dump_becomes_the_side_that_is_missing(
+    shell: Shell, page: PrecisionPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    brought = tmp_path / "from gpu 🎉"
+    shutil.copytree(DUMPS / "torch_statistics", brought)
+    assert recognise(brought).kind == "dump"
+    (file,) = brought.rglob("dump.json")
+    assert recognise(file).kind == "dump"
+    shell.show_page("home")
+    shell.open_path(brought)
+    pick = page.compare.pick
+    qtbot.waitUntil(lambda: pick.target.capture is not None)
+    assert shell.page == "precision"
+    drop_on(pick.golden, DUMPS / "torch_tensor")
+    qtbot.waitUntil(lambda: pick.golden.capture is not None)
+    assert pick.compare.isEnabled()
+    assert len(pick.pairs.compared) == 1
+    press(page, "precision_swap")
+    assert pick.golden.capture is not None
+    assert pick.golden.capture.path == brought
+    assert not looks.faults(page)
+
+
+def test_that_a_folder_without_a_dump_says_so(page: PrecisionPage, qtbot: QtBot, tmp_path: Path) -> None:
+    side = page.compare.pick.target
+    drop_on(side, tmp_path)
+    qtbot.waitUntil(lambda: side._error is not None)
+    assert side.capture is None
+    assert str(tmp_path) in texts_in(side)
+    assert not page.compare.pick.compare.isEnabled()
+
+
+def test_that_the_same_capture_on_both_sides_is_no_comparison(
+    page: PrecisionPage, put: Callable[..., Run], qtbot: QtBot
+) -> None:
+    put("torch_statistics")
+    seen(page, qtbot, 1)
+    for side in ("precision_target", "precision_golden"):
+        choose(page, side, 1)
+    assert not page.compare.pick.compare.isEnabled()
+    assert "Both sides are the same capture." in texts_in(page)
+
+
+def test_that_steps_can_be_paired_by_hand_and_back(page: PrecisionPage, qtbot: QtBot, tmp_path: Path) -> None:
+    sides = []
+    for name in ("npu", "gpu"):
+        for step in (0, 1):
+            shutil.copytree(DUMPS / "torch_statistics" / "step0", tmp_path / name / f"step{step}")
+        sides.append(tmp_path / name)
+    pick = page.compare.pick
+    for side, folder in zip((pick.target, pick.golden), sides, strict=True):
+        drop_on(side, folder)
+        qtbot.waitUntil(lambda side=side: side.capture is not None)
+    assert len(pick.pairs.compared) == 2
+    choose(page, "precision_partner_1", 1)
+    assert pick.pairs.by_hand == (((0, 0), (1, 0)),)
+    first = pick.pairs.pairs[0]
+    assert first.golden is not None
+    assert first.golden.step == 1
+    press(page, "precision_pairs_back")
+    assert pick.pairs.by_hand == ()
+
+
+# Comparing
+
+
+@pytest.fixture
+def compared(page: PrecisionPage, put: Callable[..., Run], qtbot: QtBot) -> PrecisionPage:
+    """After a real comparison by its worker, started with the keyboard."""
+    put("torch_statistics", "--golden")
+    put("torch_statistics", "--target", change=raise_linear)
+    seen(page, qtbot, 2)
+    choose(page, "precision_target", 1)
+    choose(page, "precision_golden", 2)
+    qtbot.keyClick(page.window(), Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: page.session.look() or page.compare.compared is not None, timeout=60_000)
+    return page
+
+
+def test_that_a_comparison_lands_on_what_differs(compared: PrecisionPage, session: Session) -> None:
+    found = compared.compare.compared
+    assert found is not None
+    assert compared.compare.is_result
+    assert found.comparison.first is not None
+    assert found.comparison.first.name.startswith("Functional.linear")
+    assert compared.head.chip.text().startswith("Diverges")
+    assert not found.stale
+    assert page_of(found.run) == "precision"
+    assert next(step for step in steps(session) if step.id == "precision").state == "done"
+    assert session.run is None
+    change_language("zh")
+    assert compared.head.chip.text().startswith("有差异")
+    change_language("en")
+    assert not looks.left_in_chinese(compared.head)
+
+
+def test_that_a_dump_written_again_makes_the_comparison_stale_and_it_can_be_made_anew(
+    compared: PrecisionPage, qtbot: QtBot
+) -> None:
+    before = compared.compare.compared
+    assert before is not None
+    target = before.comparison.passes[0].target
+    assert target is not None
+    os.utime(target / "dump.json", (time.time() + 5, time.time() + 5))
+    compared.latest.read_compared(before.run)
+    qtbot.waitUntil(lambda: "written again" in compared.compare._stale.whole_text())
+    press(compared, "precision_again")
+    qtbot.waitUntil(
+        lambda: compared.session.look() or (compared.compare.compared or before).run != before.run, timeout=60_000
+    )
+    assert compared.compare.choice.count() == 2
+    choose(compared, "precision_comparisons", 1)
+    qtbot.waitUntil(lambda: (compared.compare.compared or before).run == before.run)
+
+
+def test_that_a_report_is_written_in_the_language_that_is_chosen(
+    compared: PrecisionPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    press(compared, "precision_report")
+    menu = QApplication.activePopupWidget()
+    assert menu is not None
+    assert [action.text() for action in menu.actions()] == ["HTML, English", "HTML, Chinese"]
+    menu.close()
+    out = tmp_path / "报告.html"
+    compared.going_on.report.write("zh", out)
+    qtbot.waitUntil(out.is_file)
+    assert "Functional.linear" in out.read_text(encoding="utf-8")
+
+
+def test_that_others_can_be_compared_and_an_unfinished_comparison_is_no_result(
+    compared: PrecisionPage, qtbot: QtBot
+) -> None:
+    press(compared, "precision_other")
+    assert not compared.compare.is_result
+    assert compared.compare.pick.isVisible()
+    compared.session.open_project(None)
+    assert compared.compare.compared is None
+    assert not compared.head.chip.isVisible()
+
+
+def test_that_why_a_comparison_failed_is_told(
+    page: PrecisionPage, put: Callable[..., Run], qtbot: QtBot, session: Session
+) -> None:
+    first, second = put("torch_statistics"), put("torch_tensor")
+    seen(page, qtbot, 2)
+    choose(page, "precision_target", 1)
+    choose(page, "precision_golden", 2)
+    for run in (first, second):
+        shutil.rmtree(run.folder / "artifacts/captures")
+    with qtbot.waitSignal(session.trouble, timeout=60_000) as told:
+        press(page, "precision_compare")
+        qtbot.waitUntil(lambda: session.look() or told.signal_triggered, timeout=60_000)
+    assert page.compare.compared is None
+
+
+# Capturing
+
+
+def test_that_an_own_training_is_captured_twice_and_the_cast_is_landed_on(
+    shell: Shell, page: PrecisionPage, project: Path, session: Session, qtbot: QtBot
+) -> None:
+    """Everything by clicking: an unmodified script with a cast in one block, captured, compared."""
+    (project / "train.py").write_text(BLOCK, encoding="utf-8")
+    page.tabs.setCurrentIndex(CAPTURE)
+    view = page.views.capture
+    assert not view.start.isEnabled()
+    line, python = view.own.boxes["line"].input, view.own.boxes["python"].input
+    for number, words in enumerate(("python train.py", "python train.py --cast 1")):
+        line.setPlainText(words)
+        python._line.setText(sys.executable)
+        python.edited.emit()
+        press(view, "precision_start_capture")
+        if number == 0:
+            assert view.consent.isVisible()
+            assert not session.listed
+            press(view.consent, "launch.trust")
+            assert trust.is_trusted(project)
+        qtbot.waitUntil(lambda number=number: session.look() or len(session.listed) == number + 1, timeout=10_000)
+        assert "--capture" in view.other.view.toPlainText()
+        seen(page, qtbot, number + 1) if number else qtbot.waitUntil(
+            lambda: session.look() or len(page.views._captures) == 1, timeout=90_000
+        )
+        qtbot.waitUntil(lambda: session.look() or outcome_of(session.listed[0][1]) == "done", timeout=90_000)
+    press(view, "precision_as_target_0")
+    page.tabs.setCurrentIndex(CAPTURE)
+    press(view, "precision_as_golden_1")
+    press(page, "precision_compare")
+    qtbot.waitUntil(lambda: session.look() or page.compare.compared is not None, timeout=60_000)
+    found = page.compare.compared
+    assert found is not None
+    first = found.comparison.first
+    assert first is not None
+    assert (first.step, first.direction) == (1, "forward")
+    assert "linear" in first.name or "blocks.1" in first.name
+    assert "train.py" in first.source
+
+
+def test_that_modules_are_ticked_in_a_tree_of_an_earlier_capture(
+    page: PrecisionPage, put: Callable[..., Run], qtbot: QtBot
+) -> None:
+    page.tabs.setCurrentIndex(CAPTURE)
+    view = page.views.capture
+    assert not view.tick.isEnabled()
+    put("torch_tensor")
+    put("torch_structure")
+    seen(page, qtbot, 2)
+    view.planned.set_value("capture_level", "L1")
+    press(view, "precision_tick_targets")
+    sheet = QApplication.activePopupWidget()
+    assert isinstance(sheet, TargetSheet)
+    qtbot.waitUntil(lambda: sheet.model is not None)
+    model = sheet.model
+    assert model is not None
+    index = model.index(0, 0)
+    assert model.setData(index, Qt.CheckState.Checked.value, Qt.ItemDataRole.CheckStateRole)
+    assert model.targets() == (f"Module.{index.data()}.",)
+    press(sheet, "precision_take_targets")
+    spec = view.spec()
+    assert spec.planned.capture_targets == f"Module.{index.data()}."
+    assert spec.planned.capture_level == "mix"
+    assert not [one for one in view.problems() if one.field != "line"]
+
+
+def test_that_a_ticked_module_stands_for_what_is_in_it() -> None:
+    nodes = Nodes()
+    block = nodes.add(0, "block", "Module.block.", "Block")
+    inside = nodes.add(block, "up", "Module.block.up.", "Linear")
+    calls = [nodes.add(parent, "Functional.linear", "Functional.linear", "") for parent in (inside, 0)]
+    model = TargetModel(nodes, ("Module.block.", "Module.block.up.", "typed"))
+    assert model.targets() == ("Module.block.", "typed")
+    state = Qt.ItemDataRole.CheckStateRole
+    assert model.createIndex(0, 0, calls[0]).data(state) == Qt.CheckState.Checked
+    assert not model.setData(model.createIndex(0, 0, inside), Qt.CheckState.Unchecked.value, state)
+    other = model.createIndex(1, 0, calls[1])
+    assert other.data(state) == Qt.CheckState.Unchecked
+    assert model.setData(other, Qt.CheckState.Checked.value, state)
+    assert model.targets() == ("Module.block.", "Functional.linear", "typed")
+
+
+def test_that_calls_stand_below_the_module_that_made_them() -> None:
+    nodes = nodes_of(read_dump(places(DUMPS / "torch_structure")[0]))
+    first = nodes.names.index("first")
+    assert (nodes.targets[first], nodes.hints[first]) == ("Module.first.", "Linear")
+    assert [nodes.names[one] for one in nodes.children[first]] == ["Functional.linear"]
+    assert "Torch.cat" in [nodes.names[one] for one in nodes.children[0]]
+
+
+def test_that_the_line_for_the_other_machine_has_nothing_of_this_one(
+    page: PrecisionPage, project: Path, qtbot: QtBot
+) -> None:
+    page.tabs.setCurrentIndex(CAPTURE)
+    view = page.views.capture
+    view.own.boxes["line"].input.setPlainText("python train.py --lr 0.1")
+    text = view.other.view.toPlainText()
+    assert text.startswith("ascend-studio")
+    assert str(project) not in text
+    assert "-- python train.py" in text.replace("\\\n ", "")
+    press(view, "precision_other_side.copy")
+    assert QGuiApplication.clipboard().text() == text
+
+
+def test_that_a_missing_msprobe_brings_its_install_line(
+    page: PrecisionPage, qtbot: QtBot, interpreter: Callable[[str], Path]
+) -> None:
+    page.tabs.setCurrentIndex(CAPTURE)
+    view = page.views.capture
+    python = interpreter("exit 1")
+    view.own.set_value("python", python)
+    view.own.set_value("line", ("python", "train.py"))
+    qtbot.waitUntil(view.probe.isVisible)
+    assert "has no msprobe" in texts_in(view.probe)
+    press(view.probe, "precision_copy_install")
+    assert QGuiApplication.clipboard().text() == f"{python} -m pip install mindstudio-probe"
+
+
+def test_that_a_recipe_is_captured_in_pynative(page: PrecisionPage) -> None:
+    page.tabs.setCurrentIndex(CAPTURE)
+    view = page.views.capture
+    view.tabs.setCurrentIndex(1)
+    spec = view.spec()
+    assert (spec.how.mode, spec.planned.capture) == ("pynative", "dump")  # type: ignore[union-attr]
+    assert view.start.isEnabled()
+    view.recipe.set_value("mode", "jit")
+    assert not view.start.isEnabled()
+    assert "PyNative" in view._wants.text()
+
+
+# Environment
+
+
+def pack(run: Run, seed: int, numpy: str) -> None:
+    own = {
+        "framework": "torch", "rank": 0, "world": 1, "python": "3.11.7", "seeds": {"torch.seed": seed},
+        "determinism": {"torch.deterministic_algorithms": True}, "versions": {"torch": "2.13.0"}, "devices": ["cpu"],
+        "threads": {},
+    }  # fmt: skip
+    folder = run.folder / "artifacts" / "config"
+    folder.mkdir(parents=True)
+    with zipfile.ZipFile(folder / "rank0.zip", "w") as archive:
+        archive.writestr("studio.json", json.dumps(own))
+        archive.writestr("env", json.dumps({"PATH": "/usr/bin"}))
+        archive.writestr("pip", f"torch=2.13.0\nnumpy={numpy}\n")
+
+
+def test_that_two_environments_are_checked_verdict_first(
+    page: PrecisionPage, put: Callable[..., Run], qtbot: QtBot, session: Session
+) -> None:
+    pack(put("", "--golden"), 1, "1.26.4")
+    pack(put("", "--target"), 2, "2.0.1")
+    page.tabs.setCurrentIndex(ENVIRONMENT)
+    view = page.views.environment
+    qtbot.waitUntil(lambda: session.look() or view.target.choice.count() == 3)
+    choose(view, "precision_pack_target", 1)
+    choose(view, "precision_pack_golden", 2)
+    press(view, "precision_check")
+    qtbot.waitUntil(lambda: session.look() or view.result.isVisible(), timeout=90_000)
+    looks.settle()
+    assert view.result.chip.property("tone") == "bad"
+    said = texts_in(view.result)
+    assert "torch.seed" in said
+    press(view, "precision_part_seeds")
+    assert "Entries that differ: 1 of 1." in texts_in(view.tables)
+    press(view, "precision_copy_pip")
+    assert "numpy==1.26.4" in QGuiApplication.clipboard().text()
+    looks.settle()
+    assert not looks.faults(view)
+
+
+def test_that_a_determinism_proof_asks_for_trust_and_shows_its_answer(
+    page: PrecisionPage, put: Callable[..., Run], session: Session, qtbot: QtBot, project: Path
+) -> None:
+    put()
+    page.tabs.setCurrentIndex(ENVIRONMENT)
+    view = page.views.environment
+    assert view.determinism.boxes.spec.training.line == ("python", "train.py")
+    press(view, "precision_prove")
+    assert view.consent.isVisible()
+    assert len(session.listed) == 1
+    run = put(command="determinism")
+    found = {
+        "deterministic": False, "capture_changes": False, "runs": ["a", "b", "c"], "tensors": 40, "framework": "torch",
+        "first": {"step": 1, "name": "Functional.linear.0.forward", "place": "output", "reason": "kernel"},
+        "losses": [{"step": 1, "first": 2.0, "second": 2.5, "without": None}],
+    }  # fmt: skip
+    (run.folder / "artifacts" / "determinism.json").write_text(json.dumps(found))
+    page.latest._seen.clear()
+    page.latest.look(session.listed)
+    qtbot.waitUntil(view.determinism.chip.isVisible)
+    assert view.determinism.chip.text() == "Not deterministic"
+    assert "Functional.linear.0.forward" in texts_in(view.determinism)
+    assert view.determinism.losses.rows[0][2].token == "bad"
+
+
+# Losses and weights
+
+
+def test_that_losses_that_part_are_drawn_and_judged(
+    page: PrecisionPage, put: Callable[..., Run], qtbot: QtBot, session: Session
+) -> None:
+    for bend in (0.0, 0.01):
+        put("", f"--bend={bend}", losses=tuple(2 / step + bend * step for step in range(1, 41)))
+    page.tabs.setCurrentIndex(MEASURES)
+    card = page.views.measures.losses
+    qtbot.waitUntil(lambda: session.look() or card.sides["target_run"].choice.count() == 3)
+    assert not card.start.isEnabled()
+    choose(card, "precision_target_run", 1)
+    choose(card, "precision_golden_run", 2)
+    press(card, "precision_compare_losses")
+    qtbot.waitUntil(lambda: session.look() or card.found is not None, timeout=60_000)
+    assert card.chip.text() == "Beyond the limit"
+    assert "40 steps" in card.sentence.text()
+    assert card.charts is not None
+    found = card.found
+    assert found is not None
+    assert np.allclose(found.relative.values, [0.01 * step * step / 2 for step in range(1, 41)])
+    qtbot.waitUntil(lambda: bool(card.charts._found is found and card.charts.charts[0]._drawn))
+    assert not looks.faults(page)
+
+
+def test_that_checkpoints_are_compared_tensor_by_tensor(
+    page: PrecisionPage, qtbot: QtBot, session: Session, tmp_path: Path
+) -> None:
+    for name, values in (("a", [1.0, 2.0]), ("b", [1.0, 2.5])):
+        body = np.array(values, "<f4").tobytes()
+        head = json.dumps({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}).encode()
+        (tmp_path / f"{name}.safetensors").write_bytes(len(head).to_bytes(8, "little") + head + body)
+    page.tabs.setCurrentIndex(MEASURES)
+    card = page.views.measures.weights
+    drop_on(card.target, tmp_path / "b.safetensors")
+    assert not card.start.isEnabled()
+    drop_on(card.golden, tmp_path / "a.safetensors")
+    press(card, "precision_compare_weights")
+    qtbot.waitUntil(lambda: session.look() or card.found is not None, timeout=60_000)
+    assert card.chip.text() == "Different"
+    assert [cell.text for cell in card.rows.rows[0][:4]] == ["w", "✗ differs", "float32", "2"]
+
+
+# All of it
+
+
+def test_that_every_view_is_said_in_both_languages(page: PrecisionPage, put: Callable[..., Run], qtbot: QtBot) -> None:
+    put("torch_statistics")
+    seen(page, qtbot, 1)
+    for tab in (COMPARE, CAPTURE, ENVIRONMENT, MEASURES):
+        page.tabs.setCurrentIndex(tab)
+    for language in ("zh", "en"):
+        change_language(language)  # type: ignore[arg-type]
+        for tab in (COMPARE, CAPTURE, ENVIRONMENT, MEASURES):
+            page.tabs.setCurrentIndex(tab)
+            looks.settle()
+            assert not looks.faults(page)
+    for tab in (COMPARE, CAPTURE, ENVIRONMENT, MEASURES):
+        page.tabs.setCurrentIndex(tab)
+        assert not [fault for fault in looks.left_in_chinese(page) if "中文" not in fault]
+
+
+def test_that_captures_that_cannot_be_read_are_passed_over(put: Callable[..., Run], tmp_path: Path) -> None:
+    run = put()
+    (run.folder / PUT / "step0").mkdir(parents=True)
+    assert captures_of([run]) == ()
+    found = read_capture(tmp_path / "gone")
+    assert not isinstance(found, tuple)
+    assert "gone" in str(found)
+
+
+def test_that_the_runs_of_the_page_have_names(put: Callable[..., Run]) -> None:
+    assert title_of(put(command="compare")).startswith("Comparison")
+
+
+def test_that_the_folder_of_a_capture_is_opened(
+    page: PrecisionPage, put: Callable[..., Run], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
+    run = put("torch_statistics")
+    seen(page, qtbot, 1)
+    page.tabs.setCurrentIndex(CAPTURE)
+    press(page, "precision_open_0")
+    assert opened == [str(run.folder / PUT)]

@@ -1,0 +1,107 @@
+"""What an environment check found, a table for each part: those that differ first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QTabBar
+
+from backends.precision.config.checked import PARTS
+from studio.texts import find, language, t
+from ui.migration.table import Cell, TableModel, table_view
+from ui.say import say
+from ui.widgets import Card, Sentence
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QTableView
+
+    from backends.precision.config.checked import Checked, Level, Part, Row
+
+MARKS: dict[Level, tuple[str, str]] = {
+    "pass": ("precision.environment.pass", "good"), "warning": ("precision.environment.warning", "warning"),
+    "error": ("precision.environment.error", "bad"),
+}  # fmt: skip
+SIGNS: dict[Level, str] = {"pass": "✓", "warning": "!", "error": "✗"}
+HEIGHT = 320
+VERDICT = "precision.environment.verdict"
+
+
+class CheckTables(Card):
+    """One part at a time, chosen by tabs that say how each came out."""
+
+    def __init__(self) -> None:
+        super().__init__("precision.environment.tables")
+        self.setObjectName("precision_check_tables")
+        self._parts: list[Part] = []
+        self._view: QTableView | None = None
+        self.tabs = QTabBar()
+        self.tabs.setObjectName("precision_check_parts")
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        self.tabs.setUsesScrollButtons(True)
+        self.tabs.currentChanged.connect(self._show_part)
+        say(self.tabs, "setAccessibleName", "precision.environment.tables")
+        self._about = Sentence()
+        self.body.addWidget(self.tabs)
+        self.body.addWidget(self._about)
+
+    def show_checked(self, found: Checked) -> None:
+        order = {name: number for number, name in enumerate(PARTS)}
+        self._parts = sorted(found.parts, key=lambda part: order.get(part.name, len(order)))
+        self.retranslate()
+
+    def show_part(self, name: str) -> None:
+        self.tabs.setCurrentIndex(next((at for at, part in enumerate(self._parts) if part.name == name), 0))
+
+    def retranslate(self) -> None:
+        at = max(0, self.tabs.currentIndex())
+        self.tabs.blockSignals(True)
+        while self.tabs.count():
+            self.tabs.removeTab(0)
+        for part in self._parts:
+            self.tabs.addTab(f"{SIGNS[part.verdict]} {part_name(part.name)}")
+        self.tabs.setCurrentIndex(min(at, len(self._parts) - 1))
+        self.tabs.blockSignals(False)
+        self._show_part(self.tabs.currentIndex())
+
+    def _show_part(self, at: int) -> None:
+        if not 0 <= at < len(self._parts):
+            return
+        part = self._parts[at]
+        differ = sum(row.level != "pass" for row in part.rows)
+        args = {"count": part.total, "differ": differ, "source": part.source}
+        said = t("precision.environment.part", **args)
+        own = t("precision.environment.msprobe_says", verdict=part.msprobe) if part.msprobe else ""
+        self._about.setText(" ".join(filter(None, (said, own))))
+        heads = (VERDICT, *(_head(name) for name in part.header))
+        model = TableModel(heads)
+        model.show_rows([_cells(row) for row in part.rows])
+        view = table_view(model, "precision_check_table", "precision.environment.tables", *range(2, len(heads)))
+        model.setParent(view)
+        view.setFixedHeight(HEIGHT)
+        if self._view is not None:
+            self._view.hide()
+            self._view.deleteLater()
+        self._view = view
+        self.body.addWidget(view)
+
+
+def part_name(name: str) -> str:
+    """A part of another studio, or of another msprobe, keeps its own name."""
+    return _known(f"precision.config.part.{name}", name)
+
+
+def _head(name: str) -> str:
+    """The key of a column, or msprobe's own word."""
+    key = f"precision.config.column.{name}"
+    return key if find(key, language()) is not None else name
+
+
+def _known(key: str, otherwise: str) -> str:
+    return t(key) if find(key, language()) is not None else otherwise
+
+
+def _cells(row: Row) -> tuple[Cell, ...]:
+    key, token = MARKS[row.level]
+    verdict = Cell(text=f"{SIGNS[row.level]} {t(key)}", token=token)
+    return (verdict, *(Cell(text=cell, is_mono=True) for cell in row.cells))

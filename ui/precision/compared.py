@@ -1,0 +1,81 @@
+"""A comparison that ended: read off the UI thread, with what changed since."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends.precision.compare.columns import open_comparison
+from backends.precision.compare.comparison import FOLDER
+from studio.errors import StudioError
+from studio.texts import t
+from ui.curves.names import when
+from ui.precision.captures import written
+
+if TYPE_CHECKING:
+    from backends.precision.compare.comparison import Comparison
+    from studio.run import Run
+    from ui.widgets import Tone
+
+SIDES = ("target", "golden")
+NEWER = {"target": "precision.page.newer_target", "golden": "precision.page.newer_golden"}
+GONE = {"target": "precision.page.gone_target", "golden": "precision.page.gone_golden"}
+
+
+CLEAN: tuple[str, Tone] = ("precision.page.clean_chip", "good")
+DIFFERS: tuple[str, Tone] = ("precision.page.differs_chip", "bad")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """`stale`: the key of what changed since, '' where nothing did."""
+
+    run: Run
+    comparison: Comparison
+    stale: str = ""
+
+
+def read_compared(run: Run) -> Compared | StudioError:
+    try:
+        found = open_comparison(run.folder / FOLDER)
+    except StudioError as error:
+        return error
+    return Compared(run=run, comparison=found, stale=_stale(run, found))
+
+
+def _stale(run: Run, found: Comparison) -> str:
+    """A dump is gone, or was written again after it was compared."""
+    for side in SIDES:
+        folders = [folder for one in found.passes if (folder := getattr(one, side)) is not None]
+        if not all(folder.is_dir() for folder in folders):
+            return GONE[side]
+        if written(folder / "dump.json" for folder in folders) > run.asked.time / 1e9:
+            return NEWER[side]
+    return ""
+
+
+def sides_of(run: Run) -> tuple[Path, Path]:
+    """What was asked to be compared: target and golden side."""
+    cards = [card for card in run.asked.values.values() if isinstance(card, dict)]
+    found = [next((card[side] for card in cards if side in card), "") for side in SIDES]
+    return Path(str(found[0])), Path(str(found[1]))
+
+
+def name_of(run: Run) -> str:
+    """'10:12 · gpu-run ↔ npu-run'"""
+    target, golden = (_short(path) for path in sides_of(run))
+    return f"{when(run)} · {target} ↔ {golden}"
+
+
+def _short(path: Path) -> str:
+    """A capture of a run by the run's own name: its folder says when and what."""
+    parts = path.parts
+    name = parts[parts.index("artifacts") - 1] if "artifacts" in parts[1:] else path.name
+    return name if len(name) <= 24 else f"{name[:10]}…{name[-12:]}"
+
+
+def state_of(found: Compared) -> tuple[str, Tone]:
+    """The chip of the page: when it was compared, and what it came to."""
+    key, tone = CLEAN if found.comparison.first is None else DIFFERS
+    return t("precision.page.state", state=t(key), when=when(found.run)), tone

@@ -1,0 +1,54 @@
+"""What is drawn of the two tensors of a row; read in another thread, the last few kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from backends.precision.dump.tensors import open_tensor
+from backends.precision.measure.picture import difference_picture, histograms, worst
+from studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backends.precision.compare.comparison import Comparison
+    from backends.precision.measure.picture import Element, Histograms, Picture
+
+ROWS, COLUMNS, BINS, WORST = 96, 160, 60, 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pictures:
+    difference: Picture
+    histograms: Histograms
+    worst: tuple[Element, ...]
+
+
+def files_of(comparison: Comparison, row: int) -> tuple[Path, Path] | None:
+    """Where the tensors of a row lie, target first; None where one side has none."""
+    number = int(np.searchsorted([one.first_row for one in comparison.passes], row, "right")) - 1
+    one, target, golden = comparison.passes[number], comparison.target_file[row], comparison.golden_file[row]
+    if target < 0 or golden < 0 or one.target is None or one.golden is None:
+        return None
+    return one.target / comparison.texts[target], one.golden / comparison.texts[golden]
+
+
+def rows_with_files(comparison: Comparison, call: int) -> list[int]:
+    """Of a call."""
+    begin, end = (int(place) for place in comparison.call.searchsorted((call, call + 1)))
+    return [row for row in range(begin, end) if files_of(comparison, row)]
+
+
+def read_pictures(files: tuple[Path, Path]) -> Pictures | StudioError:
+    """Both files, four times, in pieces."""
+    try:
+        target, golden = (open_tensor(file) for file in files)
+        return Pictures(
+            difference=difference_picture(target, golden, ROWS, COLUMNS),
+            histograms=histograms(target, golden, BINS), worst=worst(target, golden, WORST),
+        )  # fmt: skip
+    except StudioError as error:
+        return error

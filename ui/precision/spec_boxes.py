@@ -1,0 +1,94 @@
+"""Some fields of a spec in rows, without the cards of a whole form."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from studio import schema
+from studio.texts import t
+from ui.field_box import FieldBox
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from studio.schema import Problem
+
+SPACING = 16
+
+
+class SpecBoxes(QWidget):
+    """`rows`: names of fields; those of a row share its width. `implied`: what an empty field stands for."""
+
+    edited = Signal()
+
+    def __init__(
+        self, spec: Any, feature: str, rows: Sequence[Sequence[str]], implied: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__()
+        self.spec = spec
+        self._implied = implied or {}
+        self._unread: dict[str, Problem] = {}
+        self._touched: set[str] = set()
+        self.boxes = {name: FieldBox(schema.field_of(type(spec), name), feature) for row in rows for name in row}
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(SPACING)
+        grid.setVerticalSpacing(10)
+        columns = max(map(len, rows))
+        for at, row in enumerate(rows):
+            width = columns // len(row)
+            for place, name in enumerate(row):
+                grid.addWidget(self.boxes[name], at, place * width, 1, width, Qt.AlignmentFlag(0))
+        for column in range(columns):
+            grid.setColumnStretch(column, 1)
+        for name, box in self.boxes.items():
+            box.input.edited.connect(partial(self._edited, name))
+        self.show_spec(spec)
+
+    def show_spec(self, spec: Any) -> None:
+        self.spec = spec
+        self._unread.clear()
+        for name, box in self.boxes.items():
+            box.input.show_value(schema.value_of(spec, name))
+        self.retranslate()
+
+    def set_value(self, name: str, value: Any) -> None:
+        """From outside: a file that was chosen, a table that was filled in."""
+        self.show_spec(schema.with_value(self.spec, name, value))
+        self.edited.emit()
+
+    def problems(self) -> tuple[Problem, ...]:
+        """All that is wrong with the spec, also with what has no box."""
+        others = [one for one in schema.problems(self.spec) if one.field not in self._unread]
+        return (*self._unread.values(), *others)
+
+    @property
+    def unread(self) -> tuple[Problem, ...]:
+        """Of boxes that hold a text that is no value of their field."""
+        return tuple(self._unread.values())
+
+    def _edited(self, name: str) -> None:
+        self._touched.add(name)
+        self._unread.pop(name, None)
+        try:
+            self.spec = schema.with_value(self.spec, name, self.boxes[name].input.value())
+        except schema.Unreadable as error:
+            self._unread[name] = error.problem
+        self.retranslate()
+        self.edited.emit()
+
+    def retranslate(self) -> None:
+        """A field is shown where it applies; it is marked once somebody was at it."""
+        wrong = {one.field: one for one in reversed(self.problems())}
+        for name, box in self.boxes.items():
+            value = schema.value_of(self.spec, name)
+            box.setVisible(schema.is_shown(self.spec, box.field))
+            is_empty = value == box.field.default and name not in self._touched
+            box.show_problem(None if is_empty else wrong.get(name))
+            box.show_choice(value)
+            implied = self._implied.get(name)
+            box.input.show_implied(t(implied) if implied else t("form.implied") if box.field.optional else "")

@@ -1,0 +1,155 @@
+"""All rows of a comparison in a table that puts into words only what it paints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+
+from backends.precision.compare.comparison import MEASURES
+from studio.texts import t
+from ui import theme
+from ui.precision import row_text
+from ui.precision.row_order import COLUMNS, RowOrder, Wanted
+from ui.precision.verdict_mark import HINTS as VERDICT_HINTS
+from ui.precision.verdict_mark import TOKENS, mark_icon, word
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from PySide6.QtGui import QFont
+
+    from backends.precision.compare.comparison import Comparison
+
+    Index = QModelIndex | QPersistentModelIndex
+
+HEADS = {
+    "number": "precision.view.column_number", "name": "precision.view.column_name",
+    "place": "precision.view.column_place", "error": "precision.view.column_error",
+    "limit": "precision.view.column_limit", "verdict": "precision.view.column_verdict",
+    "dtype": "precision.view.column_dtype", "shape": "precision.view.column_shape",
+    "msprobe": "precision.view.column_msprobe", "max_abs": "precision.view.column_max_abs",
+    "max_rel": "precision.view.column_max_rel", "mean_abs": "precision.view.column_mean_abs",
+    "mean_rel": "precision.view.column_mean_rel", "l2_rel": "precision.view.column_l2_rel",
+    "cosine": "precision.view.column_cosine", "ulp": "precision.view.column_ulp",
+    "under_1e3": "precision.view.column_under_1e3", "under_5e3": "precision.view.column_under_5e3",
+}  # fmt: skip
+HINTS = {
+    "number": "precision.view.column_number_hint", "name": "precision.view.column_name_hint",
+    "place": "precision.view.column_place_hint", "error": "precision.view.column_error_hint",
+    "limit": "precision.view.column_limit_hint", "verdict": "precision.view.column_verdict_hint",
+    "dtype": "precision.view.column_dtype_hint", "shape": "precision.view.column_shape_hint",
+    "msprobe": "precision.view.column_msprobe_hint", "max_abs": "precision.view.column_max_abs_hint",
+    "max_rel": "precision.view.column_max_rel_hint", "mean_abs": "precision.view.column_mean_abs_hint",
+    "mean_rel": "precision.view.column_mean_rel_hint", "l2_rel": "precision.view.column_l2_rel_hint",
+    "cosine": "precision.view.column_cosine_hint", "ulp": "precision.view.column_ulp_hint",
+    "under_1e3": "precision.view.column_under_1e3_hint", "under_5e3": "precision.view.column_under_5e3_hint",
+}  # fmt: skip
+TEXTS = frozenset(("name", "place", "verdict", "dtype", "msprobe"))
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+GROUP = Qt.ItemDataRole.UserRole + 1
+"""Role of the head of a group: its module's name, in every column; None in other rows."""
+
+
+class TableModel(QAbstractTableModel):
+    """`rows`: indices into the comparison in the order shown; below 0 the head of a group, as `RowOrder.arrange` says.
+    `wanted`: what is shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.order: RowOrder | None = None
+        self.wanted = Wanted()
+        self.rows: NDArray[np.int64] = np.empty(0, np.int64)
+        self.columns: tuple[str, ...] = COLUMNS
+        self._mono = theme.mono_font(12)
+
+    def show_order(self, order: RowOrder) -> None:
+        """Another comparison."""
+        has_measures = bool(len(order.comparison.measures))
+        self.beginResetModel()
+        self.order = order
+        self.columns = (*COLUMNS, *(MEASURES if has_measures else ()))
+        self.rows = order.arrange(self.wanted)
+        self.endResetModel()
+
+    def want(self, wanted: Wanted) -> None:
+        self.beginResetModel()
+        self.wanted = wanted
+        if self.order is not None:
+            self.rows = self.order.arrange(wanted)
+        self.endResetModel()
+
+    def place_of(self, row: int) -> int:
+        """Where a row of the comparison is listed, -1 where it is not."""
+        places = np.flatnonzero(self.rows == row)
+        return int(places[0]) if len(places) else -1
+
+    def shown_rows(self) -> int:
+        """How many are listed, heads of groups not counted."""
+        return int(np.count_nonzero(self.rows >= 0))
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's
+        return 0 if parent.isValid() else len(self.columns)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal or section >= len(self.columns):
+            return None
+        column = self.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return t(HEADS[column])
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return t(HINTS[column])
+        return _alignment(column) if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if self.order is None or not 0 <= index.row() < len(self.rows):
+            return None
+        row, column = int(self.rows[index.row()]), self.columns[index.column()]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(column)
+        if row < 0:
+            return self._head(-2 - row, column, role)
+        return _of_row(self.order.comparison, row, column, role, self._mono)
+
+    def _head(self, module: int, column: str, role: int) -> Any:
+        """The line above the rows of a module."""
+        if column == "name" and role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            assert self.order is not None
+            return self.order.comparison.names[module] if module >= 0 else t("precision.view.no_module")
+        if role == GROUP:
+            return self._head(module, "name", Qt.ItemDataRole.DisplayRole)
+        return None
+
+
+def _of_row(comparison: Comparison, row: int, column: str, role: int, mono: QFont) -> Any:
+    if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+        is_verdict = column == "verdict"
+        return word(int(comparison.verdict[row])) if is_verdict else row_text.cell(comparison, row, column)
+    if role == Qt.ItemDataRole.ForegroundRole:
+        return theme.color(_token(comparison, row, column))
+    if role == Qt.ItemDataRole.FontRole:
+        return mono if column == "name" else None
+    if role == Qt.ItemDataRole.DecorationRole:
+        return mark_icon(int(comparison.verdict[row])) if column == "verdict" else None
+    if role == Qt.ItemDataRole.ToolTipRole:
+        is_verdict = column == "verdict"
+        return t(VERDICT_HINTS[comparison.verdict[row]]) if is_verdict else row_text.cell(comparison, row, column)
+    return None
+
+
+def _token(comparison: Comparison, row: int, column: str) -> str:
+    if column == "verdict":
+        return TOKENS[comparison.verdict[row]]
+    if column == "msprobe":
+        return row_text.RESULT_TOKENS[int(comparison.msprobe[row])]
+    return "dim" if column in ("number", "limit") else "text"
+
+
+def _alignment(column: str) -> Qt.AlignmentFlag:
+    return LEFT if column in TEXTS else RIGHT

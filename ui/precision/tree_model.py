@@ -1,0 +1,160 @@
+"""The modules of both sides in one tree: a row is a call of both, or of one with an empty cell on the other side."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+
+from backends.precision.compare.comparison import EQUAL
+from backends.precision.dump.names import name_of
+from studio.texts import t
+from ui import theme
+from ui.precision.row_text import figure, golden_name, has_golden, has_target
+from ui.precision.verdict_mark import HINTS, TOKENS, word
+
+if TYPE_CHECKING:
+    from backends.precision.compare.comparison import Comparison
+    from ui.precision.tree_nodes import Nodes
+
+    Index = QModelIndex | QPersistentModelIndex
+
+TARGET, GOLDEN, ERROR_COLUMN, VERDICT = range(4)
+HEADS = (
+    "precision.view.tree_target", "precision.view.tree_golden", "precision.view.column_error",
+    "precision.view.column_verdict",
+)  # fmt: skip
+DEPTH, WORST, STATE = (Qt.ItemDataRole.UserRole + number for number in range(1, 4))
+"""Roles: how deep it is, the worst verdict in it, whether it is "open", "closed" or a "leaf"."""
+
+
+class TreeModel(QAbstractTableModel):
+    def __init__(self) -> None:
+        super().__init__()
+        self.comparison: Comparison | None = None
+        self.nodes: Nodes | None = None
+
+    def show_comparison(self, comparison: Comparison, nodes: Nodes) -> None:
+        self.beginResetModel()
+        self.comparison, self.nodes = comparison, nodes
+        self.endResetModel()
+
+    def node(self, row: int) -> int:
+        assert self.nodes is not None
+        return int(self.nodes.visible[row])
+
+    def set_open(self, row: int, is_open: bool) -> None:
+        nodes = self.nodes
+        if nodes is None or is_open == nodes.is_open(row):
+            return
+        count = nodes.opened(row) if is_open else nodes.below(row)
+        if count and is_open:
+            self.beginInsertRows(QModelIndex(), row + 1, row + count)
+            nodes.open(row)
+            self.endInsertRows()
+        elif count:
+            self.beginRemoveRows(QModelIndex(), row + 1, row + count)
+            nodes.close(row)
+            self.endRemoveRows()
+        self.dataChanged.emit(self.index(row, 0), self.index(row, 0))
+
+    def reveal(self, node: int) -> int:
+        """Opens what it is in and returns its row."""
+        assert self.nodes is not None
+        for above in self.nodes.ancestors(node):
+            if (row := self.nodes.row_of(above)) >= 0:
+                self.set_open(row, True)
+        return self.nodes.row_of(node)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's
+        return 0 if parent.isValid() or self.nodes is None else len(self.nodes.visible)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's
+        return 0 if parent.isValid() else len(HEADS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole and section == ERROR_COLUMN:
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        return t(HEADS[section]) if role == Qt.ItemDataRole.DisplayRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if self.nodes is None or self.comparison is None or not 0 <= index.row() < len(self.nodes.visible):
+            return None
+        node = self.node(index.row())
+        if role in (DEPTH, WORST, STATE):
+            return self._shape(index.row(), node, role)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(node, index.column())
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self._hint(node, index.column())
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{self._text(node, index.column())}, {word(int(self.nodes.worst[node]))}"
+        if role == Qt.ItemDataRole.ForegroundRole:
+            return theme.color(self._token(node, index.column()))
+        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() == ERROR_COLUMN:
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        is_name = index.column() in (TARGET, GOLDEN) and node < self.nodes.calls
+        return theme.mono_font(12) if role == Qt.ItemDataRole.FontRole and is_name else None
+
+    def _shape(self, row: int, node: int, role: int) -> int | str:
+        assert self.nodes is not None
+        if role == DEPTH:
+            return int(self.nodes.depths[row])
+        if role == WORST:
+            return int(self.nodes.worst[node])
+        return "open" if self.nodes.is_open(row) else "closed" if self.nodes.child_count(node) else "leaf"
+
+    def _text(self, node: int, column: int) -> str:
+        assert self.nodes is not None
+        assert self.comparison is not None
+        if node >= self.nodes.calls:
+            return self._head(node) if column == TARGET else ""
+        found = self.comparison
+        if column == TARGET:
+            return short_name(found.names[node]) if has_target(found, node) else t("precision.view.not_there")
+        if column == GOLDEN:
+            return short_name(golden_name(found, node)) if has_golden(found, node) else t("precision.view.not_there")
+        return figure(float(found.call_error[node])) if column == ERROR_COLUMN else word(int(found.call_verdict[node]))
+
+    def _head(self, node: int) -> str:
+        assert self.nodes is not None
+        assert self.comparison is not None
+        number, is_backward = self.nodes.head_of(node) or (0, None)
+        one = self.comparison.passes[number]
+        if is_backward is None:
+            return t("precision.view.pass", step=one.step, rank=one.rank)
+        return t("precision.view.backward") if is_backward else t("precision.view.forward")
+
+    def _hint(self, node: int, column: int) -> str:
+        assert self.nodes is not None
+        assert self.comparison is not None
+        if node >= self.nodes.calls or column == ERROR_COLUMN:
+            return self._text(node, column)
+        if column == VERDICT:
+            return t(HINTS[self.comparison.call_verdict[node]])
+        return golden_name(self.comparison, node) if column == GOLDEN else self.comparison.names[node]
+
+    def _token(self, node: int, column: int) -> str:
+        assert self.nodes is not None
+        assert self.comparison is not None
+        if node >= self.nodes.calls:
+            return "dim"
+        if column == VERDICT:
+            return TOKENS[self.comparison.call_verdict[node]]
+        there = has_target if column == TARGET else has_golden
+        if column in (TARGET, GOLDEN) and not there(self.comparison, node):
+            return "faint"
+        return "dim" if self.nodes.worst[node] == EQUAL and column == GOLDEN else "text"
+
+
+def short_name(name: str) -> str:
+    """'1.norm1 · LayerNorm' of a module, 'Functional.linear.6' of another call: its direction is in the head."""
+    parts = name_of(name)
+    number = f" · {parts.number}" if parts.number and parts.type else ""
+    gradients = f" · {t('precision.view.gradients')}" if parts.direction == "parameters_grad" else ""
+    said = f"{parts.api} · {parts.type}{number}" if parts.type else f"{parts.kind}.{parts.api}.{parts.number}"
+    return " ".join(f"{said}{gradients}".split("\n"))

@@ -1,0 +1,17 @@
+"""How far a project's precision is: compared, or not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from studio.run import outcome_of
+
+if TYPE_CHECKING:
+    from ui.session import Session
+
+PRECISION = "precision"
+
+
+def is_compared(session: Session) -> bool:
+    """A comparison that came to an answer, whichever it is."""
+    return any(run.asked.command == "compare" and outcome_of(glance) in ("done", "no") for run, glance in session.listed)
