@@ -1,8 +1,12 @@
 """Precision: which operator was the first to go wrong, and why."""
 
+from backends.precision.compare.spec import CompareSpec
 from backends.precision.config.spec import ConfigCheckSpec
+from backends.precision.deeper.spec import DeeperSpec
 from backends.precision.determinism.spec import DeterminismSpec
 from backends.precision.losses.spec import LossesSpec
+from backends.precision.report.spec import ReportSpec
+from backends.precision.reproduce.spec import ReproduceSpec
 from backends.precision.weights.spec import WeightsSpec
 from studio.feature import Action, Feature
 
@@ -10,6 +14,12 @@ FEATURE = Feature(
     id="precision",
     order=50,
     actions=(
+        Action(
+            name="compare",
+            spec=CompareSpec,
+            work="backends.precision.compare.work:compare",
+            answer="backends.precision.compare.work:answer",
+        ),
         Action(
             name="config-check",
             spec=ConfigCheckSpec,
@@ -33,6 +43,24 @@ FEATURE = Feature(
             spec=LossesSpec,
             work="backends.precision.losses.work:compare_losses",
             answer="backends.precision.losses.result:answer",
+        ),
+        Action(
+            name="deeper",
+            spec=DeeperSpec,
+            work="backends.precision.deeper.work:deeper",
+            answer="backends.precision.deeper.work:answer",
+        ),
+        Action(
+            name="reproduce",
+            spec=ReproduceSpec,
+            work="backends.precision.reproduce.work:reproduce",
+            answer="backends.precision.reproduce.work:answer",
+        ),
+        Action(
+            name="precision-report",
+            spec=ReportSpec,
+            work="backends.precision.report.work:write_report",
+            answer="backends.precision.report.work:answer",
         ),
     ),
 )

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -112,6 +112,34 @@ def test_that_a_forecast_is_an_estimate_until_the_same_was_measured() -> None:
     assert (told.octets, told.is_measured, round(told.slower[0], 3)) == (4000, True, 3.0)
     dump = state.Request(id="b", kind="dump", steps=1)
     assert not forecast(dump, ready, (once,)).is_measured
+
+
+def test_that_a_forecast_follows_what_was_chosen() -> None:
+    ready = (state.Ready(tensors=64, parameters=1_000_000),)
+
+    def octets(**values: Any) -> int:
+        request = state.Request(**{"id": "a", "kind": "dump", **values})
+        return forecast(request, ready, ()).octets or 0
+
+    whole = octets(task="tensor", level="mix")
+    assert octets(task="structure", level="L1") < octets() < octets(task="md5") < octets(level="mix") < whole
+    assert octets(direction="forward") + octets(direction="backward") > octets()
+    assert octets(casts=True) > octets()
+    narrow = forecast(state.Request(id="a", kind="dump", task="tensor", targets=("linear",)), ready, ())
+    assert (narrow.is_most, narrow.need) == (True, 0)
+    # What msprobe 26.2 wrote of a transformer of 64 tensors and 992,641 parameters.
+    measured = {(): 139_697, ("md5",): 148_133, ("tensor",): 19_047_137, ("tensor", "mix"): 37_746_966}
+    for way, size in measured.items():
+        told = octets(**dict(zip(("task", "level"), way, strict=False)))
+        assert size / 2 < told < size * 2, way
+
+
+def test_that_a_dump_like_an_earlier_one_is_measured_and_another_is_not() -> None:
+    ready = (state.Ready(tensors=10, parameters=1000),)
+    once = state.Rank(state="done", kind="dump", done=1, octets=900, seconds=0.3, usual=0.1, targets=("linear",))
+    like = state.Request(id="a", kind="dump", targets=("linear",))
+    assert forecast(like, ready, (once,)).octets == 900
+    assert not forecast(state.Request(id="a", kind="dump"), ready, (once,)).is_measured
 
 
 def test_that_a_request_says_what_was_chosen(tmp_path: Path) -> None:

@@ -148,6 +148,8 @@ def test_that_hooks_and_cards_are_told_through_the_environment(project: Path, tm
     assert "TORCH_DEVICE_BACKEND_AUTOLOAD" not in env
     without = schema.with_value(spec, "curves", False)
     assert plan(without, run_of(without, tmp_path), BARE).env["ASCEND_STUDIO_HOOKS"] == "captures"
+    packed = schema.with_value(spec, "config_pack", True)
+    assert plan(packed, run_of(packed, tmp_path), BARE).env["ASCEND_STUDIO_HOOKS"] == "curves,captures,config_pack"
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,8 @@ def test_that_the_training_sees_the_engine_and_what_the_user_added() -> None:
     command = plan(asked(env=(("PYTHONPATH", "/mine"), ("GLOG_v", "2"))), RUN)
     assert command.env == {"ASCEND_STUDIO_HOOKS": "captures", "PYTHONPATH": f"{ENGINE}:/mine", "GLOG_v": "2"}
     assert command.cwd == RUN.folder
+    packed = plan(asked(config_pack=True), RUN)
+    assert packed.env["ASCEND_STUDIO_HOOKS"] == "captures,config_pack"
 
 
 def test_that_a_chosen_interpreter_runs_the_training(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tests.planted.transformer import aten, untraced
+from tests.planted.transformer import aten, written_over
 
 CHANNELS, SIDE, CLASSES, BATCH = 8, 16, 10, 4
 
@@ -37,7 +37,7 @@ class Block(nn.Module):
         else:
             y = F.relu(self.first_norm(y))
         if self.plant == "written over":
-            untraced(y, lambda numbers: numbers + 0.01)
+            written_over(y, 1.0, 0.01)
         y = self.second_norm(self._second(y))
         return F.relu(y if self.plant == "no shortcut" else y + x)
 

@@ -78,7 +78,7 @@ class Kernels(TorchDispatchMode):
             return value
 
         wide_args, wide_kwargs = pytree.tree_map_only(torch.Tensor, widen, (args, kwargs))
-        if not narrow or func.overloadpacket.__name__ in ("_to_copy", "native_batch_norm"):
+        if not narrow or func.overloadpacket.__name__ in ("_to_copy", "native_batch_norm", "mkldnn_rnn_layer"):
             return func(*args, **kwargs)
         result = func(*wide_args, **wide_kwargs)
         dtype = max(set(narrow), key=lambda one: torch.finfo(one).bits)

@@ -65,7 +65,8 @@ TRANSFORMER = (
         *EVERYWHERE), block=2, level="mix", noise="kernels"),
     _transformer("no last norm", "missing call", _at("Functional.layer_norm.6.forward", "missing"), noise="kernels",
                  seen=True),
-    _transformer("extra call", "extra call", _at("Torch.clamp.0.forward", "extra"), noise="double"),
+    _transformer("extra call", "extra call", _at("Functional.silu.0.forward", "extra"), noise="double"),
+    _transformer("clamped", "in-place", _at("Tensor.__add__.4.forward", "input"), noise="ulp"),
     _transformer("wrong backward", "gradient only", _at("Functional.linear.11.backward", "input", direction="backward"),
                  noise="ulp", seen=True),
     _transformer("detached", "gradient only", (

@@ -17,6 +17,7 @@ from studio import processes, schema, worker
 from studio import run as runs
 from studio.project import Project, make_runs_folder
 from tests.runs import ended
+from tests.shots import of_precision
 
 if TYPE_CHECKING:
     from studio.run import Run
@@ -177,6 +178,11 @@ class Stage:
         """The same, scanned and no more."""
         return self.folder / "gpu-project-scanned"
 
+    @property
+    def precision(self) -> Path:
+        """Captured on two sides, and compared."""
+        return self.folder / "gpt-on-npu"
+
     def run(self, name: str) -> Run:
         """One of the runs that `build` made."""
         return runs.open_run((self.folder / "names" / name).resolve())
@@ -191,6 +197,7 @@ def build(stage: Stage) -> None:
         (stage.project / name).parent.mkdir(exist_ok=True)
         (stage.project / name).write_text(text)
     _migrate(stage)
+    of_precision.build(stage.precision, stage.whole)
     _train(stage, "failed", recipe="linear", device="ascend", steps=20)
     _train(stage, "linear-pynative", recipe="linear", mode="pynative")
     _train(stage, "linear", recipe="linear", mode="jit")

@@ -6,16 +6,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backends.precision.compare.spec import CompareSpec, pairs_text
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from backends.precision.compare.spec import CompareSpec, pairs_text
 from studio import schema
 from ui import actions
 from ui.migration.results import LIVE
 from ui.precision.compared import state_of
 from ui.precision.going_on import GoingOn
 from ui.precision.head import Head
-from ui.precision.latest import Latest
+from ui.precision.latest import TRAININGS, Latest
 from ui.precision.starts import Starts
 from ui.precision.views import CAPTURE, COMPARE, Views
 from ui.widgets import MARGIN, Sentence
@@ -38,7 +38,6 @@ DOING = {
     "determinism": "precision.page.doing_determinism", "go-deeper": "precision.page.doing_deeper",
     "script": "precision.page.doing_capture", "launch": "precision.page.doing_capture",
 }  # fmt: skip
-TRAININGS = ("script", "launch")
 
 
 def make_page(session: Session) -> PrecisionPage:
@@ -75,8 +74,9 @@ class PrecisionPage(QWidget):
         # The views scroll, and their bars lie in the right margin.
         column.setContentsMargins(MARGIN, 18, 0, 16)
         column.setSpacing(8)
-        for widget in (self.head, self.sentence, self.working):
-            column.addWidget(widget)
+        column.addWidget(self.head)
+        column.addWidget(self.sentence)
+        column.addWidget(self.working)
         column.addWidget(self.views, 1)
         self.views.show_view(COMPARE)
 
@@ -197,8 +197,10 @@ class PrecisionPage(QWidget):
         self.sentence.setText(text)
         self.sentence.setVisible(bool(text))
         found = self.compare.compared
-        is_result = self.tabs.currentIndex() == COMPARE and self.compare.is_result and found is not None
-        self.head.show_state(*state_of(found) if is_result else ("", "neutral"), actions=is_result)
+        if found is not None and self.compare.is_result and self.tabs.currentIndex() == COMPARE:
+            self.head.show_state(*state_of(found), actions=True)
+        else:
+            self.head.show_state("")
 
     def showEvent(self, event: QShowEvent) -> None:
         """A capture may have ended meanwhile."""

@@ -212,11 +212,14 @@ class CaptureView(QWidget):
         """Runs code of the project: asks first where that is not trusted."""
         if self.problems():
             return
-        code_of = partial(code_of_recipe, self.spec()) if self.is_recipe else partial(code_of_own, self.spec())
-        if self.consent.asks(code_of, self._ask):
+        if self.consent.asks(self._code_of, self._ask):
             self.area.reveal(self.consent)
         else:
             self.capture_wanted.emit(COMMANDS[self.tabs.currentIndex()], self.spec())
+
+    def _code_of(self, folder: Path) -> tuple[Path, ...]:
+        spec = self.spec()
+        return code_of_own(spec, folder) if isinstance(spec, OwnSpec) else code_of_recipe(spec, folder)
 
     def problems(self) -> tuple[Problem, ...]:
         """All that is wrong with what would be started."""

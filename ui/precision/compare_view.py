@@ -32,8 +32,8 @@ PICK, RESULT = range(2)
 
 class CompareView(QStackedWidget):
     """`compare_wanted`: of what is picked. `again_wanted`: the run of a comparison to make anew. `run_chosen`: an
-    earlier comparison. `capture_wanted`: there is nothing to compare yet. `turned`: the other of its two sides. The others are those of
-    ComparisonView."""
+    earlier comparison. `capture_wanted`: there is nothing to compare yet. `turned`: the other of its two sides. The
+    others are those of ComparisonView."""
 
     compare_wanted = Signal()
     again_wanted = Signal(object)
@@ -142,8 +142,9 @@ class CompareView(QStackedWidget):
 
     def retranslate(self) -> None:
         self.choice.clear()
+        runs = {run.name: run for run, _ in self._session.listed}
         for run in self._runs:
-            self.choice.addItem(name_of(run), run)
+            self.choice.addItem(name_of(run, runs), run)
         found = self.compared
         if found is not None:
             at = [run.folder for run in self._runs]

@@ -10,15 +10,18 @@ from backends.precision.compare.columns import open_comparison
 from backends.precision.compare.comparison import FOLDER
 from studio.errors import StudioError
 from studio.texts import t
-from ui.curves.names import when
+from ui.curves.names import title_of, when
 from ui.precision.captures import written
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from backends.precision.compare.comparison import Comparison
     from studio.run import Run
     from ui.widgets import Tone
 
 SIDES = ("target", "golden")
+LONGEST = 24
 NEWER = {"target": "precision.page.newer_target", "golden": "precision.page.newer_golden"}
 GONE = {"target": "precision.page.gone_target", "golden": "precision.page.gone_golden"}
 
@@ -62,20 +65,20 @@ def sides_of(run: Run) -> tuple[Path, Path]:
     return Path(str(found[0])), Path(str(found[1]))
 
 
-def name_of(run: Run) -> str:
-    """'10:12 · gpu-run ↔ npu-run'"""
-    target, golden = (_short(path) for path in sides_of(run))
+def name_of(run: Run, runs: Mapping[str, Run]) -> str:
+    """'10:12 · train.py 10:02 ↔ gpu-run'; `runs`: those of the project, by name."""
+    target, golden = (_short(path, runs) for path in sides_of(run))
     return f"{when(run)} · {target} ↔ {golden}"
 
 
-def _short(path: Path) -> str:
-    """A capture of a run by the run's own name: its folder says when and what."""
-    parts = path.parts
-    name = parts[parts.index("artifacts") - 1] if "artifacts" in parts[1:] else path.name
-    return name if len(name) <= 24 else f"{name[:10]}…{name[-12:]}"
+def _short(path: Path, runs: Mapping[str, Run]) -> str:
+    """A capture of a run by what was run, and when."""
+    run = next((runs[name] for name in reversed(path.parts) if name in runs), None)
+    name = f"{title_of(run)} {when(run)}" if run is not None else path.name
+    return name if len(name) <= LONGEST else f"{name[:10]}…{name[-12:]}"
 
 
 def state_of(found: Compared) -> tuple[str, Tone]:
     """The chip of the page: when it was compared, and what it came to."""
     key, tone = CLEAN if found.comparison.first is None else DIFFERS
-    return t("precision.page.state", state=t(key), when=when(found.run)), tone
+    return f"{t(key)} · {when(found.run)}", tone

@@ -141,9 +141,11 @@ class ComparisonView(QWidget):
         self.operator.deeper_wanted.connect(lambda: self._want(self.deeper_wanted))
         self.operator.reproducer_wanted.connect(lambda: self._want(self.reproducer_wanted))
         self.operator.issue_wanted.connect(lambda: self._want(self.issue_wanted))
-        actions.register(self, "precision.find", "precision.view.find", self.find_call, "Ctrl+F", "search")
-        actions.register(self, "precision.next", "precision.view.next", self.next_differing, "F8")
-        actions.register(self, "precision.previous", "precision.view.previous", self.previous_differing, "Shift+F8")
+        actions.register(self, "precision.view.find", "precision.view.find", self.find_call, "Ctrl+F", "search")
+        actions.register(self, "precision.view.next", "precision.view.next", self.next_differing, "F8")
+        actions.register(
+            self, "precision.view.previous", "precision.view.previous", self.previous_differing, "Shift+F8"
+        )
 
     # What is shown
 

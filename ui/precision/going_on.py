@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends import features
-from backends.precision.compare.remembered import place_of, remember
+from backends.precision.compare.remembered import mark_of, place_of, remember
 from backends.precision.deeper.spec import DeeperSpec
 from backends.precision.issue.text import issue_text
 from backends.precision.reproduce.spec import ReproduceSpec
@@ -24,6 +24,7 @@ from ui.precision.report_menu import ReportMenu
 if TYPE_CHECKING:
     from studio.run import Glance, Run
     from ui.pages.precision import PrecisionPage
+    from ui.precision.compared import Compared
     from ui.precision.comparison_view import Suspect
     from ui.precision.tree_view import Match
 
@@ -85,7 +86,7 @@ class GoingOn:
         """Two calls are the same: remembered for this project, and compared anew with that."""
         found = self._page.compare.compared
         if found is not None:
-            ask(self._page, partial(_remembered, found.run, match), partial(self._corrected, found.run))
+            ask(self._page, partial(_remembered, found, match), partial(self._corrected, found.run))
 
     def _corrected(self, run: Run, error: StudioError | None) -> None:
         if error is not None:
@@ -106,10 +107,11 @@ class GoingOn:
             self._session.trouble.emit(error)
 
 
-def _remembered(run: Run, match: Match) -> StudioError | None:
-    place = place_of(run)
+def _remembered(found: Compared, match: Match) -> StudioError | None:
+    place, passes = place_of(found.run), found.comparison.passes
+    number = next((at for at, one in enumerate(passes) if (one.step, one.rank) == (match.step, match.rank)), 0)
     try:
-        remember(place, {match.target: match.golden})
+        remember(place, mark_of(found.comparison, number), {match.target: match.golden})
     except OSError as error:
         return from_os(error, place)
     return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from backends.launch.capture import state
 from studio.errors import StudioError
 from studio.run import outcome_of
 from ui.asking import ask
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     Stamp = tuple[Path, str, int]
 
 COMPARE = "compare"
+TRAININGS = ("script", "launch")
 
 
 class Latest(QObject):
@@ -125,6 +127,20 @@ class Latest(QObject):
                 self._begun.discard(run.name)
                 if outcome_of(glance) in ("failed", "lost"):
                     self._session.trouble.emit(failure_of(run))
+                elif run.asked.command in TRAININGS:
+                    ask(self, partial(_failed_capture, run), self._told)
+
+    def _told(self, error: StudioError | None) -> None:
+        if error is not None:
+            self._session.trouble.emit(error)
+
+
+def _failed_capture(run: Run) -> StudioError | None:
+    """Why a training that went well left no dump."""
+    asked = state.asked(run.folder)
+    found = state.ranks(run.folder, asked.id).values() if asked is not None else ()
+    said = next((one.finding for one in found if one.finding), None)
+    return None if said is None else StudioError(said.rule, **said.args)
 
 
 def _has_answer(run: Run, glance: Glance) -> bool:

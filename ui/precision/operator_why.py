@@ -34,12 +34,10 @@ WITHOUT = {
 
 
 def why(comparison: Comparison, call: int) -> str:
-    """One sentence or two; of the first divergence also its reason."""
-    said = _figures(comparison, call)
+    """Of the first divergence its reason, of other calls their figures."""
     first = comparison.first
-    if first is None or first.call != call:
-        return said
-    return f"{reason_of(first)} {said}".strip()
+    reason = reason_of(first) if first is not None and first.call == call else ""
+    return reason or _figures(comparison, call)
 
 
 def _figures(comparison: Comparison, call: int) -> str:

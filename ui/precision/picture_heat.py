@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
 HEIGHT = 132
 LEGEND = 18
-DECADES = 4.0
+DECADES = 3.0
 LEAST_CELL = 3
+WIDEST_CELL = 4
 SHADES = 64
 
 
 class HeatView(QWidget):
-    """By the logarithm of |difference|, over four powers of ten below the largest; equal elements are blank."""
+    """By the logarithm of |difference|, over three powers of ten below the largest; equal elements are blank."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,14 +55,14 @@ class HeatView(QWidget):
         self.update()
 
     def _place(self) -> QRectF:
-        """The map: cells are squares where there are few of them."""
+        """The map: cells are not much wider than high where there are few of them."""
         assert self.picture is not None
         down, across = self.picture.cells.shape
         width, height = self.width(), HEIGHT
         cell = min(width / max(1, across), height / max(1, down))
         if cell < LEAST_CELL or across == 1 or down == 1:
             return QRectF(0, 0, width, height if down > 1 else min(height, 24))
-        return QRectF(0, 0, cell * across, cell * down)
+        return QRectF(0, 0, min(width, WIDEST_CELL * cell * across), cell * down)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.picture is None or self._image is None:

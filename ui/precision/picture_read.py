@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from backends.precision.compare.comparison import Comparison
     from backends.precision.measure.picture import Element, Histograms, Picture
 
+FOLDER = "dump_tensor_data"
 ROWS, COLUMNS, BINS, WORST = 96, 160, 60, 5
 
 
@@ -42,10 +43,16 @@ def rows_with_files(comparison: Comparison, call: int) -> list[int]:
     return [row for row in range(begin, end) if files_of(comparison, row)]
 
 
+def _in_place(file: Path) -> Path:
+    """msprobe keeps tensors in a folder of their own beside dump.json."""
+    own = file.parent / FOLDER / file.name
+    return own if not file.exists() and own.exists() else file
+
+
 def read_pictures(files: tuple[Path, Path]) -> Pictures | StudioError:
     """Both files, four times, in pieces."""
     try:
-        target, golden = (open_tensor(file) for file in files)
+        target, golden = (open_tensor(_in_place(file)) for file in files)
         return Pictures(
             difference=difference_picture(target, golden, ROWS, COLUMNS),
             histograms=histograms(target, golden, BINS), worst=worst(target, golden, WORST),

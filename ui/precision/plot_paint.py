@@ -40,10 +40,13 @@ TICK = 11
 MARGIN_LEFT, MARGIN_RIGHT, MARGIN_TOP, MARGIN_BOTTOM = 54, 14, 40, 40
 
 
-def paint_plot(painter: QPainter, points: Points, passes: tuple[Pass, ...], scale: Scale) -> None:
+def paint_plot(
+    painter: QPainter, points: Points, passes: tuple[Pass, ...], scale: Scale, flag: tuple[float, float] | None
+) -> None:
+    """`flag`: where from left to right something stands above that no name may be under."""
     _paint_limit(painter, points, scale)
     _paint_grid(painter, scale)
-    _paint_regions(painter, points, passes, scale)
+    _paint_regions(painter, points, passes, scale, flag)
     for verdict in PAINTED:
         _paint_calls(painter, points, scale, verdict)
     _paint_ticks(painter, scale)
@@ -111,7 +114,9 @@ def _round_step(least: float) -> int:
     return max(1, next(times * power for times in (1, 2, 5, 10) if times * power >= least))
 
 
-def _paint_regions(painter: QPainter, points: Points, passes: tuple[Pass, ...], scale: Scale) -> None:
+def _paint_regions(
+    painter: QPainter, points: Points, passes: tuple[Pass, ...], scale: Scale, flag: tuple[float, float] | None
+) -> None:
     """A line where the direction turns or a pass begins; above it how that part is called, where there is room."""
     shown = [one for one in points.regions if one.end > scale.begin and one.begin < scale.end]
     if len(shown) > MOST_REGIONS:
@@ -120,10 +125,12 @@ def _paint_regions(painter: QPainter, points: Points, passes: tuple[Pass, ...], 
     font.setPixelSize(12)
     painter.setFont(font)
     for region in shown[:MOST_REGIONS]:
-        _paint_region(painter, region, passes, scale)
+        _paint_region(painter, region, passes, scale, flag or (0.0, 0.0))
 
 
-def _paint_region(painter: QPainter, region: Region, passes: tuple[Pass, ...], scale: Scale) -> None:
+def _paint_region(
+    painter: QPainter, region: Region, passes: tuple[Pass, ...], scale: Scale, flag: tuple[float, float]
+) -> None:
     left = float(scale.x(region.begin - 0.5))
     begin, end = max(left, scale.left), min(float(scale.x(region.end - 0.5)), scale.left + scale.width)
     if left > scale.left:
@@ -131,10 +138,12 @@ def _paint_region(painter: QPainter, region: Region, passes: tuple[Pass, ...], s
         painter.setPen(QPen(theme.color("edge" if region.is_new else "rim"), 1, style))
         painter.drawLine(QLineF(left, 4, left, scale.bottom + LANE))
     painter.setPen(theme.color("dim"))
+    rooms = ((begin, end),) if flag[1] < begin or flag[0] > end else ((begin, flag[0]), (flag[1], end))
     for text in _region_texts(region, passes):
-        if painter.fontMetrics().horizontalAdvance(text) + 12 <= end - begin:
-            painter.drawText(QRectF(begin + 6, 3, end - begin - 8, 18), Qt.AlignmentFlag.AlignVCenter, text)
-            return
+        for left, right in rooms:
+            if painter.fontMetrics().horizontalAdvance(text) + 12 <= right - left:
+                painter.drawText(QRectF(left + 6, 3, right - left - 8, 18), Qt.AlignmentFlag.AlignVCenter, text)
+                return
 
 
 def _region_texts(region: Region, passes: tuple[Pass, ...]) -> tuple[str, ...]:

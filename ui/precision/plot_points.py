@@ -123,6 +123,8 @@ def _regions(comparison: Comparison) -> tuple[Region, ...]:
     firsts = [one.first_call for one in comparison.passes]
     turns = np.flatnonzero(np.diff(comparison.is_backward.astype(np.int8))) + 1
     begins = [begin for begin in np.union1d(firsts, turns).astype(int).tolist() if begin < calls]
+    if not begins:
+        return ()
     numbers = np.searchsorted(firsts, begins, "right") - 1
     return tuple(
         Region(begin=begin, end=end, number=int(number), is_backward=bool(comparison.is_backward[begin]),

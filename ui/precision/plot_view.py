@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QPen, QPixmap, QPolygonF
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QPainter, QPen, QPixmap, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from studio.texts import t
@@ -113,13 +113,14 @@ class PlotView(QWidget):
             painter.setFont(self.font())
             scale = self.scale()
             painter.setClipRect(QRectF(0, 0, scale.left + scale.width + MARGIN_RIGHT, self.height()))
-            paint_plot(painter, self.points, self._comparison.passes, scale)
+            paint_plot(painter, self.points, self._comparison.passes, scale, self._flag())
         return picture
 
     def _paint_over(self, painter: QPainter) -> None:
-        scale, first = self.scale(), self._comparison.first if self._comparison else None
-        if first is not None and self._is_in_view(first.call):
-            self._paint_flag(painter, float(scale.x(first.call)), scale.bottom + LANE)
+        scale, flag = self.scale(), self._flag()
+        first = self._comparison.first if self._comparison else None
+        if first is not None and flag is not None:
+            self._paint_flag(painter, flag, float(scale.x(first.call)), scale.bottom + LANE)
         for call, token in ((self._hovered, "edge"), (self._selection.call, "accent")):
             if self._is_in_view(call):
                 place = self.place_of(call)
@@ -135,24 +136,30 @@ class PlotView(QWidget):
             painter.setBrush(ground)
             painter.drawRect(self._box)
 
-    def _paint_flag(self, painter: QPainter, x: float, bottom: float) -> None:
-        """A flag on a pole; on the left of it where the right edge is near."""
-        font = painter.font()
-        font.setPixelSize(11)
-        painter.setFont(font)
-        text = t("precision.view.first")
-        width = painter.fontMetrics().horizontalAdvance(text) + 14
-        way = -1 if x + width > self.width() - 2 else 1
+    def _flag(self) -> tuple[float, float] | None:
+        """Where the flag of the first divergence begins, at its pole, and ends; it hangs to the left where the right
+        edge is near. None where it is not in view."""
+        first = self._comparison.first if self._comparison else None
+        if first is None or not self._is_in_view(first.call):
+            return None
+        x = float(self.scale().x(first.call))
+        width = QFontMetrics(_flag_font(self.font())).horizontalAdvance(t("precision.view.first")) + 14
+        return (x - width, x) if x + width > self.width() - 2 else (x, x + width)
+
+    def _paint_flag(self, painter: QPainter, flag: tuple[float, float], x: float, bottom: float) -> None:
+        painter.setFont(_flag_font(painter.font()))
+        left, right = flag
+        is_right = x == left
+        far, notch = (right, right - 5) if is_right else (left, left + 5)
         painter.setPen(QPen(theme.color("bad"), 1))
         painter.drawLine(QLineF(x, 4, x, bottom))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.color("bad"))
-        far, notch = x + way * width, x + way * (width - 5)
         ends = ((x, 4), (far, 4), (notch, 12), (far, 20), (x, 20))
         painter.drawPolygon(QPolygonF([QPointF(*end) for end in ends]))
         painter.setPen(theme.color("surface"))
-        box = QRectF(min(x, notch), 4, width - 5, 16)
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+        box = QRectF(min(x, notch), 4, right - left - 5, 16)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, t("precision.view.first"))
 
     def _is_in_view(self, call: int) -> bool:
         return self.points is not None and 0 <= call < self.points.count and self.range[0] - 1 < call < self.range[1]
@@ -294,3 +301,9 @@ class PlotView(QWidget):
             self.show_all()
         else:
             super().keyPressEvent(event)
+
+
+def _flag_font(font: QFont) -> QFont:
+    small = QFont(font)
+    small.setPixelSize(11)
+    return small

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from backends.precision.compare.comparison import MEASURES
+from backends.precision.compare.comparison import MEASURES, NO_RESULT
 from studio.texts import t
 from ui import theme
 from ui.precision import row_text
@@ -54,6 +54,13 @@ GROUP = Qt.ItemDataRole.UserRole + 1
 """Role of the head of a group: its module's name, in every column; None in other rows."""
 
 
+def columns_of(comparison: Comparison) -> tuple[str, ...]:
+    """msprobe's result and the measures only where there are any."""
+    measures = MEASURES if len(comparison.measures) else ()
+    has_results = bool((comparison.msprobe != NO_RESULT).any())
+    return (*(column for column in COLUMNS if has_results or column != "msprobe"), *measures)
+
+
 class TableModel(QAbstractTableModel):
     """`rows`: indices into the comparison in the order shown; below 0 the head of a group, as `RowOrder.arrange` says.
     `wanted`: what is shown."""
@@ -68,10 +75,9 @@ class TableModel(QAbstractTableModel):
 
     def show_order(self, order: RowOrder) -> None:
         """Another comparison."""
-        has_measures = bool(len(order.comparison.measures))
         self.beginResetModel()
         self.order = order
-        self.columns = (*COLUMNS, *(MEASURES if has_measures else ()))
+        self.columns = columns_of(order.comparison)
         self.rows = order.arrange(self.wanted)
         self.endResetModel()
 

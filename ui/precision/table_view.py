@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from ui.precision.row_order import RowOrder, Wanted
 
 ROW = 26
-LEAST_NAME = 230
-WIDTHS = {"place": 84, "dtype": 104, "shape": 86, "msprobe": 74, "number": 52}
+LEAST_NAME = 214
+WIDTHS = {"place": 104, "dtype": 104, "shape": 86, "msprobe": 74, "number": 52}
 NUMBER_WIDTH = 78
 BAR = 14
 LATER = 300
@@ -151,7 +151,9 @@ class TableView(QWidget):
         flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
         index = self.model.index(place, max(0, self.view.currentIndex().column()))
         self.view.selectionModel().setCurrentIndex(index, flags)
-        self.view.scrollTo(self.model.index(place, 0))
+        is_seen = self.view.viewport().rect().contains(self.view.visualRect(index).center())
+        hint = QAbstractItemView.ScrollHint
+        self.view.scrollTo(self.model.index(place, 0), hint.EnsureVisible if is_seen else hint.PositionAtCenter)
 
     def _with_signals_off(self, do: partial[None]) -> None:
         """A selection that only follows another is not told again."""
@@ -224,7 +226,7 @@ def _lay_out(view: QTableView) -> None:
     metrics = QFontMetrics(head.font())
     for section, column in enumerate(model.columns):
         texts = [t(HEADS[column]), *_longest(model, column)]
-        needed = max(metrics.horizontalAdvance(text) for text in texts) + 34
+        needed = max(metrics.horizontalAdvance(text) for text in texts) + 36
         head.resizeSection(section, max(needed, WIDTHS.get(column, NUMBER_WIDTH)))
         head.setSectionResizeMode(section, QHeaderView.ResizeMode.Interactive)
     _fit_name(view)
@@ -233,7 +235,7 @@ def _lay_out(view: QTableView) -> None:
 def _longest(model: TableModel, column: str) -> list[str]:
     """Texts of a column that none is much longer than."""
     if column == "verdict":
-        return [f"  {t(key)}" for key in WORDS]
+        return [f"{t(key)}MM" for key in WORDS]
     return [str(len(model.order.names))] if column == "number" and model.order else []
 
 

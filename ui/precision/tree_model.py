@@ -155,6 +155,7 @@ def short_name(name: str) -> str:
     """'1.norm1 · LayerNorm' of a module, 'Functional.linear.6' of another call: its direction is in the head."""
     parts = name_of(name)
     number = f" · {parts.number}" if parts.number and parts.type else ""
-    gradients = f" · {t('precision.view.gradients')}" if parts.direction == "parameters_grad" else ""
     said = f"{parts.api} · {parts.type}{number}" if parts.type else f"{parts.kind}.{parts.api}.{parts.number}"
-    return " ".join(f"{said}{gradients}".split("\n"))
+    if parts.direction == "parameters_grad":
+        said = " · ".join((said, t("precision.view.gradients")))
+    return " ".join(said.split("\n"))

@@ -32,10 +32,11 @@ TARGETS_SHARE = 0.6
 
 @dataclass(frozen=True, kw_only=True)
 class Match:
-    """Two calls that somebody says are the same: their names, and the pass they are of."""
+    """Two calls that somebody says are the same: their names, and the pass they are of, `number` its index."""
 
     target: str
     golden: str
+    number: int
     step: int
     rank: int
 
@@ -93,7 +94,9 @@ class TreeView(QWidget):
             return None
         one = found.passes[of_pass[0]]
         golden = golden_name(found, verdicts[MISSING])
-        return Match(target=found.names[verdicts[EXTRA]], golden=golden, step=one.step, rank=one.rank)
+        return Match(
+            target=found.names[verdicts[EXTRA]], golden=golden, number=of_pass[0], step=one.step, rank=one.rank
+        )
 
     def _chosen(self) -> None:
         self._show_match()
@@ -110,7 +113,9 @@ class TreeView(QWidget):
         if row >= 0:
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
             self.view.selectionModel().setCurrentIndex(self.model.index(row, TARGET), flags)
-            self.view.scrollTo(self.model.index(row, TARGET))
+            index, hint = self.model.index(row, TARGET), QAbstractItemView.ScrollHint
+            is_seen = self.view.viewport().rect().contains(self.view.visualRect(index).center())
+            self.view.scrollTo(index, hint.EnsureVisible if is_seen else hint.PositionAtCenter)
         self._is_following = False
 
     def _show_match(self) -> None:

@@ -42,7 +42,12 @@ def explanation(comparison: Comparison) -> str:
     parts = [before_of(comparison, first), reason_of(first)]
     if first.source:
         parts.append(t("precision.verdict.source", source=short_source(first.source)))
-    return " ".join(filter(None, parts))
+    return joined(parts)
+
+
+def joined(sentences: list[str]) -> str:
+    """One behind the other, with a space where the language has one there."""
+    return "".join(one if one.endswith("。") else f"{one} " for one in sentences if one).strip()
 
 
 def plain_name(name: str) -> str:

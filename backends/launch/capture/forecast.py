@@ -14,27 +14,42 @@ if TYPE_CHECKING:
 
     from backends.launch.capture.state import Rank, Ready, Request
 
-# torch 2.13 and msprobe 26.2 on a CPU: a network of 4 tensors, and a transformer of 68 (0.9 M parameters). Octets of a
-# step for each trained tensor, and for each parameter.
-_BY_TENSOR = {"profile": 27_000, "stacks": 78_000, "statistics": 7_000, "tensor": 14_000}
-_BY_PARAMETER = {"tensor": 40}
+# torch 2.13 and msprobe 26.2 on a CPU: a network of 4 tensors, and a transformer of 64 (1.0 M parameters, 64 tokens in
+# a batch). Octets of a step for each trained tensor, and for each parameter, by task and level; digests at L0 were not
+# measured. Both networks are within a factor of 1.5 of each; whole tensors grow with the batch too.
+_BY_TENSOR = {
+    ("profile", ""): 27_000, ("stacks", ""): 78_000,
+    ("statistics", "L1"): 3_000, ("statistics", "L0"): 2_000, ("statistics", "mix"): 5_000,
+    ("md5", "L1"): 3_200, ("md5", "L0"): 2_200, ("md5", "mix"): 5_300,
+    ("structure", "L0"): 1_400, ("structure", "mix"): 1_400,
+    ("tensor", "L1"): 16_000, ("tensor", "L0"): 12_000, ("tensor", "mix"): 28_000,
+}  # fmt: skip
+_BY_PARAMETER = {("tensor", "L1"): 20, ("tensor", "L0"): 20, ("tensor", "mix"): 38}
+_OF_DIRECTION = {"both": 1.0, "forward": 0.7, "backward": 0.5}
+_OF_CASTS = 1.25
 # How many times as long a captured step takes: least and most of those measured.
-_SLOWER = {"profile": (1.1, 2.0), "stacks": (1.2, 4.0), "statistics": (2.0, 15.0), "tensor": (2.0, 40.0)}
+_SLOWER = {
+    "profile": (1.1, 2.0), "stacks": (1.2, 4.0), "statistics": (2.0, 15.0), "md5": (2.0, 15.0),
+    "structure": (1.5, 4.0), "tensor": (3.0, 50.0),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
     """`octets`: of all ranks and steps, None where nothing is known; `slower`: a captured step takes so many times as
-    long as another one, least and most; `is_measured`: in this run, not by an estimate."""
+    long as another one, least and most; `is_measured`: in this run, not by an estimate; `is_most`: of everything, since
+    nobody knows how much of it the targets are."""
 
     octets: int | None
     slower: tuple[float, float]
     is_measured: bool = False
+    is_most: bool = False
 
     @property
     def need(self) -> int:
-        """Octets to be sure of: an estimate may be half of what comes."""
-        return int((self.octets or 0) * (1.2 if self.is_measured else 2.0))
+        """Octets to be sure of: an estimate may be half of what comes. A part of everything is not waited for: it is
+        ended where the disk gets full."""
+        return 0 if self.is_most else int((self.octets or 0) * (1.2 if self.is_measured else 2.0))
 
 
 def forecast_in(folder: Path, request: Request) -> Forecast:
@@ -51,20 +66,32 @@ def forecast(request: Request, ready: tuple[Ready, ...], before: tuple[Rank, ...
         slower = last.seconds / last.usual
         measured = math.ceil(last.octets / last.done * times)
         return Forecast(octets=measured, slower=(slower, slower), is_measured=True)
-    way = _way(request)
-    network = there[0] if there else None
     octets = None
-    if network is not None and network.tensors:
-        one_step = network.tensors * _BY_TENSOR[way] + network.parameters * _BY_PARAMETER.get(way, 0)
-        octets = one_step * times
-    return Forecast(octets=octets, slower=_SLOWER[way])
+    if there and there[0].tensors:
+        octets = math.ceil(one_step(request, there[0]) * times)
+    slower_by = _SLOWER[_way(request)[0]]
+    return Forecast(octets=octets, slower=slower_by, is_most=bool(request.targets) and octets is not None)
+
+
+def one_step(request: Request, network: Ready) -> float:
+    """Octets of one rank's one step: an estimate."""
+    way = _way(request)
+    octets = network.tensors * _BY_TENSOR[way] + network.parameters * _BY_PARAMETER.get(way, 0)
+    if request.kind == "profile":
+        return octets
+    return octets * _OF_DIRECTION.get(request.direction, 1.0) * (_OF_CASTS if request.casts else 1.0)
 
 
 def is_like(one: Rank, request: Request) -> bool:
-    return (_way(one), one.level) == (_way(request), request.level) and one.done > 0
+    return one.done > 0 and _choices(one) == _choices(request)
 
 
-def _way(one: Request | Rank) -> str:
+def _choices(one: Request | Rank) -> tuple[object, ...]:
+    return (_way(one), *((one.targets, one.direction, one.casts) if one.kind == "dump" else ()))
+
+
+def _way(one: Request | Rank) -> tuple[str, str]:
     if one.kind == "profile":
-        return "stacks" if one.stacks else "profile"
-    return one.task
+        return ("stacks" if one.stacks else "profile"), ""
+    level = "mix" if (one.task, one.level) == ("structure", "L1") else one.level
+    return one.task, level

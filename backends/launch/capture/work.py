@@ -73,8 +73,18 @@ def said(expected: Forecast, request: Request) -> Note:
     slower = f"{low:.1f}" if low == high else f"{low:g}–{high:g}"
     if expected.octets is None:
         return Note(key="capture.estimate_time", args={"slower": slower})
-    key = "capture.measured" if expected.is_measured else "capture.estimate"
-    return Note(key=key, args={"octets": size(expected.octets), "slower": slower, "steps": request.steps})
+    each = size(expected.octets // max(1, request.steps))
+    args = {"octets": size(expected.octets), "each": each, "slower": slower, "steps": request.steps}
+    return Note(key=_key_of(expected, request), args=args)
+
+
+def _key_of(expected: Forecast, request: Request) -> str:
+    if expected.is_measured:
+        return "capture.measured"
+    if expected.is_most:
+        return "capture.estimate_most"
+    is_whole = request.kind == "dump" and request.task == "tensor"
+    return "capture.estimate_tensor" if is_whole else "capture.estimate"
 
 
 def _follow(folder: Path, request: Request, journal: Journal) -> dict[int, Rank]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from backends.precision.compare.arrays import Array
 from backends.precision.compare.sequence import Match, ascending, matches
 from backends.precision.compare.slide import Side, slid
 from backends.precision.compare.tokens import BACKWARD, is_backward, signatures, tokens
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from backends.precision.dump.dump import Dump
 
-Tokens = tuple[np.ndarray, np.ndarray]
+Tokens = tuple[Array, Array]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,9 +27,9 @@ class Alignment:
     """Calls in the execution order of the target; what it misses stands where the golden side has it. `target` and
     `golden`: int32, the calls of each side, -1 without; `moved`, bool: it is elsewhere in the other side's order."""
 
-    target: np.ndarray
-    golden: np.ndarray
-    moved: np.ndarray
+    target: Array
+    golden: Array
+    moved: Array
 
 
 def align(target: Dump, golden: Dump, corrected: Mapping[str, str] | None = None) -> Alignment:
@@ -65,7 +66,7 @@ def _forward(target: Dump, golden: Dump, strict: Tokens, loose: Tokens) -> Itera
         yield int(places[0][i]), int(places[1][j])
 
 
-def _between(sure: list[Match], mine: np.ndarray, theirs: np.ndarray) -> Iterable[Match]:
+def _between(sure: list[Match], mine: Array, theirs: Array) -> Iterable[Match]:
     """What matches between neighbours that are sure."""
     for (i, j), (k, m) in pairwise([(-1, -1), *sure, (len(mine), len(theirs))]):
         if k - i > 1 and m - j > 1:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 SAME = 1e-9
 """Floats that differ by less are the same number written twice."""
-OF_THE_MACHINE = re.compile(r"0x[0-9a-fA-F]{4,}|\b(cpu|cuda|npu|gpu|ascend|xpu|mps)\b(:\d+)?|generator|process_?group", re.I)
+OF_THE_MACHINE = re.compile(
+    r"0x[0-9a-fA-F]{4,}|\b(cpu|cuda|npu|gpu|ascend|xpu|mps)\b(:\d+)?|generator|process_?group", re.I
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ import mmap
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -14,6 +14,9 @@ import numpy as np
 from backends.precision.compare.comparison import Comparison, First, Pass
 from studio import files
 from studio.errors import StudioError, from_os
+
+if TYPE_CHECKING:
+    from backends.precision.compare.arrays import Array
 
 FORMAT = 1
 HEADER = "comparison.json"
@@ -116,7 +119,7 @@ def _header(folder: Path) -> _Header:
         raise _damaged(folder, error) from error
 
 
-def _mapped(path: Path, octets: int) -> np.ndarray:
+def _mapped(path: Path, octets: int) -> Array:
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -127,7 +130,7 @@ def _mapped(path: Path, octets: int) -> np.ndarray:
         raise from_os(error, path) from error
 
 
-def _column(data: np.ndarray, column: _Column) -> np.ndarray:
+def _column(data: Array, column: _Column) -> Array:
     dtype = np.dtype(column.dtype)
     count = int(np.prod(column.shape, dtype=np.int64))
     return np.frombuffer(data, dtype, count, column.offset).reshape(column.shape)

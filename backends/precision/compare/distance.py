@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.precision.dump.dump import MAX, MEAN, MIN, NORM, TENSOR
+from backends.precision.dump.dump import MAX, MEAN, MIN, NORM
 
 if TYPE_CHECKING:
+    from backends.precision.compare.arrays import Array
     from backends.precision.dump.dump import Dump
 
 EPS = {
@@ -35,30 +36,30 @@ def eps_of(dtype: str) -> float:
     return EPS.get(dtype, 2.0**-3 if dtype.startswith("float8") else 0.0)
 
 
-def counts(side: Dump, rows: np.ndarray) -> np.ndarray:
+def counts(side: Dump, rows: Array) -> Array:
     """Elements of each row's tensor; 1 where it is none."""
     sizes = np.array([*(np.prod(shape, dtype=np.float64) for shape in side.shapes), 1.0])
     return np.asarray(np.maximum(sizes[np.where(rows >= 0, side.shape[rows], -1)], 1.0))
 
 
-def stats_of(side: Dump, rows: np.ndarray) -> np.ndarray:
+def stats_of(side: Dump, rows: Array) -> Array:
     """(rows, 4), NaN where there is no such row."""
-    return np.concatenate([side.stats, np.full((1, 4), np.nan)])[rows]
+    return np.asarray(np.concatenate([side.stats, np.full((1, 4), np.nan)])[rows])
 
 
-def largest(stats: np.ndarray) -> np.ndarray:
+def largest(stats: Array) -> Array:
     """amax, of finite elements where the extremes are not; 0 where nothing is known."""
     ends = np.abs(stats[:, (MAX, MIN)])
     return np.asarray(np.where(np.isfinite(ends), ends, 0.0).max(axis=1, initial=0.0))
 
 
-def typical(stats: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def typical(stats: Array, sizes: Array) -> Array:
     """rms; amax where there is no norm."""
     rms = stats[:, NORM] / np.sqrt(sizes)
     return np.asarray(np.where(np.isfinite(rms), rms, largest(stats)))
 
 
-def distances(mine: np.ndarray, theirs: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+def distances(mine: Array, theirs: Array, sizes: Array) -> Array:
     """d of statistics beside each other, (rows, 4) each; NaN where neither has anything to compare. Infinite where one
     is finite and the other is not."""
     amax = largest(theirs)
@@ -76,10 +77,12 @@ def distances(mine: np.ndarray, theirs: np.ndarray, sizes: np.ndarray) -> np.nda
     return np.asarray(np.fmax.reduce(found, axis=1))
 
 
-def non_finite(side: Dump, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Whether a tensor holds NaN, and whether it holds infinity: by its largest and its smallest element."""
-    there = np.append(side.has_stats, 0)[rows]
-    ends = stats_of(side, rows)[:, (MAX, MIN)]
-    has = np.stack([there >> MAX & 1, there >> MIN & 1], axis=1).astype(bool)
-    is_tensor = np.append(side.kind == TENSOR, False)[rows]
-    return (np.isnan(ends) & has).any(axis=1) & is_tensor, np.isinf(ends).any(axis=1) & is_tensor
+def has_nan(side: Dump, rows: Array) -> Array:
+    """(rows, 4): where a statistic is there, and is NaN. MindSpore's largest and smallest element leave NaN out."""
+    bits = np.append(side.has_stats, 0)[rows][:, None] >> np.arange(4) & 1
+    return np.asarray(np.isnan(stats_of(side, rows)) & bits.astype(bool))
+
+
+def has_inf(stats: Array) -> Array:
+    """By the largest and the smallest element: a mean or a norm may overflow by itself."""
+    return np.asarray(np.isinf(stats[:, (MAX, MIN)]).any(axis=1))

@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from backends.precision.compare.comparison import First, Where
-from backends.precision.compare.judge import Event
 from backends.precision.compare.tokens import BACKWARD
+from backends.precision.compare.walk import key_of
 from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, OUTPUT, PARAMETER, ROLES
 from backends.precision.dump.names import source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from backends.precision.compare.judge import Judged
+    from backends.precision.compare.judge import Event, Judged
     from backends.precision.compare.scene import Scene
     from backends.precision.compare.structure import Structure
 
@@ -87,7 +87,10 @@ def _forward_twin(scene: Scene, structure: Structure, call: int) -> int:
     key = (name.kind, name.api, name.type, name.number, scene.calls.target[call] < 0)
     for other in structure.odd:
         one = scene.names[other]
-        if one.direction == "forward" and (one.kind, one.api, one.type, one.number, scene.calls.target[other] < 0) == key:
+        if (
+            one.direction == "forward"
+            and (one.kind, one.api, one.type, one.number, scene.calls.target[other] < 0) == key
+        ):
             return other
     return call
 
@@ -100,8 +103,8 @@ def _of_call(scene: Scene, structure: Structure, call: int, step: int, rank: int
     if reason == "extra" and other is not None:
         reason, args = "replaced", {"other": name_at(scene, other)}
     return First(
-        name=name_at(scene, call), direction=_direction(scene, call), place="missing" if is_missing else "extra", index=0,
-        step=step, rank=rank, reason=reason, source=source_at(scene, call), args=args, call=call, before=call,
+        name=name_at(scene, call), direction=_direction(scene, call), place="missing" if is_missing else "extra",
+        index=0, step=step, rank=rank, reason=reason, source=source_at(scene, call), args=args, call=call, before=call,
     )  # fmt: skip
 
 
@@ -114,16 +117,24 @@ def _beside(scene: Scene, structure: Structure, call: int) -> int | None:
     return other if other in odd and other != call and _direction(scene, other) == _direction(scene, call) else None
 
 
-def _of_event(
-    scene: Scene, judged: Judged, structure: Structure, event: Event, step: int, rank: int
-) -> First:
+def _of_event(scene: Scene, judged: Judged, structure: Structure, event: Event, step: int, rank: int) -> First:
     reason = _reason(scene, event)
     row = event.row
+    args = _args(scene, judged, event)
+    cause = _of_one_capture(scene, judged, structure, event) if reason == "input_untraced" else None
+    if cause is not None:
+        reason, args = "input_by_other", {**args, "other": name_at(scene, cause)}
     return First(
         name=name_at(scene, event.call), direction=_direction(scene, event.call), place=_where(scene, row),
-        index=index_of(scene, row), step=step, rank=rank, reason=reason, source=source_at(scene, event.call),
-        args=_args(scene, judged, event), call=event.call, row=row, before=event.call,
+        index=index_of(scene, row), step=step, rank=rank, reason=reason, source=source_at(scene, event.call if cause is None else cause), args=args, call=event.call, row=row, before=event.call,
     )  # fmt: skip
+
+
+def _of_one_capture(scene: Scene, judged: Judged, structure: Structure, event: Event) -> int | None:
+    """The call that made the input, where only one side's capture shows such calls: a cast, a change of shape."""
+    makers = (int(side[event.row]) for side in (judged.producer, judged.golden_producer))
+    calls = (int(scene.rows.call[row]) for row in makers if row >= 0)
+    return next((call for call in calls if call in structure.uncompared), None)
 
 
 def _reason(scene: Scene, event: Event) -> str:
@@ -201,9 +212,8 @@ def source_at(scene: Scene, call: int) -> str:
             return found
     name = scene.names[call]
     if name.direction in BACKWARD:
-        key = (name.kind, name.api, name.type, name.number)
         for other, one in enumerate(scene.names):
-            if one.direction == "forward" and (one.kind, one.api, one.type, one.number) == key:
+            if one.direction == "forward" and key_of(one) == key_of(name):
                 return source_at(scene, other)
     return ""
 

@@ -13,8 +13,7 @@ backward. eps: one ulp of 1 in the coarser of both sides' dtypes of that output.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from backends.precision.compare.kinds import Kind
 
@@ -27,23 +26,30 @@ LOW_ULPS = 4.0
 """For formats of 16 bits and fewer: their sums are kept in float32, and only the result is rounded."""
 LOW = 2.0**-10
 
+HOT = 64.0
 LARGEST = 1e15
 """Beyond that a result is nothing but rounding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """Of a tensor: largest and typical element by size, the largest without the smallest, the number of elements."""
+class Size(NamedTuple):
+    """Of a tensor: largest and typical element by size, the largest less the smallest, the number of elements. A tuple,
+    since there is one for each row."""
 
     amax: float
     rms: float
     spread: float
-    count: float
+    elements: float
 
 
 def rounding(eps: float) -> float:
     """The relative difference of one result in two kernels that round."""
     return (LOW_ULPS if eps >= LOW else ULPS) * eps
+
+
+def kappa(kind: Kind, found: Sequence[float]) -> float:
+    """κ, from the factors. What is further than HOT from the largest of what is exponentiated counts nothing."""
+    most = max(found, default=1.0)
+    return max(1.0, min(most, HOT) if kind is Kind.SOFT else most)
 
 
 def factors(kind: Kind, inputs: Sequence[Size], output: Size) -> list[float]:
@@ -67,11 +73,11 @@ def _sum(inputs: Sequence[Size], output: Size) -> list[float]:
 def _product(inputs: Sequence[Size], output: Size) -> list[float]:
     """With K summands, K = sqrt(n_a · n_b / n_o): |Δo| ~ sqrt(K) · |a| · |b| · D. What is added to the product, the
     smaller tensors, as in a sum."""
-    order = sorted(range(len(inputs)), key=lambda n: -inputs[n].count)[:2]
+    order = sorted(range(len(inputs)), key=lambda n: -inputs[n].elements)[:2]
     found = _sum(inputs, output)
     if len(order) == 2:
         one, other = (inputs[n] for n in order)
-        summands = math.sqrt(max(one.count * other.count / max(output.count, 1.0), 1.0))
+        summands = math.sqrt(max(one.elements * other.elements / max(output.elements, 1.0), 1.0))
         factor = max(1.0, _ratio(one.rms * other.rms * math.sqrt(summands), output.rms))
         found = [factor if n in order else each for n, each in enumerate(found)]
     return found
@@ -90,11 +96,11 @@ def _norm(inputs: Sequence[Size], output: Size) -> list[float]:
 
 
 def _soft(inputs: Sequence[Size], output: Size) -> list[float]:
-    """exp(x (1 + D)) = exp(x) · (1 + x D): f = the range of what is exponentiated."""
+    """exp(x (1 + D)) = exp(x) · (1 + x D): f = amax of what is exponentiated. A mask of -10000 is in amax, and in D."""
     if len(inputs) >= 3:
-        heat = inputs[0].amax * inputs[1].amax * math.sqrt(max(_ratio(inputs[0].count, 1.0), 1.0)) ** 0.25
+        heat = inputs[0].amax * inputs[1].amax * math.sqrt(max(_ratio(inputs[0].elements, 1.0), 1.0)) ** 0.25
         return [max(1.0, heat), max(1.0, heat), *([1.0] * (len(inputs) - 2))]
-    return [max(1.0, 2 * one.rms, min(one.amax, 64.0)) for one in inputs]
+    return [max(1.0, one.amax) for one in inputs]
 
 
 def _reduce(inputs: Sequence[Size], output: Size) -> list[float]:
@@ -102,7 +108,7 @@ def _reduce(inputs: Sequence[Size], output: Size) -> list[float]:
     which of them, the sizes tell."""
     found = []
     for one in inputs:
-        k = math.sqrt(max(one.count / max(output.count, 1.0), 1.0))
+        k = math.sqrt(max(one.elements / max(output.elements, 1.0), 1.0))
         mean = _ratio(one.rms / k, output.amax)
         found.append(max(1.0, mean if output.amax <= one.amax else _ratio(one.rms * k, output.amax)))
     return found
@@ -116,7 +122,7 @@ def cancelled(inputs: Sequence[Size], siblings: Sequence[Size], output: Size) ->
     """κ of a gradient: that of a bias is the sum of what comes in, over the batch, and is nothing but rounding where
     something behind it takes the mean off (the bias of a convolution before a batch norm, or of attention's keys).
     Held against what was summed, or the largest gradient of the same module."""
-    summed = (one.rms * math.sqrt(one.count / output.count) for one in inputs if one.count > output.count)
+    summed = (one.rms * math.sqrt(one.elements / output.elements) for one in inputs if one.elements > output.elements)
     return _bounded(max((1.0, *(_ratio(each, output.amax) for each in (*summed, *(one.amax for one in siblings))))))
 
 

@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from backends.precision.compare.arrays import Array
     from backends.precision.compare.scene import Scene
     from backends.precision.dump.dump import Dump
 
 
-def with_tensors(scene: Scene, told: Callable[[int, int], None]) -> tuple[Scene, np.ndarray | None, int]:
-    """The scene with the distances of its tensors, max |Δ| / amax or the relative L2, whichever is more; their measures,
-    (rows, MEASURES), None where no row has tensors on both sides; and how many could not be read. `told` hears how many
-    of how many rows are done, and may raise."""
+def with_tensors(scene: Scene, told: Callable[[int, int], None]) -> tuple[Scene, Array | None, int]:
+    """The scene with the distances of its tensors, max |Δ| / amax or the relative L2, whichever is more; their
+    measures, (rows, MEASURES), None where no row has tensors on both sides; and how many could not be read. `told`
+    hears how many of how many rows are done, and may raise."""
     pairs = _files(scene)
     if not pairs:
         return scene, None, 0
@@ -43,7 +44,9 @@ def with_tensors(scene: Scene, told: Callable[[int, int], None]) -> tuple[Scene,
 
 
 def _files(scene: Scene) -> list[tuple[int, Path, Path]]:
-    found = []
+    found: list[tuple[int, Path, Path]] = []
+    if not scene.target.file or not scene.golden.file:
+        return found
     for row in np.flatnonzero(scene.is_tensor).tolist():
         one = _file(scene.target, int(scene.rows.target[row]))
         other = _file(scene.golden, int(scene.rows.golden[row]))

@@ -11,6 +11,7 @@ from backends.precision.dump.dump import NOTHING
 
 if TYPE_CHECKING:
     from backends.precision.compare.align import Alignment
+    from backends.precision.compare.arrays import Array
     from backends.precision.dump.dump import Dump
 
 ROLES = 8
@@ -22,11 +23,11 @@ class Rows:
     """Of each row of a comparison: `call`, int32, index into the alignment, ascending; `target` and `golden`, int64,
     the rows of each dump, -1 without; `item`, int32, index into `items`; `role`, uint8."""
 
-    call: np.ndarray
-    target: np.ndarray
-    golden: np.ndarray
-    role: np.ndarray
-    item: np.ndarray
+    call: Array
+    target: Array
+    golden: Array
+    role: Array
+    item: Array
     items: tuple[str, ...]
 
 
@@ -52,15 +53,15 @@ def join(target: Dump, golden: Dump, alignment: Alignment) -> Rows:
     )  # fmt: skip
 
 
-def _keys(side: Dump, calls: np.ndarray, items: list[int], size: int) -> np.ndarray:
+def _keys(side: Dump, calls: Array, items: list[int], size: int) -> Array:
     """One number for the call's place in the alignment, role, and item."""
     places = np.zeros(len(side.calls), np.int64)
     there = np.flatnonzero(calls >= 0)
     places[calls[there]] = there
-    return (places[side.call] * ROLES + side.role) * size + np.array(items, np.int64)
+    return np.asarray((places[side.call] * ROLES + side.role) * size + np.array(items, np.int64))
 
 
-def _there(mine: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+def _there(mine: Array, theirs: Array) -> Array:
     """The golden side's row for each of the target's, -1 without, then its rows that the target lacks."""
     _, here, there = np.intersect1d(mine, theirs, return_indices=True)
     found = np.full(len(mine), -1, np.int64)
@@ -70,7 +71,7 @@ def _there(mine: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     return np.concatenate([found, np.flatnonzero(alone)])
 
 
-def _is_nothing(side: Dump, rows: np.ndarray) -> np.ndarray:
+def _is_nothing(side: Dump, rows: Array) -> Array:
     """None, or no row at all."""
     kinds = np.append(side.kind, NOTHING)
     return np.asarray(kinds[rows] == NOTHING)

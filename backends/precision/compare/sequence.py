@@ -16,18 +16,20 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from backends.precision.compare.arrays import Array
+
 LONGEST = 300
 """How many insertions and deletions Myers' search follows between two anchors."""
 
 Match = tuple[int, int]
 
 
-def matches(left: np.ndarray, right: np.ndarray) -> list[Match]:
+def matches(left: Array, right: Array) -> list[Match]:
     """Pairs of indices with equal tokens, ascending in both."""
     return _between(left, right, 0, 0)
 
 
-def _between(left: np.ndarray, right: np.ndarray, at: int, other: int) -> list[Match]:
+def _between(left: Array, right: Array, at: int, other: int) -> list[Match]:
     """`at` and `other`: what the indices of both begin with."""
     head = _common(left, right)
     tail = _common(left[head:][::-1], right[head:][::-1])
@@ -37,14 +39,14 @@ def _between(left: np.ndarray, right: np.ndarray, at: int, other: int) -> list[M
     return [*found, *middle, *((ends[0] + n, ends[1] + n) for n in range(tail))]
 
 
-def _common(left: np.ndarray, right: np.ndarray) -> int:
+def _common(left: Array, right: Array) -> int:
     """How many elements both begin with."""
     size = min(len(left), len(right))
     differs = np.flatnonzero(left[:size] != right[:size])
     return int(differs[0]) if len(differs) else size
 
 
-def _middle(left: np.ndarray, right: np.ndarray, at: int, other: int) -> list[Match]:
+def _middle(left: Array, right: Array, at: int, other: int) -> list[Match]:
     if not len(left) or not len(right):
         return []
     anchors = ascending(_once_in_both(left, right))
@@ -60,7 +62,7 @@ def _middle(left: np.ndarray, right: np.ndarray, at: int, other: int) -> list[Ma
     return found
 
 
-def _once_in_both(left: np.ndarray, right: np.ndarray) -> list[Match]:
+def _once_in_both(left: Array, right: Array) -> list[Match]:
     mine, where, counts = np.unique(left, return_index=True, return_counts=True)
     theirs, there, others = np.unique(right, return_index=True, return_counts=True)
     _, here, over = np.intersect1d(mine[counts == 1], theirs[others == 1], assume_unique=True, return_indices=True)

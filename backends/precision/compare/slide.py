@@ -15,8 +15,7 @@ import numpy as np
 from backends.precision.compare.tokens import how_far
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from backends.precision.compare.arrays import Array
     from backends.precision.compare.sequence import Match
 
 GAPS = 200
@@ -27,8 +26,8 @@ GAPS = 200
 class Side:
     """Of each call its token, and its signature (calls, 3)."""
 
-    tokens: np.ndarray
-    values: np.ndarray
+    tokens: Array
+    values: Array
 
 
 def slid(found: list[Match], mine: Side, theirs: Side) -> list[Match]:
@@ -47,7 +46,7 @@ def _is_gap(before: Match, after: Match) -> bool:
     return (after[0] - before[0] == 1) != (after[1] - before[1] == 1)
 
 
-def _slide(pairs: np.ndarray, gap: int, short: int, mine: Side, theirs: Side) -> None:
+def _slide(pairs: Array, gap: int, short: int, mine: Side, theirs: Side) -> None:
     """Moves the gap behind match `gap`; `short` is the side that has nothing in it."""
     long = 1 - short
     sides = (mine, theirs)
@@ -68,7 +67,7 @@ def _slide(pairs: np.ndarray, gap: int, short: int, mine: Side, theirs: Side) ->
         pairs[chosen[0], long] += chosen[1]
 
 
-def _run(pairs: np.ndarray, begin: int, way: int) -> range:
+def _run(pairs: Array, begin: int, way: int) -> range:
     """Matches from `begin` on that lie side by side, forwards or backwards."""
     end = begin
     while 0 <= end + way < len(pairs) and (pairs[end + way] - pairs[end] == way).all():
@@ -76,5 +75,5 @@ def _run(pairs: np.ndarray, begin: int, way: int) -> range:
     return range(begin, end + way, way)
 
 
-def _far(one: Side, here: Iterable[int], other: Side, there: Iterable[int]) -> np.ndarray:
+def _far(one: Side, here: Array, other: Side, there: Array) -> Array:
     return how_far(one.values[here], other.values[there])

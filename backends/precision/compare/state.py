@@ -27,6 +27,7 @@ from backends.precision.dump.dump import GRADIENT, INPUT, MAX, MIN, OUTPUT, PARA
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from backends.precision.compare.arrays import Array
     from backends.precision.compare.scene import Scene
 
 Key = tuple[str, int, str]
@@ -41,6 +42,7 @@ SPREAD = 4.0
 """Adam's largest steps of two parameters differ by less."""
 
 WEIGHTS = (
+    (re.compile("multi_head_attention"), ("5", "6", "11", "12")),
     (re.compile("embedding"), ("1", "weight")),
     (re.compile("linear|conv|dense"), ("1", "2", "weight", "bias")),
     (re.compile("layer_?norm|group_?norm|rms_?norm"), ("1", "2", "3", "weight", "bias")),
@@ -54,7 +56,7 @@ class State:
     number, -1 before the first."""
 
     step: int = -1
-    stats: Mapping[Key, np.ndarray] = field(default_factory=dict)
+    stats: Mapping[Key, Array] = field(default_factory=dict)
     allowed: Mapping[Key, float] = field(default_factory=dict)
 
 
@@ -110,7 +112,7 @@ def _moved(scene: Scene, rows: list[int], parameters: set[int], before: State) -
     return {row: float(one) for row, one in zip(known, way, strict=True) if one == one}
 
 
-def _same_step(steps: np.ndarray) -> float:
+def _same_step(steps: Array) -> float:
     """The step of an optimizer that moves every element by about as much; 0 of one that does not."""
     steps = steps[np.isfinite(steps)]
     return float(steps.max()) if len(steps) and steps.max() <= SPREAD * np.median(steps) else 0.0

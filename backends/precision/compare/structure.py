@@ -7,11 +7,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backends.precision.compare.tokens import BACKWARD
+from backends.precision.dump.names import name_of
+
+LEFT_OUT = frozenset(
+    "squeeze unsqueeze reshape reshape_as view view_as flatten unflatten expand expand_as repeat repeat_interleave tile "
+    "transpose permute moveaxis movedim swapaxes swapdims chunk unsafe_chunk split split_with_sizes unsafe_split "
+    "unsafe_split_with_sizes tensor_split hsplit vsplit dsplit unbind stack cat concat concatenate hstack vstack dstack "
+    "column_stack row_stack align_as align_to atleast_1d atleast_2d atleast_3d ravel clamp unfold type_as to float "
+    "double int long half bfloat16 byte char bool cfloat numpy empty empty_like zeros zeros_like ones ones_like full "
+    "full_like arange linspace logspace eye identity diag diagflat diag_embed triu tril triu_indices tril_indices clone "
+    "__bool__ stride".split()  # noqa: SIM905 - one a line would be a page
+)
+"""What msprobe 26.2 captures only with "risk_level": "ALL" (its LOW_RISK_API_SET): casts and changes of shape."""
 
 if TYPE_CHECKING:
     from backends.precision.compare.scene import Scene
-    from backends.precision.dump.dump import Dump
-    from backends.precision.dump.names import Name
+    from backends.precision.dump.dump import Dump, Name
 
 OFTEN = 3
 """An api that one side calls so often and the other never is another kernel, or another level of capture."""
@@ -33,7 +44,7 @@ class Structure:
 def structure(scene: Scene) -> Structure:
     alone = [n for n, (i, j) in enumerate(_pairs(scene)) if i < 0 or j < 0]
     common = _common(scene)
-    outside = frozenset(n for n in alone if not common(scene.names[n]) or _is_cut_off(scene, n))
+    outside = frozenset(n for n in alone if _group(scene.names[n]) not in common or _is_cut_off(scene, n))
     left = [n for n in alone if n not in outside]
     often = _systematic(scene, left)
     uncompared = outside | often
@@ -50,17 +61,17 @@ def _is_forward(name: Name) -> bool:
     return name.direction not in BACKWARD
 
 
-def _group(name: Name) -> tuple[bool, bool]:
-    """A level captures modules or functions or both; a capture may leave out the backward."""
-    return bool(name.type), _is_forward(name)
+def _group(name: Name) -> tuple[bool, bool, bool]:
+    """A level captures modules or functions or both; a capture may leave out the backward, and torch's casts."""
+    return bool(name.type), _is_forward(name), name.kind in ("Tensor", "Torch") and name.api in LEFT_OUT
 
 
-def _common(scene: Scene):  # type: ignore[no-untyped-def]
-    from backends.precision.dump.names import name_of
-
-    sides = [{_group(name_of(call)) for call in side.calls} for side in (scene.target, scene.golden)]
-    both = sides[0] & sides[1]
-    return lambda name: _group(name) in both
+def _common(scene: Scene) -> set[tuple[bool, bool, bool]]:
+    """The groups that both sides captured."""
+    target, golden = ({_group(name_of(call)) for call in side.calls} for side in (scene.target, scene.golden))
+    if scene.target.framework != "torch":
+        return target & golden | {group for group in target | golden if group[2]}
+    return target & golden
 
 
 def _is_cut_off(scene: Scene, call: int) -> bool:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from backends.precision.compare.arrays import Array
     from backends.precision.compare.judge import Judged
     from backends.precision.compare.scene import Scene
     from backends.precision.dump.dump import Dump
@@ -28,11 +29,11 @@ class _Numbered(dict[Any, int]):
         self[key] = number = len(self)
         return number
 
-    def column(self, things: Iterable[Any]) -> np.ndarray:
+    def column(self, things: Iterable[Any]) -> Array:
         """Of each its number, -1 for None."""
         return np.array([-1 if thing is None else self[thing] for thing in things], np.int32)
 
-    def table(self, things: tuple[Any, ...]) -> np.ndarray:
+    def table(self, things: tuple[Any, ...]) -> Array:
         """Numbers of all things and, behind them, -1."""
         return np.array([*(self[thing] for thing in things), -1], np.int32)
 
@@ -43,7 +44,7 @@ class Table:
 
     passes: list[Pass] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
-    parts: list[dict[str, np.ndarray]] = field(default_factory=list)
+    parts: list[dict[str, Array]] = field(default_factory=list)
     items: _Numbered = field(default_factory=_Numbered)
     dtypes: _Numbered = field(default_factory=_Numbered)
     shapes: _Numbered = field(default_factory=_Numbered)
@@ -53,7 +54,7 @@ class Table:
 
     def add(
         self, scene: Scene, judged: Judged, step: int, rank: int,
-        measures: np.ndarray | None = None, msprobe: np.ndarray | None = None,
+        measures: Array | None = None, msprobe: Array | None = None,
     ) -> tuple[int, int]:  # fmt: skip
         """Returns what the calls and the rows of this pass begin at."""
         begin = len(self.names), self.rows
@@ -73,7 +74,7 @@ class Table:
         self.rows += len(scene.rows.call)
         return begin
 
-    def _of_calls(self, scene: Scene, judged: Judged, names: list[str], begin: int) -> dict[str, np.ndarray]:
+    def _of_calls(self, scene: Scene, judged: Judged, names: list[str], begin: int) -> dict[str, Array]:
         golden = [
             scene.golden.calls[j] if j >= 0 and scene.golden.calls[j] != name else None
             for name, j in zip(names, scene.calls.golden.tolist(), strict=True)
@@ -89,11 +90,11 @@ class Table:
             "is_module": np.array([bool(name.type) for name in scene.names], bool),
         }  # fmt: skip
 
-    def _stacks(self, side: Dump, calls: np.ndarray) -> np.ndarray:
+    def _stacks(self, side: Dump, calls: Array) -> Array:
         known = self.stacks.table(side.stack_lines)
-        return known[np.append(side.stacks, -1)[calls]]
+        return np.asarray(known[np.append(side.stacks, -1)[calls]])
 
-    def _of_rows(self, scene: Scene, judged: Judged, begin: int) -> dict[str, np.ndarray]:
+    def _of_rows(self, scene: Scene, judged: Judged, begin: int) -> dict[str, Array]:
         rows = scene.rows
         found = {
             "call": rows.call + np.int32(begin), "role": rows.role, "item": self.items.table(rows.items)[rows.item],
@@ -108,7 +109,7 @@ class Table:
             found[f"{name}_file"] = self._texts(side, where, side.file)
         return found
 
-    def _texts(self, side: Dump, rows: np.ndarray, texts: dict[int, str]) -> np.ndarray:
+    def _texts(self, side: Dump, rows: Array, texts: dict[int, str]) -> Array:
         known = np.full(len(side.call) + 1, -1, np.int32)
         known[list(texts)] = [self.texts[text] for text in texts.values()]
         return known[rows]
@@ -127,7 +128,7 @@ def _folder(side: Dump) -> Path | None:
     return side.place.folder if side.calls else None
 
 
-def _parents(scene: Scene, begin: int) -> np.ndarray:
+def _parents(scene: Scene, begin: int) -> Array:
     """Of what the target misses, those of the golden side."""
     found = np.full(len(scene.names), -1, np.int32)
     for side, calls in ((scene.golden, scene.calls.golden), (scene.target, scene.calls.target)):
@@ -139,7 +140,7 @@ def _parents(scene: Scene, begin: int) -> np.ndarray:
     return np.asarray(found, np.int32)
 
 
-def _measured(size: int, measures: np.ndarray | None, msprobe: np.ndarray | None) -> dict[str, np.ndarray]:
+def _measured(size: int, measures: Array | None, msprobe: Array | None) -> dict[str, Array]:
     return {
         "measures": np.full((size, len(MEASURES)), np.nan) if measures is None else measures,
         "msprobe": np.zeros(size, np.uint8) if msprobe is None else msprobe,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from backends.precision.dump.names import name_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from backends.precision.compare.arrays import Array
     from backends.precision.dump.dump import Dump
 
 BACKWARD = ("backward", "parameters_grad")
@@ -25,9 +27,7 @@ class _Numbers(dict[object, int]):
         return number
 
 
-def tokens(
-    target: Dump, golden: Dump, fixed: Mapping[int, int], *, strict: bool = True
-) -> tuple[np.ndarray, np.ndarray]:
+def tokens(target: Dump, golden: Dump, fixed: Mapping[int, int], *, strict: bool = True) -> tuple[Array, Array]:
     """A number for each call of both sides: of its kind, api and direction and, where `strict`, of the module it was
     called in and the shapes of its tensors. What is `fixed` has a number that nothing else has."""
     numbers = _Numbers()
@@ -38,12 +38,12 @@ def tokens(
     return sides[0], sides[1]
 
 
-def _loose(side: Dump, numbers: _Numbers) -> np.ndarray:
+def _loose(side: Dump, numbers: _Numbers) -> Array:
     names = map(name_of, side.calls)
     return np.array([numbers[name.kind, name.api, name.type, name.direction] for name in names], np.int64)
 
 
-def _strict(side: Dump, numbers: _Numbers, inside: bool) -> np.ndarray:
+def _strict(side: Dump, numbers: _Numbers, inside: bool) -> Array:
     """`inside`: both sides know in which module a call was."""
     plain = _loose(side, numbers).tolist()
     above = [name_of(call).api for call in side.calls] if inside else []
@@ -58,14 +58,14 @@ def _shapes(side: Dump, numbers: _Numbers) -> list[bytes]:
     rows = np.flatnonzero(side.kind == TENSOR)
     shapes = known[side.shape[rows]]
     ends = np.searchsorted(side.call[rows], np.arange(len(side.calls) + 1)).tolist()
-    return [shapes[begin:end].tobytes() for begin, end in zip(ends, ends[1:], strict=False)]
+    return [shapes[begin:end].tobytes() for begin, end in pairwise(ends)]
 
 
-def is_backward(side: Dump) -> np.ndarray:
+def is_backward(side: Dump) -> Array:
     return np.fromiter((name_of(call).direction in BACKWARD for call in side.calls), bool, len(side.calls))
 
 
-def signatures(side: Dump) -> np.ndarray:
+def signatures(side: Dump) -> Array:
     """Maximum, minimum and norm of each call's first output, NaN without: (calls, 3)."""
     rows = np.flatnonzero((side.kind == TENSOR) & (side.role == OUTPUT))
     calls, first = np.unique(side.call[rows], return_index=True)
@@ -74,9 +74,9 @@ def signatures(side: Dump) -> np.ndarray:
     return found
 
 
-def how_far(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def how_far(left: Array, right: Array) -> Array:
     """Of signatures beside each other, between 0 (equal, or nothing known) and 1."""
     with np.errstate(all="ignore"):
         scale = np.maximum(np.abs(left), np.abs(right))
         far = np.where(scale > 0, np.abs(left - right) / scale, 0.0)
-    return np.minimum(np.nan_to_num(far, nan=0.0).max(axis=1, initial=0.0), 1.0)
+    return np.asarray(np.minimum(np.nan_to_num(far, nan=0.0).max(axis=1, initial=0.0), 1.0))

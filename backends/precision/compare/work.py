@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from backends.precision.compare import columns, remembered
-from backends.precision.compare.comparison import DIFFERS, FIRST, FOLDER, FOLLOWS, NO_RESULT
+from backends.precision.compare.comparison import DIFFERS, EXTRA, FIRST, FOLDER, FOLLOWS, MISSING, NO_RESULT
 from backends.precision.compare.first import earliest, first_of
 from backends.precision.compare.judge import judge
 from backends.precision.compare.measured import with_tensors
@@ -29,6 +31,7 @@ from studio.events import Artifact, Ended, Journal, Note, Progress
 from studio.supervisor import STOP
 
 if TYPE_CHECKING:
+    from backends.precision.compare.arrays import Array
     from backends.precision.compare.comparison import First
     from backends.precision.compare.scene import Scene
     from backends.precision.compare.spec import CompareSpec
@@ -45,11 +48,14 @@ class _Stopped(Exception):
 
 def compare(spec: CompareSpec, run: Run) -> Ended:
     """Leaves artifacts/comparison. Raises StudioError where there is nothing to compare, and OSError."""
+    gc.disable()  # a hundred thousand small things, none of them in a circle
     try:
         first = _Comparing(spec, run).work()
     except _Stopped:
         return Ended(code=128 + signal.SIGTERM, reason="stopped")
-    return Ended(code=NO if first else 0)
+    finally:
+        gc.enable()
+    return Ended(code=NO, reason="no") if first else Ended(code=0)
 
 
 class _Comparing:
@@ -95,15 +101,15 @@ class _Comparing:
     def _compare(self, pair: Pair) -> None:
         target, golden = self._read(pair.target), self._read(pair.golden)
         self._check_frameworks(target, golden)
-        corrected = remembered.matches(
-            remembered.place_of(self.run), remembered.mark(target.calls, golden.calls)
-        )
+        corrected = remembered.matches(remembered.place_of(self.run), remembered.mark(target.calls, golden.calls))
         found = scene(target, golden, corrected)
-        measures = None
+        measures: Array | None = None
         if self.spec.compared.tensors == "auto":
             found, measures, failed = with_tensors(found, self._tensor_told)
             if failed:
                 self._note("precision.compare.tensors_failed", count=failed)
+        if not ((found.calls.target >= 0) & (found.calls.golden >= 0)).any():
+            raise StudioError("precision.compare.no_calls_common", target=target.level, golden=golden.level)
         self._judge(pair, found, measures)
 
     def _read(self, place: Place | None) -> Dump:
@@ -120,7 +126,7 @@ class _Comparing:
         if not target.calls or not golden.calls:
             raise StudioError("precision.compare.empty", place=str((golden if target.calls else target).place.folder))
 
-    def _judge(self, pair: Pair, found: Scene, measures: np.ndarray | None) -> None:
+    def _judge(self, pair: Pair, found: Scene, measures: Array | None) -> None:
         again = self.again.get(found.golden.place.folder)
         allowed = allowances(found, self.states.get(pair.rank, State()), pair.step)
         judged = judge(found, allowed, noise(found, read_dump(again)) if again else None)
@@ -133,7 +139,7 @@ class _Comparing:
         if first is not None:
             self.firsts.append((first, *begin))
 
-    def _msprobe(self, pair: Pair, found: Scene) -> np.ndarray | None:
+    def _msprobe(self, pair: Pair, found: Scene) -> Array | None:
         if not self.spec.beside.msprobe:
             return None
         from backends.precision.msprobe.compare import results
@@ -187,15 +193,11 @@ class _Comparing:
 
 def _at(first: First, calls: int, rows: int) -> First:
     """With its places in the whole comparison."""
-    from dataclasses import replace
-
     return replace(first, call=first.call + calls, row=first.row + rows if first.row >= 0 else -1)
 
 
 def _marked(verdict: int) -> int:
     """A call that one side lacks keeps its mark."""
-    from backends.precision.compare.comparison import EXTRA, MISSING
-
     return verdict if verdict in (MISSING, EXTRA) else FIRST
 
 

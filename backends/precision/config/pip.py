@@ -37,7 +37,7 @@ OF_CANN = re.compile(
 )
 ASCEND = re.compile(rf"{OF_CANN.pattern}|(torch-npu|mindspeed|mindstudio|msprof|ascend|triton-ascend)(-.*)?")
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,100}[A-Za-z0-9])?")
-VERSION = re.compile(r"(\d+!)?\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?(\+[a-z0-9]+([._-][a-z0-9]+)*)?", re.I)
+VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?(\+[a-z0-9]+([._-][a-z0-9]+)*)?", re.I)
 KEPT = {"pip", "setuptools", "wheel"}
 """Without them the other commands would not run."""
 

@@ -105,7 +105,7 @@ def by_msprobe(found: Pairs, kept: Path, installed: Installed) -> Theirs:
     try:
         verdicts, tables = _compared(found, kept, installed)
     except StudioError as error:
-        notes = (Said(key="precision.config.msprobe_failed", args={"reason": str(error)[:300]}),)
+        notes = (Said(key=error.key, args=error.values), Said(key="precision.config.only_equal"))
         return Theirs(parts=members.parts(found), version=installed.version, notes=notes)
     return Theirs(parts=tables, verdicts=verdicts, version=installed.version)
 

@@ -26,7 +26,7 @@ def values(asked: dict[str, Any], step: int, task: str, level: str, targets: tup
     again[PLANNED] = {
         "capture": "dump", "capture_at": step, "capture_steps": 1, "capture_task": task,
         "capture_level": level if level in ("L0", "L1", "mix") else "mix", "capture_ranks": "",
-        "capture_targets": ",".join(targets), "capture_direction": "both",
+        "capture_targets": ",".join(targets), "capture_direction": "both", "capture_casts": True,
     }  # fmt: skip
     return again
 

@@ -103,8 +103,8 @@ def told(result: Result) -> list[Finding | Note]:
     if not result.tensors:
         found.append(Finding(rule="precision.determinism.losses_only", severity="warning"))
     if result.first is None:
-        args = {"tensors": result.tensors, "losses": len(result.losses)}
-        found.append(Note(key="precision.determinism.equal", args=args))
+        seen = {"tensors": result.tensors, "losses": len(result.losses)}
+        found.append(Note(key="precision.determinism.equal", args=seen))
     else:
         first = result.first
         args = {"step": first.step, "name": first.name, "place": first.place, "index": first.index}

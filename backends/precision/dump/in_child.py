@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backends.precision.dump.tensors import TensorFile, open_tensor
+from backends.precision.dump.tensors import NEEDS_TORCH, TensorFile, open_tensor
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -21,9 +22,19 @@ NO_TORCH = 10
 NO_TENSOR = 11
 
 
+def opened(path: Path, folder: Path, python: Sequence[str]) -> TensorFile:
+    """By our own reader where that can, else by a child. Raises StudioError."""
+    try:
+        return open_tensor(path)
+    except StudioError as error:
+        if error.key != NEEDS_TORCH:
+            raise
+    return through_torch(path, folder, python)
+
+
 def through_torch(path: Path, folder: Path, python: Sequence[str], *, seconds: float = SECONDS) -> TensorFile:
     """The tensor, as a file in `folder`. `python`: the interpreter that has torch. Raises StudioError."""
-    target = folder / f"{path.stem}.npy"
+    target = folder / f"{sha256(bytes(path.absolute())).hexdigest()[:16]}.npy"
     octets = SPARE + 4 * path.stat().st_size
     argv = [*python, str(SCRIPT), str(path.absolute()), str(target.absolute()), str(octets)]
     environment = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "OMP_NUM_THREADS": "1"}

@@ -35,13 +35,15 @@ def places(path: Path) -> tuple[Place, ...]:
         return (_place(path.parent, path.parent, path.name),)
     if not path.is_dir():
         raise StudioError("precision.dump.no_such_place", place=str(path))
-    found = _of_newest_capture(path) if (path / CAPTURES).is_dir() else _below(path)
+    found = _of_newest_capture(path) or _below(path)
     if not found:
         raise StudioError("precision.dump.none_here", place=str(path))
     return tuple(sorted(_with_ranks(found), key=_order))
 
 
 def _of_newest_capture(run: Path) -> list[Place]:
+    if not (run / CAPTURES).is_dir():
+        return []
     captures = [Path(entry.path) for entry in os.scandir(run / CAPTURES) if entry.is_dir()]
     for capture in sorted(captures, key=lambda one: (one.stat().st_mtime, one.name), reverse=True):
         if found := _below(capture):
@@ -92,7 +94,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 def _place(folder: Path, pointed_at: Path, file: str = FILE) -> Place:
     """Step and rank from the nearest folders of such names, also above what was pointed at."""
-    above = [folder, *folder.parents[: DEPTH - 1]]
+    above = [folder, *folder.parents[:2]]
     rank_folder = next((one for one in above if RANK.fullmatch(one.name) or PROCESS.fullmatch(one.name)), None)
     step_folder = next((one for one in above if STEP.fullmatch(one.name)), None)
     named = RANK.fullmatch(rank_folder.name) if rank_folder else None

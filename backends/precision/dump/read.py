@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from backends.precision.dump import context
-from backends.precision.dump.columns import Rows, add_call, columns
+from backends.precision.dump.columns import columns
 from backends.precision.dump.decode import Content, content
 from backends.precision.dump.dump import Dump, Framework, Place, Task
 from backends.precision.dump.layout import TENSORS
+from backends.precision.dump.rows import Rows, add_call
 from studio.errors import StudioError
 
 FRAMEWORKS: dict[str, Framework] = {"pytorch": "torch", "mindspore": "mindspore"}
@@ -27,10 +28,10 @@ def read_dump(place: Place) -> Dump:
     dump, cannot be read, or is larger than the memory."""
     found = content(place.folder / place.file)
     known, damage = _parents(place)
-    names = list(found.data) or [name for name in known if not name.startswith("megatron_")]
+    stacks, stack_lines, stack_damage = _stacks(place)
+    names = list(found.data or known or stacks)
     rows = Rows()
     whole = [add_call(rows, number, name, found.data.get(name, {})) for number, name in enumerate(names)]
-    stacks, stack_lines, stack_damage = _stacks(place)
     column = columns(rows)
     return Dump(
         place=place,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import math
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backends.precision.dump import container, opcodes
+from backends.precision.dump import container, numpy_header, opcodes
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -26,13 +25,8 @@ NEEDS_TORCH = "precision.dump.needs_torch"
 
 CHUNK = 1 << 20
 ZIP = b"PK"
-NPY = b"\x93NUMPY"
-LONGEST_HEADER = 1 << 16
 MOST_DIMENSIONS = 32
 MOST_ELEMENTS = 1 << 58
-FORM = re.compile(r"'descr': *'([<|>](?:[iu][1248]|f[248]|c(?:8|16)|b1))'")
-ORDER = re.compile(r"'fortran_order': *(True|False)")
-SHAPE = re.compile(r"'shape': *\(([\d, ]{0,2000})\)")
 LONGEST_DESCRIPTION = opcodes.LONGEST
 WIDE = {"bfloat16": "<u2", "float8_e4m3fn": "u1", "float8_e5m2": "u1"}
 """How dtypes that numpy lacks lie in a file; they are given as float32, which holds each of their values."""
@@ -97,8 +91,8 @@ def open_tensor(path: Path) -> TensorFile:
     damaged or no tensor."""
     try:
         with path.open("rb") as file:
-            start = file.read(len(NPY))
-            if start == NPY:
+            start = file.read(len(numpy_header.MAGIC))
+            if start == numpy_header.MAGIC:
                 return _of_numpy(path, file)
             if start.startswith(ZIP):
                 return _of_torch(path, file)
@@ -167,42 +161,22 @@ def _without_ones(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int
 
 
 def _of_numpy(path: Path, file: BinaryIO) -> TensorFile:
-    """The format: numpy/lib/_format_impl.py. Objects, texts and records are refused."""
     size = file.seek(0, io.SEEK_END)
-    header, begin = _numpy_header(path, file)
-    form, order, lengths = (
-        found and found[1] for found in (FORM.search(header), ORDER.search(header), SHAPE.search(header))
-    )
-    if not order or lengths is None:
-        raise damaged(path)
-    if not form:
+    try:
+        found = numpy_header.header(file)
+    except container.Damaged:
+        raise damaged(path) from None
+    if not found.form:
         raise StudioError("precision.dump.no_numbers", place=str(path))
-    if form.startswith(">"):
+    if found.form.startswith(">"):
         raise StudioError("precision.dump.other_byte_order", place=str(path))
-    shape = tuple(int(length) for length in lengths.replace(",", " ").split())
-    if not _is_possible(shape) or begin + math.prod(shape) * int(form[2:]) > size:
+    dtype, shape = np.dtype(found.form), found.shape
+    if not _is_possible(shape) or found.begin + math.prod(shape) * dtype.itemsize > size:
         raise damaged(path)
-    strides = tuple(reversed(in_order(shape[::-1]))) if order == "True" else in_order(shape)
+    strides = tuple(reversed(in_order(shape[::-1]))) if found.is_fortran else in_order(shape)
     return TensorFile(
-        path=path, dtype=np.dtype(form).name, shape=shape, strides=_without_ones(shape, strides), begin=begin
+        path=path, dtype=dtype.name, shape=shape, strides=_without_ones(shape, strides), begin=found.begin
     )
-
-
-def _numpy_header(path: Path, file: BinaryIO) -> tuple[str, int]:
-    """The header, which is written like a dict of Python, and where it ends."""
-    file.seek(len(NPY))
-    start = file.read(6)
-    if len(start) < 6:
-        raise damaged(path)
-    version, _, *octets = start
-    place = 2 if version == 1 else 4
-    length = int.from_bytes(octets[:place], "little")
-    begin = len(NPY) + 2 + place + length
-    file.seek(begin - length)
-    header = file.read(min(length, LONGEST_HEADER))
-    if version not in (1, 2, 3) or len(header) != length:
-        raise damaged(path)
-    return header.decode("latin-1"), begin
 
 
 def _given(dtype: str) -> str:

@@ -100,7 +100,7 @@ def _ranges(a: Tensor, b: Tensor) -> tuple[float, float, float, float]:
     low, high, least, most = math.inf, -math.inf, math.inf, 0.0
     for _, distances, one, other in _distances(a, b):
         for side in (one, other):
-            finite = side[np.isfinite(side)]
+            finite = _finite(side)
             low = min(low, float(finite.min(initial=math.inf)))
             high = max(high, float(finite.max(initial=-math.inf)))
         differs = distances[(distances > 0) & (distances < np.inf)]
@@ -111,8 +111,13 @@ def _ranges(a: Tensor, b: Tensor) -> tuple[float, float, float, float]:
     return low, high, max(least, 5e-324), most
 
 
+def _finite(values: Array) -> Array:
+    is_finite = np.isfinite(values)
+    return values if is_finite.all() else values[is_finite]
+
+
 def _counted(values: Array, edges: Array) -> Array:
-    values = values[np.isfinite(values)].astype(np.float64)
+    values = _finite(values).astype(np.float64)
     bins = len(edges) - 1
     places = (values / 2 - edges[0] / 2) * (bins / (edges[-1] / 2 - edges[0] / 2))  # halves: the span may be infinite
     return np.bincount(np.clip(places, 0, bins - 1).astype(np.intp), minlength=bins)

@@ -74,18 +74,18 @@ def api_info(dump: Path, call: str) -> dict[str, Any]:
     path = dump / "dump.json"
     try:
         if path.stat().st_size > LARGEST:
-            raise StudioError("precision.msprobe.table_too_large", path=str(path), limit=LARGEST // 10**9)
+            raise StudioError("precision.msprobe.table_too_large", place=str(path), limit=LARGEST // 10**9)
         whole = json.loads(path.read_bytes())
     except OSError as error:
         raise from_os(error, path) from error
     except (ValueError, RecursionError) as error:
-        raise StudioError("precision.msprobe.no_table", path=str(path), reason=str(error)[:200]) from error
+        raise StudioError("precision.msprobe.no_table", place=str(path), reason=str(error)[:200]) from error
     data = whole.get("data") if isinstance(whole, dict) else None
     stem = call.removesuffix(".forward").removesuffix(".backward")
     names = (f"{stem}.forward", f"{stem}.backward")
     found = {name: _finite(data[name]) for name in names if isinstance(data, dict) and name in data}
     if not found:
-        raise StudioError("precision.msprobe.no_node", path=str(path), node=call[:200])
+        raise StudioError("precision.msprobe.no_node", place=str(path), node=call[:200])
     return {**whole, "data": found}
 
 
@@ -130,7 +130,7 @@ def read_accuracy(path: Path) -> Iterator[Accuracy]:
     except OSError as error:
         raise from_os(error, path) from error
     except csv.Error as error:
-        raise StudioError("precision.msprobe.no_table", path=str(path), reason=str(error)[:200]) from error
+        raise StudioError("precision.msprobe.no_table", place=str(path), reason=str(error)[:200]) from error
 
 
 def _cell(row: dict[str, Any], name: str) -> str:

@@ -97,7 +97,7 @@ def _reachable(folder: Path, copy: Path) -> Path:
     if process.PLAIN.fullmatch(str(folder)) and folder.resolve() == folder:
         return folder
     if (folder / DATA).is_dir():
-        raise StudioError("precision.msprobe.path", path=str(folder))
+        raise StudioError("precision.msprobe.path", place=str(folder))
     copy.mkdir()
     for name in JSON:
         if (folder / name).is_file():

@@ -25,17 +25,17 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """Raises StudioError where it is no such database, or a query takes longer than SECONDS. `immutable`: without it
     SQLite would make a journal beside a file of another program."""
     if not path.is_file():
-        raise StudioError("precision.msprobe.no_database", path=str(path), reason="–")
+        raise StudioError("precision.msprobe.no_database", place=str(path), reason="–")
     uri = f"file:{quote(str(path.absolute()), safe='/')}?mode=ro&immutable=1"
     try:
         connection = sqlite3.connect(uri, uri=True)
     except sqlite3.Error as error:
-        raise StudioError("precision.msprobe.no_database", path=str(path), reason=str(error)) from error
+        raise StudioError("precision.msprobe.no_database", place=str(path), reason=str(error)) from error
     try:
         _restrain(connection)
         yield connection
     except (sqlite3.Error, OverflowError, UnicodeError) as error:
-        raise StudioError("precision.msprobe.no_database", path=str(path), reason=str(error)[:200]) from error
+        raise StudioError("precision.msprobe.no_database", place=str(path), reason=str(error)[:200]) from error
     finally:
         connection.close()
 

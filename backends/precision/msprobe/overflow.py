@@ -85,12 +85,12 @@ def read_anomalies(path: Path) -> tuple[Anomaly, ...]:
     """Raises StudioError."""
     try:
         if path.stat().st_size > LARGEST:
-            raise StudioError("precision.msprobe.table_too_large", path=str(path), limit=1)
+            raise StudioError("precision.msprobe.table_too_large", place=str(path), limit=1)
         found = json.loads(path.read_bytes())  # with NaN, which msgspec refuses
     except OSError as error:
         raise from_os(error, path) from error
     except (ValueError, RecursionError) as error:
-        raise StudioError("precision.msprobe.no_table", path=str(path), reason=str(error)[:200]) from error
+        raise StudioError("precision.msprobe.no_table", place=str(path), reason=str(error)[:200]) from error
     return tuple(_anomalies(found))
 
 

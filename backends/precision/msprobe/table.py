@@ -52,7 +52,7 @@ def read_table(path: Path) -> Table:
     """Raises StudioError where it is no such table, or too large to be held in memory."""
     try:
         if path.stat().st_size > LARGEST:
-            raise StudioError("precision.msprobe.table_too_large", path=str(path), limit=LARGEST // 10**9)
+            raise StudioError("precision.msprobe.table_too_large", place=str(path), limit=LARGEST // 10**9)
         with path.open("rb") as file:
             is_workbook = file.read(4) == b"PK\x03\x04"
         cells = sheet_rows(path) if is_workbook else _csv_rows(path)
@@ -60,7 +60,7 @@ def read_table(path: Path) -> Table:
     except OSError as error:
         raise from_os(error, path) from error
     except (csv.Error, ValueError, KeyError, zipfile.BadZipFile, SyntaxError) as error:
-        raise StudioError("precision.msprobe.no_table", path=str(path), reason=str(error)[:200]) from error
+        raise StudioError("precision.msprobe.no_table", place=str(path), reason=str(error)[:200]) from error
 
 
 def _csv_rows(path: Path) -> Iterator[Sequence[str]]:
@@ -100,12 +100,12 @@ def _table(cells: Iterable[Sequence[str]], path: Path) -> Table:
     header = tuple(cell.lstrip("\ufeff").strip() for cell in next(rows, ()))
     verdict = next((name for name in VERDICTS if name in header), "")
     if TARGET not in header or not verdict:
-        raise StudioError("precision.msprobe.no_table", path=str(path), reason=", ".join(header)[:200] or "–")
+        raise StudioError("precision.msprobe.no_table", place=str(path), reason=", ".join(header)[:200] or "–")
     shown = tuple(name for name in header if name not in SHOWN_ELSEWHERE)
     found: list[Row] = []
     for row in rows:
         if len(found) >= MOST_ROWS:
-            raise StudioError("precision.msprobe.table_too_large", path=str(path), limit=LARGEST // 10**9)
+            raise StudioError("precision.msprobe.table_too_large", place=str(path), limit=LARGEST // 10**9)
         if row:
             found.append(_row(dict(zip(header, row, strict=False)), verdict, shown))
     return Table(header=shown, rows=tuple(found))

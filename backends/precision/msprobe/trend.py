@@ -89,7 +89,7 @@ def at_step(path: Path, step: int, rank: int, metric: int, statistic: str = "nor
 def _statistics(connection: sqlite3.Connection, path: Path) -> tuple[str, ...]:
     if not has_tables(connection, "monitoring_targets", "monitoring_metrics", "trend_data"):
         reason = "monitoring_targets, monitoring_metrics, trend_data"
-        raise StudioError("precision.msprobe.no_database", path=str(path), reason=reason)
+        raise StudioError("precision.msprobe.no_database", place=str(path), reason=reason)
     columns = {text(row[1]) for row in connection.execute("PRAGMA table_info(trend_data)")}
     return tuple(name for name in STATISTICS if name in columns)
 

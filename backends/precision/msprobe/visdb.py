@@ -107,7 +107,7 @@ def details(path: Path, step: int, rank: int, side: str, name: str) -> Details:
             (step, rank, side, name),
         ).fetchone()
         if row is None:
-            raise StudioError("precision.msprobe.no_node", path=str(path), node=name[:200])
+            raise StudioError("precision.msprobe.no_node", place=str(path), node=name[:200])
         stack = connection.execute("SELECT stack_info FROM tb_stack WHERE id = ?", (text(row[2]),)).fetchone()
     lines = _decoded(stack[0] if stack else None, list[str], [])
     return Details(inputs=_tensors(row[0]), outputs=_tensors(row[1]), stack=tuple(lines))
@@ -115,7 +115,7 @@ def details(path: Path, step: int, rank: int, side: str, name: str) -> Details:
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
     if not has_tables(connection, "tb_nodes", "tb_stack", "tb_config"):
-        raise StudioError("precision.msprobe.no_database", path=str(path), reason="tb_nodes, tb_stack, tb_config")
+        raise StudioError("precision.msprobe.no_database", place=str(path), reason="tb_nodes, tb_stack, tb_config")
 
 
 def _node(row: tuple[Any, ...]) -> Node:

@@ -9,38 +9,56 @@ from typing import TYPE_CHECKING
 
 from backends.precision.weights.safetensors import read_safetensors
 from studio.errors import StudioError
+from studio.supervisor import STOP
 
 if TYPE_CHECKING:
     from backends.precision.weights.stored import Stored
 
 SCRIPT = Path(__file__).parent / "child" / "save_weights.py"
-SECONDS = 1800.0
 SPARE = 2 << 30
 NO_TORCH = 10
 NO_TENSORS = 11
 
 
+class Stopped(Exception):
+    """The worker was asked to stop."""
+
+
 def through_torch(path: Path, target: Path, python: Path) -> dict[str, Stored]:
-    """The tensors, written to `target`. `python`: the interpreter that has torch. Raises StudioError."""
+    """The tensors, written to `target`. `python`: the interpreter that has torch. Raises StudioError and Stopped."""
     octets = SPARE + 4 * path.stat().st_size
     argv = [str(python), str(SCRIPT), str(path.absolute()), str(target), str(octets)]
     environment = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "OMP_NUM_THREADS": "1"}
     try:
-        ended = subprocess.run(
-            argv, cwd=target.parent, env=environment, capture_output=True, text=True, errors="replace", timeout=SECONDS
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        child = subprocess.Popen(
+            argv, cwd=target.parent, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True, errors="replace",
+        )  # fmt: skip
+    except OSError as error:
         raise StudioError("precision.weights.child_failed", place=str(path), reason=str(error)[:300]) from None
-    _check(ended, path, python)
+    said = _wait(child)
+    _check(child.returncode, said, path, python)
     return read_safetensors(target)
 
 
-def _check(ended: subprocess.CompletedProcess[str], path: Path, python: Path) -> None:
-    if not ended.returncode:
+def _wait(child: subprocess.Popen[str]) -> str:
+    """What it said, when it has ended. Raises Stopped; nothing of it is left then."""
+    while True:
+        try:
+            return child.communicate(timeout=0.2)[1]
+        except subprocess.TimeoutExpired:
+            if STOP.asked:
+                child.kill()
+                child.communicate()
+                raise Stopped from None
+
+
+def _check(code: int, said: str, path: Path, python: Path) -> None:
+    if not code:
         return
-    reason = (ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}"])[-1][:300]
-    if ended.returncode == NO_TORCH:
+    reason = (said.strip().splitlines() or [f"exit code {code}"])[-1][:300]
+    if code == NO_TORCH:
         raise StudioError("precision.weights.no_torch", place=str(path), python=str(python))
-    if ended.returncode == NO_TENSORS:
+    if code == NO_TENSORS:
         raise StudioError("precision.weights.no_tensors", place=str(path))
     raise StudioError("precision.weights.child_failed", place=str(path), reason=reason)

@@ -38,7 +38,7 @@ class _Index(msgspec.Struct):
 
 def open_weights(path: Path, scratch: Path, python: Path) -> dict[str, Tensor]:
     """In the order of the file. `scratch`: a new file where a child of `python` writes what only torch can read. Raises
-    StudioError where it is no checkpoint, damaged, or needs a torch that is not there."""
+    StudioError where it is no checkpoint, damaged, or needs a torch that is not there; Stopped."""
     found: dict[str, Tensor] = {}
     for number, file in enumerate(files_of(path)):
         found |= _of_file(file, scratch.with_suffix(f".{number}"), python)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from backends.precision.measure.measures import measure
 from backends.precision.weights import result
+from backends.precision.weights.in_child import Stopped
 from backends.precision.weights.names import matched
 from backends.precision.weights.opened import open_weights
 from backends.precision.weights.result import FILE, Row, Weights, row_of
@@ -30,10 +31,6 @@ NO = 3  # done, and the answer is no
 BETWEEN = 0.2
 """Seconds between two events of progress."""
 SCRATCH = "scratch"
-
-
-class Stopped(Exception):
-    pass
 
 
 def compare_weights(spec: WeightsSpec, run: Run) -> Ended:

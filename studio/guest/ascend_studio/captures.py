@@ -121,6 +121,7 @@ class Watch:
         self.usual = 0.0
         self.last = 0.0
         self.ready_pid = 0
+        self.waits = False  # for the first forward
         self._optimizer: Any = bool
 
     @property
@@ -137,6 +138,7 @@ class Watch:
 
         captures_torch.watch_optimizers(torch, self)
         if self._first() is not None:
+            self.waits = True
             captures_torch.seek_root(torch, hooks.guarded("captures")(self.begin_first))
 
     def prepare_mindspore(self, mindspore: ModuleType) -> None:
@@ -148,11 +150,13 @@ class Watch:
     def _first(self) -> Optional[Asked]:
         """What is to begin before any step has ended."""
         asked = _read(os.path.join(self.run, ASKED))
-        is_mine = asked is not None and asked.is_first and asked.id != self.seen
-        return asked if is_mine and (not asked.ranks or self.rank in asked.ranks) else None
+        if asked is None or not asked.is_first or asked.id == self.seen:
+            return None
+        return asked if not asked.ranks or self.rank in asked.ranks else None
 
     def begin_first(self, root: Any = None) -> None:
         """At the first forward of the training, `root` where torch tells whose. Its number is known when it ends."""
+        self.waits = False
         asked = None if self.last else self._first()
         if asked is None:
             return
@@ -269,6 +273,7 @@ class Capture:
         }  # fmt: skip
         self.tool: Any = None
         self.root: Any = None  # the model, where it is known before the tool looks for it
+        self.by_forward = False  # each step from its first forward on, as the first one of all
         self.step = 0  # the last one that has ended
         self.has_begun = False
         self.is_over = False
@@ -313,6 +318,7 @@ class Capture:
         self.tool = tool_for(self)
 
     def begin_at_once(self) -> None:
+        self.by_forward = True
         self.arm()
         self._begin(self.start)
 

@@ -12,11 +12,17 @@ from ascend_studio import captures, captures_msprobe
 
 if False:
     from types import ModuleType
-    from typing import Any, Dict
+    from typing import Any, Dict, List
 
-PROCESSOR = "msprobe.core.dump.data_dump.data_processor.mindspore_processor"
-COMPILED = "msprobe.mindspore.dump.dump_processor.jit_dump"
+# Of msprobe 26, and of 8 and 1.
+PROCESSORS = (
+    "msprobe.core.dump.data_dump.data_processor.mindspore_processor",
+    "msprobe.core.data_dump.data_processor.mindspore_processor",
+)
+COMPILED = ("msprobe.mindspore.dump.dump_processor.jit_dump", "msprobe.mindspore.dump.jit_dump")
 _jit_calls: Dict[Any, Any] = {}
+_waiting: List[Any] = []  # to be called when the next gradient begins
+_watched: List[Any] = []
 OPTIMIZERS = ("mindspore.nn.optim.optimizer", "mindspore.experimental.optim.optimizer")
 
 
@@ -97,13 +103,16 @@ class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
             capture.note("capture.norms_replaced")
         self.root = roots(mindspore) or None
 
+    def await_forward(self, found: Any) -> None:
+        await_gradient(found)
+
     def begin(self, step: int) -> None:
         super().begin(step)
         for name in OPTIMIZERS:
             with contextlib.suppress(ImportError, AttributeError):
                 self._wrap(importlib.import_module(name).Optimizer, self.hold, self.go_on)
         with contextlib.suppress(ImportError, AttributeError):
-            self.jit = importlib.import_module(COMPILED).JitDump
+            self.jit = _first(COMPILED).JitDump
             self.jit.__call__ = _jit_calls.setdefault(self.jit, self.jit.__call__)
             self._wrap(self.jit.__mro__[1], functools.partial(self._switch_apis, False), self._switch_back)
 
@@ -178,12 +187,16 @@ def roots(mindspore: ModuleType) -> Any:
 def await_gradient(found: Any) -> None:
     """Calls found() once, before the next gradient runs its forward: in PyNative all of them do that here."""
     base: Any = importlib.import_module("mindspore.ops.composite.base")
-    run, waiting = base._pynative_forward_run, [found]
+    run = base._pynative_forward_run
+    _waiting.append(found)
+    if _watched:
+        return
+    _watched.append(run)
 
     @functools.wraps(run)
     def forward(*args: Any, **kwargs: Any) -> Any:
-        if waiting:
-            waiting.pop()()
+        while _waiting:
+            _waiting.pop()()
         return run(*args, **kwargs)
 
     base._pynative_forward_run = forward
@@ -197,11 +210,19 @@ def make_norms_work(mindspore: Any) -> bool:
     except RuntimeError as error:
         if "unregistered" not in str(error):
             raise
-        processor: Any = importlib.import_module(PROCESSOR)
+        processor = _first(PROCESSORS)
         if not isinstance(processor.mint, _Mint):
             processor.mint = _Mint(mindspore, processor.mint)
         return True
     return False
+
+
+def _first(names: Any) -> Any:
+    """The module that this msprobe has. Raises ImportError."""
+    for name in names[:-1]:
+        with contextlib.suppress(ImportError):
+            return importlib.import_module(name)
+    return importlib.import_module(names[-1])
 
 
 class _Mint:

@@ -31,7 +31,7 @@ class Dump:
         self.capture = capture
         self.config = os.path.join(capture.watch.run, captures.FOLDER, "msprobe.r%d.json" % capture.watch.rank)
         self.root: Any = None
-        self.running = False
+        self.running = self.waiting = False
         self.begun = 0
         self.error: Any = None
         self.debugger: Any = None
@@ -106,7 +106,7 @@ class Dump:
 
     def go_on(self) -> None:
         """After one of several optimizers: the step may not be over."""
-        if not self.running:
+        if not self.running and not self.waiting:
             self._start()
 
     def between(self, step: int) -> None:
@@ -114,9 +114,23 @@ class Dump:
         self.debugger.step()
         self._rename()
         self.debugger.set_init_step(step)
-        self._start()
+        if self.capture.by_forward:
+            self.waiting = True
+            self.await_forward(self._forward_begins)
+        else:
+            self._start()
+
+    def await_forward(self, found: Any) -> None:
+        """Has found() called when the next forward of the training begins."""
+        raise NotImplementedError
+
+    def _forward_begins(self, root: Any = None) -> None:
+        if self.waiting:
+            self.waiting = False
+            self.capture.guarded(self._start)
 
     def finish(self) -> str:
+        self.waiting = False
         self.hold()
         self.debugger.step()
         self._undo()
@@ -148,7 +162,7 @@ class Dump:
         if hasattr(self.debugger, "_maybe_reload_config"):
             self.debugger._maybe_reload_config(force=True)
         switch_apis(self.debugger, False)
-        _remove_hooks(self.debugger.service.hook_manager)
+        _remove_hooks(getattr(self.debugger.service, "hook_manager", None))
 
     def octets(self) -> int:
         return int(captures.size_of(self.capture.folder))
@@ -160,6 +174,7 @@ class Dump:
     def abandon(self) -> None:
         """As much of the end as still works."""
         self._halt()
+        self.waiting = False
         if self.debugger is None:
             return
         for do in (self._undo, self.debugger.stop, self.debugger.step, self._switch_off):

@@ -13,12 +13,14 @@ from ascend_studio.captures_msprobe import Dump, switch_apis
 
 if False:
     from types import ModuleType
-    from typing import Any, Optional
+    from typing import Any, Dict, List, Optional
 
 _dump: Optional[TorchDump] = None
-SERVICE = "msprobe.pytorch.dump.pytorch_service"
+# Of msprobe 26, 8 and 1.
+SERVICES = ("msprobe.pytorch.dump.pytorch_service", "msprobe.pytorch.pytorch_service", "msprobe.pytorch.service")
 COMPILER = "torch._dynamo.convert_frame"
 PATCHED = ("_compile", "convert_frame")
+LOGS = tuple(one + ".trainer.connectors.logger_connector.result" for one in ("lightning.pytorch", "pytorch_lightning"))
 # torch_npu looks at its file every 2 to 50 seconds, and analyses what it has profiled.
 LONGEST_WAIT = 600.0
 
@@ -36,14 +38,36 @@ def watch_optimizers(torch: ModuleType, watch: captures.Watch) -> None:
 
 
 def _before(watch: captures.Watch) -> Any:
-    saw = hooks.guarded("captures")(watch.saw)
+    saw, with_closure = (hooks.guarded("captures")(do) for do in (watch.saw, _with_closure))
 
-    def before(optimizer: Any, args: Any, kwargs: Any) -> None:
+    def before(optimizer: Any, args: Any, kwargs: Any) -> Any:
         saw(optimizer)
         if _dump is not None:
             _dump.capture.guarded(_dump.hold)
+        return with_closure(args, kwargs) if _dump is not None or watch.waits else None
 
     return before
+
+
+def _with_closure(args: Any, kwargs: Any) -> Any:
+    """Lightning and LBFGS run forward and backward inside of the optimizer's step, which is left out but for them."""
+    closure = args[1] if len(args) > 1 else kwargs.get("closure")
+    if closure is None:
+        return None
+
+    @functools.wraps(closure)
+    def watched(*given: Any, **named: Any) -> Any:
+        if _dump is not None:
+            _dump.capture.guarded(_dump.go_on)
+        try:
+            return closure(*given, **named)
+        finally:
+            if _dump is not None:
+                _dump.capture.guarded(_dump.hold)
+
+    if len(args) > 1:
+        return (args[0], watched, *args[2:]), kwargs
+    return args, {**kwargs, "closure": watched}
 
 
 def _after(watch: captures.Watch) -> Any:
@@ -201,9 +225,16 @@ class TorchDump(Dump):  # type: ignore[misc]
 
     def __init__(self, torch: ModuleType, capture: captures.Capture) -> None:
         super().__init__(capture)
+        self.torch = torch
+        self.compiler: Any = None
+        self.kept: Dict[str, Any] = {}
+        self.logs: List[Any] = []
         self.root: Any = capture.root
         if capture.asked.level != "L1" and self.root is None:
             seek_root(torch, self._found)
+
+    def await_forward(self, found: Any) -> None:
+        seek_root(self.torch, found)
 
     def _found(self, root: Any) -> None:
         self.root = root
@@ -221,25 +252,39 @@ class TorchDump(Dump):  # type: ignore[misc]
     def _debugger(self) -> Any:
         """Where msprobe is loaded it changes the compiler for good, so that a training that compiles something later is
         ended by it, and registers hooks on all optimizers while torch may be going through them: neither is kept."""
-        self.compiler: Any = importlib.import_module(COMPILER)
+        self.compiler = importlib.import_module(COMPILER)
         self.kept = {name: getattr(self.compiler, name) for name in PATCHED if hasattr(self.compiler, name)}
-        importlib.import_module(SERVICE).register_optimizer_hook = _no_hooks
+        for name in SERVICES:
+            if name in sys.modules:
+                setattr(sys.modules[name], "register_optimizer_hook", _no_hooks)  # noqa: B010
         try:
             return super()._debugger()
         finally:
             self._give_back()
             if "_compile" in self.kept:
-                self.compiler._compile = self._compiling(self.kept["_compile"])
+                self.compiler._compile = self._without_wrappers(self.kept["_compile"])
+            self._hide_from_logs()
+
+    def _hide_from_logs(self) -> None:
+        """Lightning compares the function that a log is reduced with to that of earlier steps: it meets torch's own."""
+        for name in LOGS:
+            results = getattr(sys.modules.get(name), "_ResultCollection", None)
+            if results is not None:
+                self.logs.append((results, results.log))
+                results.log = self._without_wrappers(results.log)
 
     def _give_back(self) -> None:
         for name, value in self.kept.items():
             setattr(self.compiler, name, value)
+        logs, self.logs = self.logs, []
+        for results, log in logs:
+            results.log = log
 
-    def _compiling(self, original: Any) -> Any:
-        """What is compiled meanwhile is compiled without msprobe's wrappers: it is in no dump."""
+    def _without_wrappers(self, original: Any) -> Any:
+        """What runs in there, such as the compiler, meets no wrapper of msprobe, and is in no dump."""
 
         @functools.wraps(original)
-        def compile(*args: Any, **kwargs: Any) -> Any:
+        def run(*args: Any, **kwargs: Any) -> Any:
             if self.debugger is not None:
                 switch_apis(self.debugger, False)
             try:
@@ -248,7 +293,7 @@ class TorchDump(Dump):  # type: ignore[misc]
                 if self.running:
                     switch_apis(self.debugger, True)
 
-        return compile
+        return run
 
     def _undo(self) -> None:
         global _dump
@@ -269,10 +314,10 @@ def _no_hooks(collector: Any) -> None:
 def seek_root(torch: ModuleType, found: Any) -> None:
     """Calls found(module) once, before the forward of the next module that is trained and is called from outside."""
     module = importlib.import_module("torch.nn.modules.module")
-    is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
+    is_without_wrappers = getattr(getattr(torch, "compiler", None), "is_without_wrappers", bool)
 
     def called(root: Any, args: Any) -> None:
-        if is_compiling() or not root.training or not torch.is_grad_enabled():
+        if is_without_wrappers() or not root.training or not torch.is_grad_enabled():
             return
         if any(one.requires_grad for one in root.parameters()):
             handle.remove()

@@ -171,6 +171,36 @@ def test_that_a_compiled_training_goes_on_whatever_is_asked_of_it(tmp_path: Path
     assert training.finish() == 0
 
 
+CLOSURE = """
+def closure():
+    optimizer.zero_grad()
+    loss = net(batch).square().mean()
+    loss.backward()
+    return loss
+"""
+INSIDE = (
+    TORCH.replace("torch.optim.AdamW(net.parameters(), lr=0.01)", "torch.optim.LBFGS(net.parameters(), max_iter=2)")
+    .replace("    loss = net(torch.randn(4, 8)).square().mean()\n", "    batch = torch.randn(4, 8)\n")
+    .replace(
+        "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n", "    loss = optimizer.step(closure)\n"
+    )
+    .replace("for step in range(1", CLOSURE + "for step in range(1")
+)
+
+
+def test_that_of_an_optimizer_that_calls_the_model_itself_only_the_model_is_dumped(tmp_path: Path) -> None:
+    training = planned(tmp_path, INSIDE, "16", steps=2)
+    found = training.captured("plan")
+    assert found.state == "done", training.log()
+    steps = {step: operators(path) for step, path in dumps(training, found).items()}
+    assert list(steps) == ["step1", "step2"]
+    for names in steps.values():
+        assert names[0] == "Functional.linear.0.forward"
+        kinds = {name.split(".")[1] for name in names}
+        assert kinds == {"linear", "relu", "square", "mean"}, "the optimizer's own operators"
+    assert training.finish() == 0
+
+
 @pytest.fixture(scope="session")
 def mindspore_training(tmp_path_factory: pytest.TempPathFactory) -> Training:
     training = planned(tmp_path_factory.mktemp("mindspore"), WITH_JIT, "pynative", steps=2, task="md5", level="mix")

@@ -75,6 +75,18 @@ def test_that_a_run_gives_its_newest_capture_that_has_dumps(tmp_path: Path) -> N
     assert numbers(captures / "older") == [(7, 0)]
 
 
+def test_that_a_run_without_captures_may_hold_dumps_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "artifacts" / "captures" / "empty").mkdir(parents=True)
+    dump_at(tmp_path / "artifacts" / "twice" / "step0" / "rank0")
+    assert numbers(tmp_path) == [(0, 0)]
+
+
+def test_that_only_the_nearest_folders_are_steps_and_ranks(tmp_path: Path) -> None:
+    dump_at(tmp_path / "step9" / "rank9" / "a" / "b" / "c")
+    dump_at(tmp_path / "step3" / "train" / "rank1")
+    assert sorted(numbers(tmp_path), key=str) == [(3, 1), (None, None)]
+
+
 def test_that_links_in_a_circle_are_walked_once(tmp_path: Path) -> None:
     dump_at(tmp_path / "step0" / "rank0")
     (tmp_path / "step0" / "rank0" / "back").symlink_to(tmp_path)

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.precision.dump.in_child import through_torch
+from backends.precision.dump.in_child import opened, through_torch
 from backends.precision.dump.layout import places
 from backends.precision.dump.read import read_dump
 from backends.precision.dump.tensors import open_tensor
@@ -65,9 +65,17 @@ def test_that_what_is_no_plain_tensor_is_left_to_torch(saved: Path, name: str) -
 
 @pytest.mark.parametrize("name", ["legacy", "conjugate"])
 def test_that_what_only_torch_can_read_is_read_by_a_child(saved: Path, name: str, tmp_path: Path) -> None:
-    found = through_torch(saved / f"{name}.pt", tmp_path, [sys.executable])
+    found = opened(saved / f"{name}.pt", tmp_path, [sys.executable])
     np.testing.assert_array_equal(found.whole(), np.load(saved / f"{name}.npy"))
     assert found.dtype == found.whole().dtype.name
+
+
+def test_that_no_child_is_started_for_a_plain_or_a_damaged_tensor(saved: Path, tmp_path: Path) -> None:
+    assert opened(saved / "float32.pt", tmp_path, ["/no/python"]).dtype == "float32"
+    (tmp_path / "cut.pt").write_bytes((saved / "float32.pt").read_bytes()[:300])
+    with pytest.raises(StudioError) as error:
+        opened(tmp_path / "cut.pt", tmp_path, ["/no/python"])
+    assert error.value.key == "precision.dump.tensor_damaged"
 
 
 def test_that_a_dict_of_tensors_is_no_tensor(saved: Path, tmp_path: Path) -> None:

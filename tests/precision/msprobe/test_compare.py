@@ -168,12 +168,12 @@ def test_that_the_old_name_of_the_check_wrote_the_same_file() -> None:
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"rank_0": 1, "rank_x": [3, {"stack_info": {}}]}'])
 def test_that_a_damaged_result_of_the_check_is_no_crash(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)
+    said, found = "", ()
     try:
         found = overflow.read_anomalies(tmp_path / "x.json")
     except StudioError as error:
-        assert "x.json" in str(error)
-    else:
-        assert all(one.call == "" for one in found)
+        said = str(error)
+    assert "x.json" in said or all(one.call == "" for one in found)
 
 
 def test_that_a_suspect_is_not_run_where_there_is_no_card(tmp_path: Path) -> None:
@@ -207,6 +207,5 @@ def test_that_the_columns_of_its_result_are_those_of_the_installed_msprobe() -> 
     from msprobe import __file__ as package  # type: ignore[import-untyped]
 
     text = (Path(package).parent / "pytorch/api_accuracy_checker/compare/compare.py").read_text("utf-8")
-    assert {
-        f'"{name}"' in text for name in ("API name", "Forward Test Success", "Backward Test Success", "Message")
-    } == {True}
+    names = ("API name", "Forward Test Success", "Backward Test Success", "Message")
+    assert [name for name in names if f'"{name}"' not in text] == []

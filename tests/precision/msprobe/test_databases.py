@@ -144,11 +144,13 @@ def test_that_any_cells_are_nodes_or_a_sentence(tmp_path: Path, cells: list[obje
         )
         connection.execute("UPDATE tb_config SET step_list = coalesce(?, 'x')", (_storable(cells[0]),))
     connection.close()
+    said, found = "", ()
     try:
         visdb.read_graphs(path)
-        assert visdb.children(path, 0, 0)
+        found = visdb.children(path, 0, 0)
     except StudioError as error:
-        assert "any.vis.db" in str(error)
+        said = str(error)
+    assert "any.vis.db" in said or found
 
 
 def _storable(value: object) -> object:

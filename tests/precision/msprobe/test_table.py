@@ -95,9 +95,9 @@ def test_that_any_csv_is_a_table_or_a_sentence(tmp_path: Path, rows: list[list[s
     csv.writer(text).writerows([["NPU Name", "Bench Name", "Result", "Max diff"], *rows])
     path = tmp_path / "any.csv"
     path.write_bytes(text.getvalue().encode("utf-8", "replace") + data)
+    said, found = "", None
     try:
         found = read_table(path)
     except StudioError as error:
-        assert str(path) in str(error)
-    else:
-        assert all(len(row.figures) == 1 for row in found.rows)
+        said = str(error)
+    assert str(path) in said or (found is not None and all(len(row.figures) == 1 for row in found.rows))

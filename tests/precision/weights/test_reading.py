@@ -14,6 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from backends.precision.weights import in_child
+from backends.precision.weights.in_child import Stopped
 from backends.precision.weights.opened import open_weights
 from studio.errors import StudioError
 from studio.places import ROOT
@@ -62,6 +64,22 @@ def test_that_a_missing_torch_is_said(of_torch: Path, tmp_path: Path) -> None:
     with pytest.raises(StudioError) as error:
         open_weights(of_torch / "legacy.pt", tmp_path / "s", python)
     assert error.value.key == "precision.weights.no_torch"
+
+
+def test_that_a_stop_ends_the_child_that_reads(of_torch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 100\n")
+    python.chmod(0o755)
+
+    class AskedWhenItRuns:
+        @property
+        def asked(self) -> bool:
+            return (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n")
+
+    monkeypatch.setattr(in_child, "STOP", AskedWhenItRuns())
+    with pytest.raises(Stopped):
+        open_weights(of_torch / "legacy.pt", tmp_path / "s", python)
+    assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
 
 
 def test_that_weights_and_optimizer_in_dictionaries_get_dotted_names(of_torch: Path, tmp_path: Path) -> None:

@@ -1,0 +1,359 @@
+"""One walk through two dumps in execution order: what each value may differ by, and where that is not enough.
+
+Each value has a level: the relative error that it may have. An output's is what its own statistics show or, as far as
+that may be hidden from them, what the levels of its inputs lead to (`growth`). An input's is that of what made it: of
+the latest earlier tensor with the same value. What no call made is data, a parameter, or the result of something that
+is not traced.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from backends.precision.compare import arguments
+from backends.precision.compare.comparison import DIFFERS, EQUAL, EXPLAINED, EXTRA, FOLLOWS, MISSING, UNKNOWN
+from backends.precision.compare.distance import has_inf, has_nan, largest, typical
+from backends.precision.compare.growth import LOW, Size, cancelled, factors, kappa, rounding
+from backends.precision.compare.judge import Event, Judged
+from backends.precision.compare.kinds import BACKWARD, GROWTH, Kind, is_random, kind_of
+from backends.precision.compare.products import product_error
+from backends.precision.dump.dump import GRADIENT, MAX, MIN, OUTPUT, PARAMETER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from backends.precision.compare.arrays import Array
+    from backends.precision.compare.scene import Scene
+    from backends.precision.dump.dump import Name
+
+HIDES = 8.0
+"""An error may be so many times larger than the statistics of its tensor show: they see its extremes, its mean and its
+norm, where errors of single elements cancel."""
+AT_LEAST = 1 / 8
+"""Of an eps of the coarsest dtype that a value came through: so much of its rounding may be in a wider tensor, and not
+be seen in its statistics."""
+HEAT = 8.0
+"""Of what is exponentiated: a softmax of larger numbers is mostly ones and zeros, which show no error."""
+RECENT = 64
+"""How many outputs back the noise of what is not traced is taken from."""
+UNTRACED = 16.0
+"""By how much what is not traced may let the noise grow."""
+COPIED = 4.0
+"""The same where one side traced what made it: then nothing but a copy is expected between."""
+ARGUMENTS = 1e-5
+"""A number that came from a tensor may differ by the noise, and by no more than this: others are written in code."""
+NOTHING_INSIDE = (0.0, 0.0, False)
+"""Of what a module called: the largest level and eps, and whether something differed."""
+ANY = float("inf")
+
+
+class Walk:
+    """Its state is in Python lists: it looks at each row once, and numpy's scalars are slower."""
+
+    def __init__(self, scene: Scene, state: Mapping[int, float], noise: Array | None) -> None:
+        rows, names = scene.rows, scene.names
+        self.state = state
+        self.first = np.searchsorted(rows.call, np.arange(len(names) + 1)).tolist()
+        self.role, self.eps = rows.role.tolist(), scene.eps.tolist()
+        self.distance: list[float] = scene.distance.tolist()
+        self.mine, self.theirs = scene.mine.tolist(), scene.theirs.tolist()
+        self.is_tensor, self.odd = scene.is_tensor.tolist(), scene.odd.tolist()
+        self.same_size = (scene.size == scene.golden_size).tolist()
+        self.noise = None if noise is None else np.nan_to_num(noise).tolist()
+        self.unequal = scene.unequal.tolist()
+        self.product_error = product_error(scene)
+        self.sizes = _sizes(scene)
+        self.differing, self.bad = arguments.differing(scene), _bad(scene)
+        self.calls = list(zip(scene.calls.target.tolist(), scene.calls.golden.tolist(), strict=True))
+        self.apis = [name.type or name.api for name in names]
+        self.keys = [key_of(name) for name in names]
+        self.is_forward = [name.direction == "forward" for name in names]
+        self.parents = _parents(scene)
+        self._begin(len(self.role), len(names))
+
+    def _begin(self, rows: int, calls: int) -> None:
+        self.level, self.limit = [0.0] * rows, [float("nan")] * rows
+        self.coarse: list[float] = list(self.eps)
+        self.verdict, self.tainted = [UNKNOWN] * rows, [False] * rows
+        self.producer, self.golden_producer = [-1] * rows, [-1] * rows
+        self.seen: dict[int, int] = {}
+        self.golden_seen: dict[int, int] = {}
+        self.recent: list[float] = []
+        self.recent_tainted: list[float] = []
+        self.inside: dict[int, tuple[float, float, bool]] = {}
+        self.of_forward: dict[tuple[str, str, str, int], tuple[float, float]] = {}
+        self.events: list[Event] = []
+        self.is_exact = False
+        self.call_verdict = [UNKNOWN] * calls
+        self.call_error, self.call_input = [0.0] * calls, [0.0] * calls
+        self.call_allowed = [float("nan")] * calls
+
+    def visit(self, call: int) -> None:
+        mine, theirs = self.calls[call]
+        rows = range(self.first[call], self.first[call + 1])
+        if mine < 0 or theirs < 0:
+            self._alone(call, rows, MISSING if mine < 0 else EXTRA)
+            return
+        inputs = [row for row in rows if self.role[row] not in (OUTPUT, GRADIENT)]
+        outputs = [row for row in rows if self.role[row] in (OUTPUT, GRADIENT)]
+        begun = len(self.events)
+        for row in inputs:
+            self._input(call, row)
+        self._outputs(call, inputs, outputs)
+        self._sum_up(call, inputs, outputs, begun)
+        self._pass_up(call, outputs)
+
+    def _alone(self, call: int, rows: range, verdict: int) -> None:
+        self.call_verdict[call] = verdict
+        noise = UNTRACED / COPIED * _most(self.recent)
+        for row in rows:
+            self.verdict[row], self.level[row] = verdict, noise
+            if self.role[row] == OUTPUT:
+                self._remember(row)
+
+    # Inputs
+
+    def _input(self, call: int, row: int) -> None:
+        if not self.is_tensor[row]:
+            self._argument(call, row)
+            return
+        mine, theirs = self.seen.get(self.mine[row], -1), self.golden_seen.get(self.theirs[row], -1)
+        self.producer[row], self.golden_producer[row] = mine, theirs
+        if mine >= 0 and mine == theirs and (not self.odd[row] or self.odd[mine]):
+            self._same(row, mine)
+            return
+        self._new(call, row, mine, theirs)
+        self._remember(row)
+
+    def _argument(self, call: int, row: int) -> None:
+        known = self.differing.get(row)
+        if known is None:
+            self.verdict[row] = EQUAL
+        elif not self.is_forward[call]:
+            self.verdict[row] = UNKNOWN
+        elif known.by_noise(min(_most(self.recent), ARGUMENTS)):
+            self.verdict[row] = EXPLAINED
+        else:
+            self._event(call, row, "argument", target=known.target or "-", golden=known.golden or "-")
+
+    def _same(self, row: int, producer: int) -> None:
+        """Both sides use what the same call made: what was to be said of it was said there."""
+        self.level[row], self.coarse[row] = self.level[producer], self.coarse[producer]
+        self.limit[row], self.tainted[row] = self.limit[producer], self.tainted[producer]
+        self.verdict[row] = self._explained(row)
+
+    def _new(self, call: int, row: int, mine: int, theirs: int) -> None:
+        """What no call made, or not the same call on both sides."""
+        makers = [one for one in (mine, theirs) if one >= 0]
+        if row in self.state:  # zeros are the value of many parameters
+            makers = [one for one in makers if self.role[one] == OUTPUT]
+        known = max((self.level[one] for one in makers), default=0.0)
+        self.coarse[row] = max([self.eps[row], *(self.coarse[one] for one in makers)])
+        self.tainted[row] = any(self.tainted[one] for one in makers)
+        is_state = row in self.state and not makers
+        led = self.state[row] if is_state else COPIED * known if makers else UNTRACED * _most(self.recent)
+        if not makers and not is_state and self._is_led(row, UNTRACED * _most(self.recent_tainted)):
+            led, self.tainted[row] = UNTRACED * _most(self.recent_tainted), True
+        allowed = rounding(self.eps[row]) + led if self.eps[row] else 0.0
+        if self.unequal[row] and not makers and not (self.state[row] if is_state else self.recent):
+            allowed = 0.0  # nothing has rounded it yet
+        self._check(call, row, allowed, self._why(call, row, bool(makers)))
+        self.level[row] = self._level(row, led if is_state else known)
+
+    def _is_led(self, row: int, led: float) -> bool:
+        """What follows from a divergence may come by what is not traced."""
+        return bool(self.eps[row]) and self.distance[row] <= rounding(self.eps[row]) + led
+
+    def _why(self, call: int, row: int, is_made: bool) -> str:
+        if self.odd[row]:
+            return "input_cast"
+        if is_made or not self.is_forward[call]:
+            return "input_untraced"
+        if self.role[row] == PARAMETER or row in self.state:
+            return "parameter"
+        return "input_untraced" if self.recent and self.eps[row] else "data"
+
+    # Outputs
+
+    def _outputs(self, call: int, inputs: list[int], outputs: list[int]) -> None:
+        used = [row for row in inputs if self.is_tensor[row] and self.eps[row] > 0]
+        level, coarse, tainted = self.inside.pop(call, NOTHING_INSIDE)
+        kept, kept_coarse = (
+            self.of_forward.get(self.keys[call], (0.0, 0.0)) if not self.is_forward[call] else (0.0, 0.0)
+        )
+        coarse = max([coarse, kept_coarse, *(self.coarse[row] for row in used)])
+        tainted = tainted or any(self.tainted[row] for row in inputs)
+        led_by = self._forward if self.is_forward[call] else self._backward
+        for row in outputs:
+            allowed, led, cancels = led_by(call, row, used, outputs, max(level, kept), coarse)
+            self.tainted[row], self.coarse[row] = tainted, max(self.eps[row], coarse)
+            if not self.eps[row]:
+                allowed = ANY if led > 0 else 0.0  # an index or a mask that the noise may have turned
+            self._check(call, row, allowed, self._reason(call, row))
+            hides = max(1.0, cancels / HEAT) if kind_of(self.apis[call]) is Kind.SOFT else 1.0
+            self.level[row] = self._level(row, led, hides)
+            self.call_allowed[call] = max(allowed, self.call_allowed[call]) if row != outputs[0] else allowed
+            self._remember(row)
+            self.is_exact |= coarse >= LOW > self.eps[row] > 0 == self.distance[row]
+            if self.eps[row]:
+                (self.recent_tainted if self.tainted[row] else self.recent).append(self.level[row] / cancels)
+        if self.is_forward[call]:
+            rows = (*used, *outputs)
+            levels = max((self.level[row] for row in rows), default=0.0)
+            self.of_forward[self.keys[call]] = (levels, max((self.coarse[row] for row in rows), default=0.0))
+
+    def _forward(
+        self, call: int, row: int, used: list[int], outputs: list[int], level: float, coarse: float
+    ) -> tuple[float, float, float]:
+        """What is allowed, the relative error that the inputs lead to, and κ."""
+        kind = kind_of(self.apis[call])
+        f = factors(kind, [self.sizes[one] for one in used], self.sizes[row])
+        led = self._hidden(max([level, *(one * self.level[i] for one, i in zip(f, used, strict=True))]), coarse)
+        cancels = kappa(kind, f)
+        return cancels * self._rounding(kind, self.eps[row]) + GROWTH[kind] * led, led, cancels
+
+    def _backward(
+        self, call: int, row: int, used: list[int], outputs: list[int], level: float, coarse: float
+    ) -> tuple[float, float, float]:
+        siblings = [self.sizes[one] for one in outputs if self.role[one] == GRADIENT]
+        cancels = cancelled([self.sizes[one] for one in used], siblings, self.sizes[row])
+        levels = [self.level[i] for i in used] if used else [_most(self.recent)]
+        led = cancels * self._hidden(max([level, *levels]), coarse)
+        kind = kind_of(self.apis[call])
+        own = self._rounding(kind, max(coarse, self.eps[row]))
+        return cancels * own + BACKWARD * GROWTH[kind] * led, led, cancels
+
+    def _rounding(self, kind: Kind, eps: float) -> float:
+        """Products may be rounded to fewer bits than their dtype has."""
+        return max(rounding(eps), self.product_error) if kind in (Kind.PRODUCT, Kind.SOFT) else rounding(eps)
+
+    def _hidden(self, led: float, coarse: float) -> float:
+        """Where there is noise, what is rounded to few bits has elements that fell to the other side, which its
+        statistics, rounded as well, need not show."""
+        return max(led, AT_LEAST * coarse) if coarse >= LOW and (led > 0 or not self.is_exact) else led
+
+    def _reason(self, call: int, row: int) -> str:
+        if self.odd[row]:
+            return "output_cast"
+        if not self.is_forward[call]:
+            return "gradient"
+        return "random" if is_random(self.apis[call]) else "output"
+
+    # Rows
+
+    def _check(self, call: int, row: int, allowed: float, reason: str) -> None:
+        if self.noise is not None:
+            allowed = max(allowed, HIDES * self.noise[row])
+        self.limit[row] = allowed
+        if not self.is_tensor[row] or not (self.same_size[row] or self.is_forward[call]):
+            self.verdict[row] = UNKNOWN
+        elif row in self.bad:
+            self._event(call, row, self.bad[row])
+        elif not self.same_size[row]:
+            self._event(call, row, "shape")
+        elif self.odd[row] or self.distance[row] > allowed:
+            self._event(call, row, reason)
+        else:
+            self.verdict[row] = self._explained(row)
+
+    def _event(self, call: int, row: int, reason: str, **args: object) -> None:
+        self.events.append(Event(call=call, row=row, reason=reason, args=args))
+        self.verdict[row], self.tainted[row] = DIFFERS, True
+
+    def _explained(self, row: int) -> int:
+        found = self.distance[row]
+        if found == 0:
+            return EQUAL
+        if found != found:
+            return UNKNOWN
+        return FOLLOWS if self.tainted[row] and found > rounding(self.eps[row]) else EXPLAINED
+
+    def _level(self, row: int, led: float, hides: float = 1.0) -> float:
+        """What the tensor shows, or what it was led to, as far as that may be hidden: behind ones and zeros where a
+        softmax is saturated."""
+        shown = self.distance[row]
+        shown = shown if shown < 1.0 else 0.0 if shown != shown else 1.0
+        if led <= shown:
+            return shown
+        hidden = max(hides * HIDES * max(shown, rounding(self.eps[row])), AT_LEAST * self.coarse[row])
+        return max(shown, min(led, hidden))
+
+    def _remember(self, row: int) -> None:
+        if self.mine[row]:
+            self.seen[self.mine[row]] = row
+        if self.theirs[row]:
+            self.golden_seen[self.theirs[row]] = row
+
+    # Calls
+
+    def _sum_up(self, call: int, inputs: list[int], outputs: list[int], begun: int) -> None:
+        self.call_error[call] = self._furthest(outputs)
+        self.call_input[call] = self._furthest(inputs)
+        if len(self.events) > begun:
+            self.call_verdict[call] = DIFFERS
+            for row in outputs:
+                self.tainted[row] = True
+            return
+        verdicts = {self.verdict[row] for row in (*inputs, *outputs)}
+        self.call_verdict[call] = next((one for one in (FOLLOWS, EXPLAINED, EQUAL) if one in verdicts), UNKNOWN)
+
+    def _furthest(self, rows: list[int]) -> float:
+        return max([self.distance[row] for row in rows if self.distance[row] > 0], default=0.0)
+
+    def _pass_up(self, call: int, outputs: list[int]) -> None:
+        """A module may let through whatever its calls did."""
+        parent = self.parents[call]
+        if parent < 0:
+            return
+        level, coarse, tainted = self.inside.get(parent, NOTHING_INSIDE)
+        self.inside[parent] = (
+            max([level, *(self.level[row] for row in outputs)]),
+            max([coarse, *(self.coarse[row] for row in outputs)]),
+            tainted or self.call_verdict[call] == DIFFERS or any(self.tainted[row] for row in outputs),
+        )
+
+    def result(self) -> Judged:
+        return Judged(
+            verdict=np.array(self.verdict, np.uint8), allowed=np.array(self.limit, np.float32),
+            call_verdict=np.array(self.call_verdict, np.uint8), call_error=np.array(self.call_error, np.float32),
+            call_input=np.array(self.call_input, np.float32), call_allowed=np.array(self.call_allowed, np.float32),
+            events=tuple(self.events), producer=np.array(self.producer, np.int64),
+            golden_producer=np.array(self.golden_producer, np.int64), level=np.array(self.level),
+        )  # fmt: skip
+
+
+def key_of(name: Name) -> tuple[str, str, str, int]:
+    """The same of a forward and its backward."""
+    return name.kind, name.api, name.type, name.number
+
+
+def _most(levels: list[float]) -> float:
+    return max(levels[-RECENT:]) if levels else 0.0
+
+
+def _sizes(scene: Scene) -> list[Size]:
+    """Of the golden side, else of the target."""
+    stats = np.where(np.isnan(scene.golden_stats), scene.stats, scene.golden_stats)
+    amax, rms = largest(stats), typical(stats, scene.golden_size)
+    with np.errstate(all="ignore"):
+        spread = np.nan_to_num(stats[:, MAX] - stats[:, MIN], nan=0.0, posinf=0.0, neginf=0.0)
+    columns = (amax.tolist(), rms.tolist(), spread.tolist(), scene.golden_size.tolist())
+    return list(map(Size._make, zip(*columns, strict=True)))
+
+
+def _bad(scene: Scene) -> dict[int, str]:
+    """Rows where the target has NaN or infinity and the golden side has numbers."""
+    here, there = has_nan(scene.target, scene.rows.target), has_nan(scene.golden, scene.rows.golden)
+    nan = (here & ~np.isnan(scene.golden_stats)).any(axis=1) & ~there.any(axis=1)
+    inf = has_inf(scene.stats) & ~has_inf(scene.golden_stats) & ~there.any(axis=1)
+    found = dict.fromkeys(np.flatnonzero(inf & scene.is_tensor).tolist(), "first_inf")
+    return found | dict.fromkeys(np.flatnonzero(nan & scene.is_tensor).tolist(), "first_nan")
+
+
+def _parents(scene: Scene) -> list[int]:
+    """Of each call the place of the module that it was called in, -1 without."""
+    places = {call: n for n, call in enumerate(scene.calls.target.tolist()) if call >= 0}
+    above = [*scene.target.parents.tolist(), -1]
+    return [places.get(above[call], -1) for call in scene.calls.target.tolist()]

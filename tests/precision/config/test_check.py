@@ -1,0 +1,216 @@
+"""Two trainings that know nothing of the studio, their packs, and what the check says of them."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from backends.precision.config import checked, work
+from backends.precision.config.spec import ConfigCheckSpec, Packs
+from backends.precision.msprobe.installed import Installed
+from studio import run as runs
+from studio import schema
+from studio.errors import StudioError
+from studio.events import Note
+from studio.places import GUEST
+from studio.run import last_events
+from tests.precision.config import packs
+from tests.precision.config.packs import MINDSPORE, SECRET, TORCH, lines, train
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from backends.precision.config.checked import Checked
+    from studio.run import Run
+
+WEIGHTS = json.dumps({"layer.weight": {"max": 1.0, "min": -1.0, "mean": 0.0, "norm": 2.0}})
+
+
+@pytest.fixture(scope="session")
+def torch_runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str]:
+    """A training with a seed, one with another and deterministic, and what the first printed."""
+    folder = tmp_path_factory.mktemp("torch runs 训练")
+    printed = train(folder / "a", TORCH, "3")
+    train(folder / "b", TORCH, "4", "deterministic")
+    return folder / "a", folder / "b", printed
+
+
+def check(folder: Path, a: Path, b: Path, python: Path | None = None) -> tuple[int, Run]:
+    asked = Packs(side_a=a, side_b=b) if python is None else Packs(side_a=a, side_b=b, check_python=python)
+    spec = ConfigCheckSpec(packs=asked)
+    folder.mkdir(exist_ok=True)
+    run = runs.create(folder, "config-check", schema.to_json(spec))
+    return work.config_check(spec, run).code, run
+
+
+def verdicts(found: Checked) -> dict[str, str]:
+    return {one.name: one.verdict for one in found.parts}
+
+
+def members(folder: Path) -> dict[str, str]:
+    with zipfile.ZipFile(folder / "artifacts" / "config" / "rank0.zip") as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def test_that_a_torch_training_leaves_a_pack_without_a_secret_and_notices_nothing(
+    torch_runs: tuple[Path, Path, str], tmp_path: Path
+) -> None:
+    folder, _, printed = torch_runs
+    plain = train(tmp_path / "plain", TORCH, "3", hooks="curves")
+    assert lines(printed, "loss") == lines(plain, "loss")
+    assert lines(printed, "given back")[0].split("0x")[0] == lines(plain, "given back")[0].split("0x")[0]
+    assert lines(printed, "given back")[0].endswith("False")
+    found = members(folder)
+    assert {"env", "pip", "studio.json", "random/rank0.json"} < found.keys()
+    batch = json.loads(found["dataset/step0/rank0/dataset.json"])
+    assert batch["kwargs"]["scale"].keys() == {"max", "min", "mean", "norm"}
+    assert json.loads(found["weights/step0/rank0/weight.json"]).keys() == {"layer.weight", "layer.bias"}
+    assert [name for name in found if "step1" in name] == []
+    assert not [path for path in folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+    assert not [name for name, text in found.items() if SECRET in text]
+    env = json.loads(found["env"])
+    assert (env["USE_FLASH"], env["HCCL_PROXY"]) == ("1", "http://host")
+    assert not [name for name in env if name.startswith("ASCEND_STUDIO") or "TOKEN" in name]
+    own = json.loads(found["studio.json"])
+    assert (own["framework"], own["seeds"]["torch.seed"], own["reason"]) == ("torch", 3, "")
+    assert not list((folder / "artifacts" / "config").glob("*.making"))
+
+
+def test_that_other_seeds_and_switches_are_found_by_us_where_msprobe_passes_them(
+    torch_runs: tuple[Path, Path, str], tmp_path: Path
+) -> None:
+    a, b, _ = torch_runs
+    code, run = check(tmp_path / "runs", a, b)
+    found = checked.read(run)
+    assert (code, found.verdict, found.equal) == (3, "error", False)
+    assert {"seeds": "error", "determinism": "error", "weights": "error", "dataset": "error"}.items() <= verdicts(
+        found
+    ).items()
+    theirs = {one.name: one.msprobe for one in found.parts if one.source == "msprobe"}
+    assert theirs == {"weights": "error", "dataset": "error", "random": "pass", "env": "pass"}
+    assert verdicts(found)["pip"] == "pass"
+    assert found.pip == ()
+    keys = [one.key for one in found.todo]
+    assert keys[:2] == ["precision.config.set_seed", "precision.config.set_switch"]
+    notes = [event.key for event in last_events(run.folder, 1 << 16) if isinstance(event, Note)]
+    assert notes[0] == "precision.config.verdict_error"
+    assert (run.folder / "artifacts" / "msprobe" / "result.xlsx").is_file()
+    answer = work.answer(run)
+    assert (answer["equal"], answer["pip"], answer["parts"]["seeds"]["verdict"]) == (False, [], "error")
+    assert answer["parts"]["seeds"]["differences"][0] == ["0", "torch.seed", "3", "4"]
+    assert json.loads(json.dumps(answer)) == answer
+
+
+def test_that_a_side_is_equal_to_itself_and_the_answer_is_yes(
+    torch_runs: tuple[Path, Path, str], tmp_path: Path, interpreter: Callable[[str], Path]
+) -> None:
+    """Without msprobe: the same parts, by us."""
+    code, run = check(tmp_path / "runs", torch_runs[0], torch_runs[0], interpreter("exit 0"))
+    found = checked.read(run)
+    assert (code, found.equal, found.msprobe) == (0, True, "")
+    assert {"seeds", "determinism", "weights", "dataset", "random", "pip", "versions", "threads"} <= set(
+        verdicts(found)
+    )
+    assert [one.key for one in found.notes] == ["precision.config.msprobe_missing"]
+    code, run = check(tmp_path / "runs", *torch_runs[:2], interpreter("exit 0"))
+    assert (code, verdicts(checked.read(run))["weights"]) == (3, "error")
+
+
+def test_that_other_packages_end_in_the_commands_that_make_them_equal(tmp_path: Path) -> None:
+    a = packs.write(tmp_path / "a" / "rank0.zip", packs.own(), env="{}", pip="torch=2.6.0\nnumpy=1.26.4\nsix=1.16.0\n")
+    b = packs.write(tmp_path / "b" / "rank0.zip", packs.own(), env="{}", pip="torch=2.5.1\nnumpy=1.26.4\nrich=13.0\n")
+    code, run = check(tmp_path / "runs", a.parent, b)
+    found = checked.read(run)
+    assert (code, verdicts(found)["pip"]) == (3, "error")
+    assert work.answer(run)["pip"] == ["pip install six==1.16.0 torch==2.6.0", "pip uninstall -y rich"]
+    assert next(one.msprobe for one in found.parts if one.name == "pip") == "error"
+    assert "precision.config.do_pip" in [one.key for one in found.todo]
+
+
+def test_that_an_msprobe_that_fails_is_quoted_and_the_rest_is_said_all_the_same(
+    tmp_path: Path, interpreter: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = interpreter("echo 'RuntimeError: broken here'; exit 1")
+    known = Installed(version="26.2.0", family="26", path=tmp_path, python=python)
+    monkeypatch.setattr(work, "version_of", lambda _: known)
+    a = packs.write(tmp_path / "a.zip", packs.own(), weights__step0__rank0__weight=WEIGHTS)
+    b = packs.write(tmp_path / "b.zip", packs.own(), weights__step0__rank0__weight=WEIGHTS.replace("2.0", "3.0"))
+    code, run = check(tmp_path / "runs", a, b, python)
+    found = checked.read(run)
+    assert (code, verdicts(found)["weights"], verdicts(found)["seeds"]) == (3, "error", "pass")
+    assert [(one.key, one.args) for one in found.notes] == [
+        ("precision.msprobe.failed", {"reason": "RuntimeError: broken here"}), ("precision.config.only_equal", {})
+    ]  # fmt: skip
+
+
+def test_that_all_ranks_are_compared(tmp_path: Path, interpreter: Callable[[str], Path]) -> None:
+    for rank in range(3):
+        seeds = {"torch.seed": 3, "torch.state": "aa"}
+        packs.write(tmp_path / "a" / f"rank{rank}.zip", packs.own(rank=rank, seeds=seeds))
+        seeds = {**seeds, "torch.seed": 3 + rank // 2}
+        packs.write(tmp_path / "b" / f"rank{rank}.zip", packs.own(rank=rank, seeds=seeds))
+    _, run = check(tmp_path / "runs", tmp_path / "a", tmp_path / "b", interpreter("exit 0"))
+    found = checked.read(run)
+    assert found.ranks == (0, 1, 2)
+    seeds_found = next(one for one in found.parts if one.name == "seeds")
+    assert [row.cells for row in seeds_found.rows if row.level != "pass"] == [("2", "torch.seed", "3", "4")]
+
+
+def test_that_packs_with_nothing_in_common_are_said_to_have_none(
+    tmp_path: Path, interpreter: Callable[[str], Path]
+) -> None:
+    a = packs.write(tmp_path / "a.zip", None, pip="torch=1\n")
+    b = packs.write(tmp_path / "b.zip", packs.own())
+    with pytest.raises(StudioError, match="nothing can be compared"):
+        check(tmp_path / "runs", a, b, interpreter("exit 0"))
+
+
+def test_that_wrong_sides_are_marked_before_anything_runs(tmp_path: Path) -> None:
+    spec = ConfigCheckSpec(packs=Packs(side_b=tmp_path / "gone"))
+    assert [(one.field, one.rule) for one in schema.problems(spec)] == [
+        ("side_a", "precision.config.no_side"), ("side_b", "precision.config.no_such_place")
+    ]  # fmt: skip
+
+
+# MindSpore
+
+
+def test_that_a_mindspore_training_leaves_a_pack_and_keeps_its_own_functions(tmp_path: Path) -> None:
+    printed = train(tmp_path / "a", MINDSPORE, "pynative")
+    plain = train(tmp_path / "plain", MINDSPORE, "pynative", hooks="curves")
+    assert lines(printed, "loss") == lines(plain, "loss")
+    assert lines(printed, "given back") == lines(plain, "given back")
+    found = members(tmp_path / "a")
+    assert len(json.loads(found["weights/step0/rank0/weight.json"])) == 4
+    assert json.loads(found["dataset/step0/rank0/dataset.json"])["args"]["0"]["norm"] > 0
+    own = json.loads(found["studio.json"])
+    assert (own["framework"], own["determinism"]["mindspore.mode"]) == ("mindspore", "PYNATIVE_MODE")
+    assert not [name for name, text in found.items() if SECRET in text]
+
+
+def test_that_a_compiled_mindspore_training_leaves_its_seeds_though_no_network_is_called(tmp_path: Path) -> None:
+    printed = train(tmp_path / "a", MINDSPORE, "graph")
+    assert len(lines(printed, "loss")) == 3
+    found = members(tmp_path / "a")
+    assert found.keys() == {"env", "pip", "studio.json"}
+    assert json.loads(found["studio.json"])["determinism"]["mindspore.mode"] == "GRAPH_MODE"
+
+
+# Where msprobe cannot help
+
+
+def test_that_a_training_without_msprobe_leaves_our_own_part(tmp_path: Path) -> None:
+    package = tmp_path / "modules" / "msprobe"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError('no such library')")
+    printed = train(tmp_path / "a", TORCH, "3", PYTHONPATH=f"{GUEST}:{package.parent}")
+    assert len(lines(printed, "loss")) == 4
+    assert members(tmp_path / "a").keys() == {"env", "pip", "studio.json"}
+    (note,) = [event for event in last_events(tmp_path / "a") if isinstance(event, Note)]
+    assert (note.key, note.args) == (
+        "precision.config.without_msprobe", {"reason": "ImportError: no such library"}
+    )  # fmt: skip

@@ -1,0 +1,224 @@
+"""The same training twice: what differs first, what makes it differ, and whether looking at it changes it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from backends.launch.own.spec import OwnSpec
+from backends.precision.determinism import digests, losses
+from backends.precision.determinism.result import Result, Row
+from backends.precision.determinism.spec import DeterminismSpec
+from backends.precision.determinism.work import advice, judged, told, values
+from studio import run as runs
+from studio import schema
+from studio.errors import StudioError
+from studio.events import Journal, Metric
+from tests.studio.test_command_line import last_json, studio
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from studio.run import Run
+
+TORCH = """
+import sys, torch
+if "--seed" in sys.argv:
+    torch.manual_seed(1)
+nn = torch.nn
+net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(inplace=True), nn.Dropout(0.1), nn.Linear(16, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+random = torch.Generator().manual_seed(1)
+for step in range(1_000_000):
+    loss = net(torch.randn(4, 8, generator=random)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+MINDSPORE = """
+import numpy as np, mindspore as ms
+from mindspore import nn, ops
+ms.set_seed(3)
+net = nn.SequentialCell(nn.Dense(8, 16), nn.ReLU(), nn.Dense(16, 1))
+optimizer = nn.Momentum(net.trainable_params(), 0.01, 0.9)
+grad = ms.value_and_grad(lambda x: ops.mean(ops.square(net(x))), None, optimizer.parameters)
+random = np.random.default_rng(3)
+for step in range(5):
+    loss, gradients = grad(ms.Tensor(random.standard_normal((4, 8), dtype=np.float32)))
+    optimizer(gradients)
+"""
+
+
+def prove(folder: Path, script: str, *words: str, steps: int = 3) -> tuple[int, dict[str, Any], str]:
+    """The exit code, the JSON and what was said."""
+    (folder / "train.py").write_text(script)
+    line = ("--steps", str(steps), "--json", "--", sys.executable, "train.py", *words)
+    done = studio("--no-project", "determinism", *line, cwd=folder)
+    return done.returncode, last_json(done), done.stderr
+
+
+def test_that_a_training_with_seeds_is_the_same_to_the_last_bit_and_is_not_run_to_its_end(
+    tmp_path: Path, homes: Path
+) -> None:
+    code, found, said = prove(tmp_path, TORCH, "--seed")
+    assert code == 0, said
+    assert (found["deterministic"], found["first"], found["capture_changes"]) == (True, None, False)
+    assert [row["step"] for row in found["losses"]] == [1, 2, 3]
+    assert found["tensors"] > 40
+    assert len(set(found["runs"])) == 3
+    assert "equal bit by bit" in said
+
+
+def test_that_weights_without_a_seed_are_named(tmp_path: Path, homes: Path) -> None:
+    code, found, said = prove(tmp_path, TORCH, steps=2)
+    assert code == 3
+    assert found["first"] == {
+        "step": 1, "name": "Functional.linear.0.forward", "place": "input", "index": 1, "rank": 0, "reason": "seed",
+    }  # fmt: skip
+    assert (found["deterministic"], found["capture_changes"]) == (False, None)
+    assert "Set the seeds before the model is made" in said
+
+
+def test_that_a_mindspore_training_is_proved_too(tmp_path: Path, homes: Path) -> None:
+    code, found, said = prove(tmp_path, MINDSPORE)
+    assert code == 0, said
+    assert (found["deterministic"], found["capture_changes"], found["framework"]) == (True, False, "mindspore")
+    assert found["tensors"] > 20
+
+
+def test_that_a_line_that_fails_says_why(tmp_path: Path, homes: Path) -> None:
+    code, _, said = prove(tmp_path, "raise SystemExit(7)")
+    assert code == 1
+    assert "failed with code 7" in said
+    assert studio("--no-project", "determinism", cwd=tmp_path).returncode == 2
+
+
+def test_that_what_is_asked_of_a_run_is_what_a_script_understands(tmp_path: Path) -> None:
+    (tmp_path / "a.py").touch()
+    spec = DeterminismSpec()
+    for name, value in {"line": ("python", "a.py"), "workdir": tmp_path, "digest_steps": 3}.items():
+        spec = schema.with_value(spec, name, value)
+    assert not schema.problems(spec)
+    for captured in (True, False):
+        asked = json.loads(json.dumps(values(spec, captured=captured)))
+        own, unread = schema.from_json(OwnSpec, asked)
+        assert not unread
+        assert not schema.problems(own)
+        assert (own.program.line, own.program.workdir, own.ending.grace) == (("python", "a.py"), tmp_path, 0.0)
+        wanted = ("dump", 1, 3, "md5") if captured else ("none", None, 2, "statistics")
+        planned = own.planned
+        assert (planned.capture, planned.capture_at, planned.capture_steps, planned.capture_task) == wanted
+    many = schema.with_value(spec, "digest_steps", 21)
+    assert [one.field for one in schema.problems(many)] == ["digest_steps"]
+
+
+def tensor(md5: str, needs_grad: bool = False) -> dict[str, Any]:
+    numbers = {"Max": 1.0, "Min": 0.0, "Mean": 0.5, "Norm": 1.0}
+    return {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], **numbers, "requires_grad": needs_grad,
+            "md5": md5}  # fmt: skip
+
+
+def call(data: str = "d", weight: str = "w", output: str = "o", scalar: float = 0.1) -> dict[str, Any]:
+    plain = {"type": "float", "value": scalar}
+    return {"input_args": [tensor(data), tensor(weight, needs_grad=True), plain], "input_kwargs": {},
+            "output": [tensor(output, needs_grad=True)]}  # fmt: skip
+
+
+def back(output: str = "g") -> dict[str, Any]:
+    return {"input": [tensor("o")], "output": [tensor(output)]}
+
+
+LINEAR, DROPOUT, BACK = "Functional.linear.0.forward", "Functional.dropout.0.forward", "Functional.linear.0.backward"
+EQUAL = {LINEAR: call(), DROPOUT: call(), BACK: back()}
+
+
+def write(run: Path, *steps: dict[str, Any], framework: str = "pytorch") -> Path:
+    for number, data in enumerate(steps, 1):
+        folder = run / "artifacts" / "captures" / "a" / f"step{number}" / "proc7"
+        folder.mkdir(parents=True)
+        head = {"task": "statistics", "level": "L1", "framework": framework, "dump_data_dir": None}
+        (folder / "dump.json").write_text(json.dumps({**head, "data": data}))
+    return run
+
+
+@pytest.mark.parametrize(
+    ("other", "step", "name", "place", "index", "reason"),
+    [
+        ([{**EQUAL, LINEAR: call(data="x")}], 1, LINEAR, "input", 0, "data"),
+        ([{**EQUAL, LINEAR: call(weight="x")}], 1, LINEAR, "input", 1, "seed"),
+        ([EQUAL, {**EQUAL, LINEAR: call(weight="x")}], 2, LINEAR, "input", 1, "update"),
+        ([EQUAL, {**EQUAL, LINEAR: call(data="x")}], 2, LINEAR, "input", 0, "data"),
+        ([{**EQUAL, LINEAR: call(output="x")}], 1, LINEAR, "output", 0, "kernel"),
+        ([{**EQUAL, DROPOUT: call(output="x")}], 1, DROPOUT, "output", 0, "random"),
+        ([{**EQUAL, BACK: back("x")}], 1, BACK, "output", 0, "kernel"),
+        ([{**EQUAL, DROPOUT: call(scalar=0.2)}], 1, DROPOUT, "input", 2, "flow"),
+        ([{LINEAR: call(), BACK: back()}], 1, DROPOUT, "call", 0, "flow"),
+        ([{**EQUAL, "Tensor.add.0.forward": call()}], 1, "Tensor.add.0.forward", "call", 0, "flow"),
+    ],
+)
+def test_that_the_first_difference_is_found_where_it_is_and_its_cause_is_told(
+    tmp_path: Path, other: list[Any], step: int, name: str, place: str, index: int, reason: str
+) -> None:
+    one, two = write(tmp_path / "one", EQUAL, EQUAL), write(tmp_path / "two", *other, *[EQUAL] * (2 - len(other)))
+    first = digests.compared(one, two).first
+    assert first is not None
+    assert (first.step, first.name, first.place, first.index, first.reason) == (step, name, place, index, reason)
+    assert digests.compared(one, one).first is None
+
+
+def test_that_a_step_that_only_one_run_has_reached_is_a_difference(tmp_path: Path) -> None:
+    one, two = write(tmp_path / "one", EQUAL, EQUAL), write(tmp_path / "two", EQUAL)
+    found = digests.compared(one, two)
+    assert found.first is not None
+    assert (found.first.step, found.first.place, found.tensors) == (2, "call", 8)
+
+
+def with_losses(folder: Path, numbers: list[Any]) -> Run:
+    run = runs.create(folder, "script", {})
+    Journal(run.folder, 1).write(*(Metric(step=at, values={"loss": one}) for at, one in enumerate(numbers, 1)))
+    return run
+
+
+def test_that_losses_are_compared_by_their_bits_and_a_capture_that_changes_them_is_told(tmp_path: Path) -> None:
+    spec = schema.with_value(DeterminismSpec(), "compared_steps", 3)
+    same, other = [1.0, 0.5, "NaN", 9.0], [1.0, 0.5, "NaN", 8.0]
+    made = [with_losses(tmp_path, one) for one in (same, other, same)]
+    result = judged(spec, made)
+    assert (result.deterministic, result.capture_changes, len(result.losses)) == (True, False, 3)
+
+    changed = judged(spec, [*made[:2], with_losses(tmp_path, [1.0, 0.5000000000000001])])
+    assert (changed.deterministic, changed.capture_changes) == (True, True)
+    assert "precision.determinism.capture_changes" in {getattr(one, "rule", "") for one in told(changed)}
+
+    late = judged(schema.with_value(spec, "compared_steps", 4), made)
+    assert late.first is not None
+    assert (late.deterministic, late.first.step, late.first.place, late.first.reason) == (False, 4, "loss", "later")
+    assert late.capture_changes is None
+
+    nothing = with_losses(tmp_path, [])
+    with pytest.raises(StudioError) as raised:
+        judged(spec, [nothing] * 3)
+    assert raised.value.key == "precision.determinism.nothing_seen"
+
+
+def test_that_a_run_that_ended_earlier_differs_where_it_ended() -> None:
+    rows = [Row(step=1, first=1.0, second=1.0, without=1.0), Row(step=2, first=0.5, second=None, without=0.5)]
+    assert losses.differs_at(rows) == 2
+    assert losses.is_changed(rows) is None
+    assert losses.is_changed([]) is None
+
+
+def test_that_each_framework_has_its_own_switch_for_kernels(tmp_path: Path) -> None:
+    one, two = write(tmp_path / "one", EQUAL), write(tmp_path / "two", {**EQUAL, BACK: back("x")})
+    compared = digests.compared(one, two)
+    result = Result(
+        deterministic=False, first=compared.first, capture_changes=None, runs=(), losses=(), tensors=9,
+        framework="mindspore",
+    )  # fmt: skip
+    assert advice(result) == "precision.determinism.advice_kernel_mindspore"
+    of_torch = msgspec.structs.replace(result, framework="torch")
+    assert advice(of_torch) == "precision.determinism.advice_kernel_torch"

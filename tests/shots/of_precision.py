@@ -1,0 +1,192 @@
+"""Precision in the pictures: a project whose training was captured on two sides, once with a cast in one block."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtWidgets import QApplication
+
+from backends.launch.own.spec import OwnSpec
+from backends.precision.compare.spec import CompareSpec
+from backends.precision.config.spec import ConfigCheckSpec
+from backends.precision.losses.spec import LossesSpec
+from backends.precision.weights.spec import WeightsSpec
+from studio import run as runs
+from studio import schema, worker
+from studio.places import ROOT
+from studio.project import Project, make_runs_folder
+from tests.bench.stage import wait
+from tests.precision.block import BLOCK
+from tests.runs import ended
+from ui.precision.views import CAPTURE, COMPARE, ENVIRONMENT, MEASURES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from studio.run import Run
+    from tests.shots.stage import Stage
+    from ui.pages.precision import PrecisionPage
+    from ui.shell import Shell
+
+RECORDED = ROOT / "tests" / "recorded" / "precision" / "dumps" / "torch_statistics"
+SIDES = ("golden", "target")
+LINES = {"golden": ("python", "train.py"), "target": ("python", "train.py", "--cast", "1")}
+
+
+def build(project: Path, whole: bool) -> None:
+    """Both sides trained and captured where `whole`, else recorded; everything that compares them, really run."""
+    project.mkdir()
+    (project / "train.py").write_text(BLOCK, encoding="utf-8")
+    sides = {side: _train(project, side, whole) for side in SIDES}
+    if not whole:
+        _bend(sides["target"])
+    for side in SIDES:
+        _weights(project / f"{side}.safetensors", 0.0 if side == "golden" else 0.01)
+    target, golden = sides["target"].folder, sides["golden"].folder
+    _run(project, "compare", CompareSpec(), target=target, golden=golden)
+    weights = {f"{side}_weights": project / f"{side}.safetensors" for side in SIDES}
+    _run(project, "compare-weights", WeightsSpec(), **weights)
+    if whole:
+        _run(project, "compare-losses", LossesSpec(), target_run=target, golden_run=golden)
+        _run(project, "config-check", ConfigCheckSpec(), side_a=golden, side_b=target)
+
+
+def _train(project: Path, side: str, whole: bool) -> Run:
+    line = LINES[side] if whole else ("python", "-c", "pass")
+    values: dict[str, Any] = {"line": line, "workdir": project, "python": Path(sys.executable)}
+    if whole:
+        values |= {"capture": "dump", "capture_level": "mix", "config_pack": True}
+    run = _run(project, "script", OwnSpec(), **values)
+    if not whole:
+        shutil.copytree(RECORDED, run.folder / "artifacts" / "captures" / "101112-dump-ab12")
+    return run
+
+
+def _run(project: Path, command: str, spec: Any, **values: Any) -> Run:
+    for name, value in values.items():
+        spec = schema.with_value(spec, name, value)
+    run = runs.create(make_runs_folder(Project(folder=project)), command, schema.to_json(spec), project)
+    worker.start(run)
+    ended(run, 600)
+    return run
+
+
+def _bend(run: Run) -> None:
+    """The output of one call is half as large again."""
+    (path,) = run.folder.rglob("dump.json")
+    found = json.loads(path.read_text())
+    name = next(call for call in found["data"] if call.startswith("Functional.linear") and call.endswith("forward"))
+    for entry in found["data"][name]["output"]:
+        entry |= {figure: entry[figure] * 1.5 for figure in ("Max", "Min", "Mean", "Norm")}
+    path.write_text(json.dumps(found))
+
+
+def _weights(path: Path, change: float) -> None:
+    """A small safetensors file."""
+    random = np.random.default_rng(0)
+    arrays = {f"blocks.{number}.up.weight": random.standard_normal((32, 16)).astype("<f4") for number in range(3)}
+    arrays["blocks.1.up.weight"][3, 5] += change
+    head, body = {}, b""
+    for name, array in arrays.items():
+        offsets = [len(body), len(body) + array.nbytes]
+        head[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": offsets}
+        body += array.tobytes()
+    text = json.dumps(head).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + body)
+
+
+# The states
+
+
+def _page(shell: Shell, project: Path | None, tab: int) -> PrecisionPage:
+    now = shell.session.project
+    if (now.folder if now else None) != project:
+        shell.session.open_project(project)
+    while shell.strip.messages:
+        shell.strip.close_message()
+    page: PrecisionPage = shell.page_widget("precision")  # type: ignore[assignment]
+    page.tabs.setCurrentIndex(tab)
+    return page
+
+
+def empty(shell: Shell, stage: Stage) -> None:
+    _page(shell, stage.empty, COMPARE).compare.show_pick()
+
+
+def _read(page: PrecisionPage) -> None:
+    page.session.look()
+    wait(lambda: len(page.views._captures) == len(SIDES) and page.compare.compared is not None, 30)
+
+
+def picking(shell: Shell, stage: Stage) -> None:
+    page = _page(shell, stage.precision, COMPARE)
+    _read(page)
+    page.compare.show_pick()
+    page.compare.pick.show_pair(*page.views._captures)
+
+
+def compared(shell: Shell, stage: Stage) -> None:
+    page = _page(shell, stage.precision, COMPARE)
+    _read(page)
+    page.compare.show_result()
+    page.compare.view.go_to_first()
+
+
+def modules(shell: Shell, stage: Stage) -> None:
+    compared(shell, stage)
+    page = _page(shell, stage.precision, COMPARE)
+    page.compare.view.tabs.setCurrentIndex(1)
+
+
+def capture(shell: Shell, stage: Stage) -> None:
+    page = _page(shell, stage.precision, CAPTURE)
+    _read(page)
+    page.views.capture.tabs.setCurrentIndex(0)
+    page.views.capture.area.verticalScrollBar().setValue(0)
+
+
+def captured(shell: Shell, stage: Stage) -> None:
+    capture(shell, stage)
+    page = _page(shell, stage.precision, CAPTURE)
+    page.views.capture.tabs.setCurrentIndex(1)
+    page.views.capture.area.reveal(page.views.capture.captured)
+
+
+def targets(shell: Shell, stage: Stage) -> None:
+    if (before := QApplication.activePopupWidget()) is not None:
+        before.close()
+    capture(shell, stage)
+    page = _page(shell, stage.precision, CAPTURE)
+    page.views.capture.area.reveal(page.views.capture.tick)
+    page.views.capture._ask_targets()
+
+
+def _at(tab: int, name: str, down: int) -> Callable[[Shell, Stage], None]:
+    """A view that scrolls, so far down."""
+
+    def show(shell: Shell, stage: Stage) -> None:
+        page = _page(shell, stage.precision, tab)
+        _read(page)
+        getattr(page.views, name).area.verticalScrollBar().setValue(down)
+
+    return show
+
+
+STATES: tuple[tuple[str, Callable[[Shell, Stage], None]], ...] = (
+    ("precision-empty", empty),
+    ("precision-picking", picking),
+    ("precision-compared", compared),
+    ("precision-modules", modules),
+    ("precision-capture", capture),
+    ("precision-captured", captured),
+    ("precision-targets", targets),
+    ("precision-environment", _at(ENVIRONMENT, "environment", 0)),
+    ("precision-determinism", _at(ENVIRONMENT, "environment", 5000)),
+    ("precision-losses", _at(MEASURES, "measures", 0)),
+    ("precision-weights", _at(MEASURES, "measures", 5000)),
+)
