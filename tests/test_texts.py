@@ -16,7 +16,7 @@ MADE = re.compile(r'f"([a-z_]+\.)[^"]*\{|"([a-z_.]+\.)"\s*\+')
 # Keys put together at run time: fields, hints and choices of specs, states, phases, names of metrics, units.
 DYNAMIC = re.compile(
     r"(\w+\.(field|hint|card|choice|tab)\..*|state\..*|phase\..*|metric\..*|unit\..*|cli\..*|feature\..*|launch\.rule\..*|journey\..*"
-    r"|curves\.(figure|phase|sentence)\..*|explain\..*\.(cause|fix))"
+    r"|curves\.(figure|phase|sentence)\..*|precision\.first\..*|explain\..*\.(cause|fix))"
 )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Fault = Callable[[torch.Tensor], torch.Tensor]
 
-NOISES = ("ulp", "kernels", "double", "threads", "autocast", "hooked")
+MATRICES = ("mm", "addmm", "bmm", "convolution", "convolution_backward")
 # Their results are bits of a generator or masks of ones and zeros, on every device.
 EXACT = ("bernoulli", "rand", "uniform", "arange", "full", "zeros", "ones", "empty", "native_dropout", "triu", "eq")
 aten = torch.ops.aten
@@ -27,7 +27,8 @@ aten = torch.ops.aten
 
 class Kernels(TorchDispatchMode):
     """`noise`: "" or "ulp": 1 to 4 units in the last place on each result; "kernels": each operator computed in twice
-    the width and rounded. `fault`: (operator, which of its calls, which of its results, what becomes of it)."""
+    the width and rounded; "hf32": the inputs of matrix products and convolutions with 10 bits of mantissa, as HF32 of
+    NPUs and TF32 of GPUs. `fault`: (operator, which of its calls, which of its results, what becomes of it)."""
 
     def __init__(self, noise: str = "", fault: tuple[str, int, int, Fault] | None = None) -> None:
         super().__init__()
@@ -41,6 +42,8 @@ class Kernels(TorchDispatchMode):
         kwargs = kwargs or {}
         if self.is_paused or not _computes(func):
             return func(*args, **kwargs)
+        if self.noise == "hf32" and func.overloadpacket.__name__ in MATRICES:
+            args = pytree.tree_map_only(torch.Tensor, _shortened, args)
         result = self._in_double(func, args, kwargs) if self.noise == "kernels" else func(*args, **kwargs)
         if self.noise == "ulp":
             result = pytree.tree_map_only(torch.Tensor, self._noised, result)
@@ -87,6 +90,14 @@ class Kernels(TorchDispatchMode):
             lambda one: aten._to_copy.default(one, dtype=dtype) if one.dtype == torch.float64 else one,
             result,
         )
+
+
+def _shortened(value: torch.Tensor) -> torch.Tensor:
+    """float32 rounded to 10 bits of mantissa."""
+    if value.dtype != torch.float32:
+        return value
+    bits = aten.view.dtype(aten.clone.default(value), torch.int32)
+    return aten.view.dtype(aten.bitwise_and.Scalar(aten.add.Scalar(bits, 1 << 12), -1 << 13), torch.float32)
 
 
 def _computes(func: Any) -> bool:

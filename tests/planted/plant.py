@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-Place = str
 EVERYWHERE = ("input", "output", "argument", "missing", "extra")
 
 
@@ -15,7 +14,7 @@ class Answer:
     """One that names a plant rightly: `name`, a pattern for the whole name of the call; any of `places`."""
 
     name: str
-    places: tuple[Place, ...]
+    places: tuple[str, ...]
     direction: str = "forward"
 
     def fits(self, first: dict[str, Any]) -> bool:
@@ -30,7 +29,7 @@ class Answer:
 class Plant:
     """`plant`: what the model or the table of faults calls it; `kind`: of the kinds the issue lists; `noise`: of its
     noisy pair; `block`: which block of the model has it; `steps` and `ranks` of the dumps, `plant_step` and
-    `plant_rank`: the only one that has it; `seen`: whether it is one that was shown to who wrote the comparison."""
+    `plant_rank`: the only one that has it."""
 
     plant: str
     kind: str
@@ -45,7 +44,6 @@ class Plant:
     plant_step: int | None = None
     plant_rank: int | None = None
     optimizer: str = ""
-    seen: bool = False
 
     @property
     def name(self) -> str:
@@ -99,7 +97,6 @@ class Pair:
     target: Order
     golden: Order
     plant: Plant | None = None
-    notes: tuple[str, ...] = field(default=())
 
     @property
     def name(self) -> str:

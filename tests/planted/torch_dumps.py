@@ -21,6 +21,8 @@ from tests.planted.noise import Kernels, hooked, pausing, threads_and_kernels
 from tests.planted.orders import gather, settings_of
 
 MODELS = {"transformer": transformer, "cnn": cnn}
+# What the dispatcher's mode does for each noise; the others are made elsewhere.
+BELOW = {"ulp": "ulp", "kernels": "kernels", "hf32": "hf32", "autocast": "kernels"}
 
 
 class Dumping:
@@ -64,7 +66,9 @@ class Dumping:
                 other.load_state_dict(model.state_dict())
                 now = other
             fault = faults.FAULTS.get(planted) if on_step in (None, step) else None
-            mode = Kernels({"autocast": "kernels"}.get(noise, noise if noise in ("ulp", "kernels") else ""), fault)
+            mode = Kernels(
+                {"autocast": "kernels"}.get(noise, noise if noise in ("ulp", "kernels", "hf32") else ""), fault
+            )
             optimizer.zero_grad()
             now.zero_grad()
             self._step(order, now, mode, step, rank, planted)

@@ -4,7 +4,8 @@ Each plant on a clean pair (the same code but for the plant) and on a noisy one 
 differs by rounding), and pairs in which nothing is planted. Beside it what msprobe's own compare says of the same
 dumps: its first row that is no "pass". The answers stand in tests/planted/plants.py, with why they are true.
 
-ASCEND_STUDIO_ONLY: a pattern of the pairs' names. ASCEND_STUDIO_DUMPS: a folder that keeps the dumps, to be used again.
+ASCEND_STUDIO_EVERY_NOISE: anything, for each plant under every noise instead of one. ASCEND_STUDIO_ONLY: a pattern of
+the pairs' names. ASCEND_STUDIO_DUMPS: a folder that keeps the dumps, to be used again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.planted.making import make
-from tests.planted.plants import pairs
+from tests.planted.plants import every_noise, pairs
 from tests.planted.scoring import ask, ask_msprobe, table, tally
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def prove() -> dict[str, Any]:
 
 
 def _examined(folder: Path, scratch: Path) -> dict[str, Any]:
-    chosen = [one for one in pairs() if re.search(os.environ.get("ASCEND_STUDIO_ONLY", ""), one.name)]
+    every = every_noise() if os.environ.get("ASCEND_STUDIO_EVERY_NOISE") else pairs()
+    chosen = [one for one in every if re.search(os.environ.get("ASCEND_STUDIO_ONLY", ""), one.name)]
     begun = time.monotonic()
     make(chosen, folder)
     made = time.monotonic() - begun

@@ -43,6 +43,22 @@ def test_that_a_script_stands_for_the_project_around_it(tmp_path: Path) -> None:
     assert recognise(folder / "src" / "train.py").folder == folder
 
 
+@pytest.mark.parametrize("dropped", ["", "step0", "step0/rank0", "step0/rank0/dump.json"])
+def test_that_a_dump_is_recognised_by_any_of_its_folders(tmp_path: Path, dropped: str) -> None:
+    folder = made(tmp_path / "brought 中文", "step0/rank0/dump.json", "step0/rank0/stack.json", "step1/rank/dump.json")
+    found = recognise(folder / dropped)
+    assert (found.kind, found.folder) == ("dump", folder / dropped)
+
+
+def test_that_a_dump_among_the_files_of_a_run_is_that_run(tmp_path: Path) -> None:
+    run = made(tmp_path / "r", "run.json", "artifacts/captures/1/step0/proc7/dump.json")
+    assert recognise(run / "artifacts").kind == "run"
+
+
+def test_that_a_project_with_a_dump_in_it_stays_a_project(tmp_path: Path) -> None:
+    assert recognise(made(tmp_path / "p", "train.py", "dumps/step0/rank/dump.json")).kind == "project"
+
+
 @pytest.mark.parametrize("name", ["a.zip", "empty"])
 def test_that_other_things_are_unknown(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()

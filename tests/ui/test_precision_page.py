@@ -18,6 +18,7 @@ from PySide6.QtGui import QDesktopServices, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPushButton, QWidget
 
 from backends.launch.own.spec import OwnSpec
+from backends.precision.compare.remembered import place_of
 from backends.precision.dump.layout import places
 from backends.precision.dump.read import read_dump
 from studio import run as runs
@@ -31,12 +32,16 @@ from tests.ui import looks
 from ui.curves.names import page_of, title_of
 from ui.dropped import recognise
 from ui.journey import steps
+from ui.migration import editor
 from ui.pages.precision import PrecisionPage
 from ui.precision.captures import captures_of, read_capture, words_of
+from ui.precision.issue_sheet import IssueSheet
 from ui.precision.target_sheet import TargetSheet
 from ui.precision.target_tree import Nodes, TargetModel, nodes_of
+from ui.precision.tree_view import Match
 from ui.precision.views import CAPTURE, COMPARE, ENVIRONMENT, MEASURES
 from ui.say import change_language
+from ui.widgets import Elided
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,7 +168,7 @@ def test_that_captures_of_runs_are_found_with_what_they_hold(
     assert words_of(first).startswith("step 0 · tensors · mix · pytorch · ")
     page.tabs.setCurrentIndex(CAPTURE)
     card = page.views.capture.captured
-    assert "train.py" in card.findChild(QLabel).text() or card.isVisible()
+    assert "train.py" in "".join(label.whole_text() for label in card.findChildren(Elided))
     press(card, "precision_as_golden_1")
     assert page.tabs.currentIndex() == COMPARE
     golden = page.compare.pick.golden.capture
@@ -550,7 +555,8 @@ def test_that_losses_that_part_are_drawn_and_judged(
     assert found is not None
     assert np.allclose(found.relative.values, [0.01 * step * step / 2 for step in range(1, 41)])
     qtbot.waitUntil(lambda: bool(card.charts._found is found and card.charts.charts[0]._drawn))
-    assert not looks.faults(page)
+    looks.settle()
+    qtbot.waitUntil(lambda: not looks.faults(page))
 
 
 def test_that_checkpoints_are_compared_tensor_by_tensor(
@@ -597,6 +603,66 @@ def test_that_captures_that_cannot_be_read_are_passed_over(put: Callable[..., Ru
     found = read_capture(tmp_path / "gone")
     assert not isinstance(found, tuple)
     assert "gone" in str(found)
+
+
+def test_that_the_page_fits_a_small_window(
+    shell: Shell, page: PrecisionPage, put: Callable[..., Run], qtbot: QtBot
+) -> None:
+    put("torch_statistics", "--learning-rate=0.0001", "--a-long-option=with a long value")
+    seen(page, qtbot, 1)
+    shell.resize(1000, 640)
+    for tab in (COMPARE, CAPTURE, ENVIRONMENT, MEASURES):
+        page.tabs.setCurrentIndex(tab)
+        looks.settle()
+        assert not looks.faults(page)
+
+
+def test_that_the_text_of_an_issue_can_be_copied_and_a_reproducer_is_written(
+    compared: PrecisionPage, qtbot: QtBot, session: Session
+) -> None:
+    first = compared.compare.compared.comparison.first  # type: ignore[union-attr]
+    compared.compare.view.go_to_first()
+    compared.compare.view.operator.issue_wanted.emit()
+    sheet = QApplication.activePopupWidget()
+    assert isinstance(sheet, IssueSheet)
+    qtbot.waitUntil(lambda: bool(sheet.view.toPlainText()))
+    press(sheet, "precision_copy_issue")
+    assert first.name in QGuiApplication.clipboard().text()
+    sheet.close()
+    with qtbot.waitSignal(session.trouble, timeout=60_000) as told:
+        compared.compare.view.operator.reproducer_wanted.emit()
+        qtbot.waitUntil(lambda: session.look() or told.signal_triggered, timeout=60_000)
+    assert "no tensors" in str(told.args[0])
+
+
+def test_that_going_deeper_says_why_it_cannot(compared: PrecisionPage, qtbot: QtBot, session: Session) -> None:
+    """Asks for trust first; these dumps were copied, so that nothing can be run again."""
+    compared.compare.view.go_to_first()
+    compared.compare.view.operator.deeper_wanted.emit()
+    assert compared.compare.consent.isVisible()
+    press(compared.compare.consent, "launch.trust")
+    qtbot.waitUntil(lambda: session.look() or session.listed[0][0].asked.command == "deeper", timeout=20_000)
+
+
+def test_that_a_source_line_opens_in_the_editor(
+    compared: PrecisionPage, monkeypatch: pytest.MonkeyPatch, project: Path
+) -> None:
+    opened: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(editor, "chosen", lambda: ("code", "{path}:{line}"))
+    monkeypatch.setattr(editor, "open_at", lambda *args: opened.append(args))
+    compared.compare.view.source_wanted.emit("train.py", 7)
+    assert opened == [(("code", "{path}:{line}"), project / "train.py", 7)]
+
+
+def test_that_a_corrected_match_is_remembered_and_compared_anew(
+    compared: PrecisionPage, qtbot: QtBot, session: Session
+) -> None:
+    before = compared.compare.compared
+    assert before is not None
+    name = before.comparison.names[0]
+    compared.compare.view.match_corrected.emit(Match(target=name, golden=name, number=0, step=0, rank=0))
+    qtbot.waitUntil(lambda: session.look() or len(compared.latest.comparisons) == 2, timeout=60_000)
+    assert place_of(before.run).is_file()
 
 
 def test_that_the_runs_of_the_page_have_names(put: Callable[..., Run]) -> None:

@@ -52,7 +52,7 @@ def _end(one: Rank) -> str:
     key = "capture.finished" if last > first else "capture.finished_one"
     times = t("capture.times", seconds=duration(one.seconds), usual=duration(one.usual)) if one.usual else ""
     ended = t("curves.joined", first=t(key, first=first, last=last, octets=size(one.octets)), then=times).strip()
-    return f"{ended}\n{t('capture.shim')}" if one.shim else ended
+    return "\n".join((ended, t("capture.shim"))) if one.shim else ended
 
 
 class CaptureAnswer(AnswerCard):

@@ -97,9 +97,9 @@ class PrecisionPage(QWidget):
 
     def _register(self) -> None:
         add = actions.register
-        add(self, "precision.compare", "precision.start.compare", self._compare_picked, "Ctrl+Return", "precision")
-        add(self, "precision.pick", "precision.page.other", self.pick_others)
-        add(self, "precision.look_again", "precision.page.look_again", self.latest.look_again, "F5")
+        add(self, "precision_do_compare", "precision.start.compare", self._compare_picked, "Ctrl+Return", "precision")
+        add(self, "precision_pick_others", "precision.page.other", self.pick_others)
+        add(self, "precision_look_again", "precision.page.look_again", self.latest.look_again, "F5")
 
     @property
     def compare(self) -> CompareView:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backends.launch.capture.state import FOLDER
+from backends.launch.own import program
 from backends.precision.dump.layout import one_root, places
 from studio.errors import StudioError
 from studio.texts import t
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from studio.run import Run
 
 HEAD = 400
+LONGEST = 20
 _SAID = re.compile(rb'"(task|level|framework)"\s*:\s*"(\w+)"')
 
 
@@ -118,8 +120,17 @@ def _octets(folder: Path) -> int:
 
 
 def name_of(capture: Capture) -> str:
-    """'train.py · 10:12', or the folder's own name."""
-    return " · ".join((title_of(capture.run), when(capture.run))) if capture.run else capture.path.name
+    """'train.py --cast 1 · 10:12:05', or the folder's own name."""
+    return run_name(capture.run) if capture.run else capture.path.name
+
+
+def run_name(run: Run) -> str:
+    """What was run, with its arguments, and when to the second: the sides of a comparison are much alike."""
+    card = run.asked.values.get("program")
+    line = tuple(map(str, card.get("line") or ())) if isinstance(card, dict) else ()
+    words = " ".join(program.read(line).arguments) if line else ""
+    said = words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
+    return f"{title_of(run)} {said}".strip() + f" · {when(run, with_seconds=True)}"
 
 
 def words_of(capture: Capture) -> str:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QTabBar
-
 from backends.precision.config.checked import PARTS
 from studio.texts import find, language, t
 from ui.migration.table import Cell, TableModel, table_view
-from ui.say import say
-from ui.widgets import Card, Sentence
+from ui.widgets import Card, Sentence, label
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QTableView
@@ -27,47 +24,36 @@ VERDICT = "precision.environment.verdict"
 
 
 class CheckTables(Card):
-    """One part at a time, chosen by tabs that say how each came out."""
+    """One part at a time; the first that differs as long as no other was asked for."""
 
     def __init__(self) -> None:
         super().__init__("precision.environment.tables")
         self.setObjectName("precision_check_tables")
         self._parts: list[Part] = []
+        self._at = 0
         self._view: QTableView | None = None
-        self.tabs = QTabBar()
-        self.tabs.setObjectName("precision_check_parts")
-        self.tabs.setDrawBase(False)
-        self.tabs.setExpanding(False)
-        self.tabs.setUsesScrollButtons(True)
-        self.tabs.currentChanged.connect(self._show_part)
-        say(self.tabs, "setAccessibleName", "precision.environment.tables")
-        self._about = Sentence()
-        self.body.addWidget(self.tabs)
+        self._name, self._about = label(role="strong"), Sentence()
+        self.body.addWidget(self._name)
         self.body.addWidget(self._about)
 
     def show_checked(self, found: Checked) -> None:
         order = {name: number for number, name in enumerate(PARTS)}
         self._parts = sorted(found.parts, key=lambda part: order.get(part.name, len(order)))
+        self._at = next((at for at, part in enumerate(self._parts) if part.verdict != "pass"), 0)
         self.retranslate()
 
     def show_part(self, name: str) -> None:
-        self.tabs.setCurrentIndex(next((at for at, part in enumerate(self._parts) if part.name == name), 0))
+        self._at = next((at for at, part in enumerate(self._parts) if part.name == name), 0)
+        self.retranslate()
 
     def retranslate(self) -> None:
-        at = max(0, self.tabs.currentIndex())
-        self.tabs.blockSignals(True)
-        while self.tabs.count():
-            self.tabs.removeTab(0)
-        for part in self._parts:
-            self.tabs.addTab(f"{SIGNS[part.verdict]} {part_name(part.name)}")
-        self.tabs.setCurrentIndex(min(at, len(self._parts) - 1))
-        self.tabs.blockSignals(False)
-        self._show_part(self.tabs.currentIndex())
+        self._show_part(self._at)
 
     def _show_part(self, at: int) -> None:
         if not 0 <= at < len(self._parts):
             return
         part = self._parts[at]
+        self._name.setText(f"{SIGNS[part.verdict]} {part_name(part.name)}")
         differ = sum(row.level != "pass" for row in part.rows)
         args = {"count": part.total, "differ": differ, "source": part.source}
         said = t("precision.environment.part", **args)

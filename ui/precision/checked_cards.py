@@ -36,14 +36,12 @@ class CheckedCard(Card):
         self._found: Checked | None = None
         self.chip = Chip()
         self.header.insertWidget(1, self.chip)
-        self.verdict = Sentence()
         self._parts = QGridLayout()
         self._parts.setSpacing(8)
         self._todo = QVBoxLayout()
         self._todo.setSpacing(6)
         self._heading = label("precision.environment.todo", "strong")
         self._pip = _Pip()
-        self.body.addWidget(self.verdict)
         self.body.addLayout(self._parts)
         self.body.addWidget(self._heading)
         self.body.addLayout(self._todo)
@@ -62,7 +60,6 @@ class CheckedCard(Card):
             return
         key, _ = MARKS[found.verdict]
         self.chip.show_state(t(key), TONES[found.verdict])
-        self.verdict.setText(self.sentence())
         self._show_parts(found)
         empty(self._todo)
         for said in (*found.todo, *found.notes):

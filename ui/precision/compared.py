@@ -10,8 +10,8 @@ from backends.precision.compare.columns import open_comparison
 from backends.precision.compare.comparison import FOLDER
 from studio.errors import StudioError
 from studio.texts import t
-from ui.curves.names import title_of, when
-from ui.precision.captures import written
+from ui.curves.names import when
+from ui.precision.captures import run_name, written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ui.widgets import Tone
 
 SIDES = ("target", "golden")
-LONGEST = 24
+LONGEST = 34
 NEWER = {"target": "precision.page.newer_target", "golden": "precision.page.newer_golden"}
 GONE = {"target": "precision.page.gone_target", "golden": "precision.page.gone_golden"}
 
@@ -66,16 +66,16 @@ def sides_of(run: Run) -> tuple[Path, Path]:
 
 
 def name_of(run: Run, runs: Mapping[str, Run]) -> str:
-    """'10:12 · train.py 10:02 ↔ gpu-run'; `runs`: those of the project, by name."""
+    """'10:12 · train.py --cast 1 · 10:02:05 ↔ gpu-run'; `runs`: those of the project, by name."""
     target, golden = (_short(path, runs) for path in sides_of(run))
-    return f"{when(run)} · {target} ↔ {golden}"
+    return f"{when(run)}: {target} ↔ {golden}"
 
 
 def _short(path: Path, runs: Mapping[str, Run]) -> str:
     """A capture of a run by what was run, and when."""
     run = next((runs[name] for name in reversed(path.parts) if name in runs), None)
-    name = f"{title_of(run)} {when(run)}" if run is not None else path.name
-    return name if len(name) <= LONGEST else f"{name[:10]}…{name[-12:]}"
+    name = run_name(run) if run is not None else path.name
+    return name if len(name) <= LONGEST else f"{name[:16]}…{name[-16:]}"
 
 
 def state_of(found: Compared) -> tuple[str, Tone]:

@@ -160,8 +160,8 @@ class ComparisonView(QWidget):
         self.table.show_order(RowOrder(comparison))
         self.tree.show_comparison(comparison)
         self.operator.show_comparison(comparison)
-        if kept is not None and kept.call in comparison.names:
-            self.selection.select(comparison.names.index(kept.call))
+        if kept is not None and comparison.names[kept.index : kept.index + 1] == (kept.call,):
+            self.selection.select(kept.index)
         else:
             self.go_to_first()
 

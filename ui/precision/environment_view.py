@@ -14,9 +14,9 @@ from backends.precision.config.spec import ConfigCheckSpec
 from studio import schema
 from studio.texts import t
 from ui.asking import ask
-from ui.curves.names import title_of, when
 from ui.launch.consent import Consent
 from ui.page_scroll import PageScroll
+from ui.precision.captures import run_name
 from ui.precision.check_tables import CheckTables
 from ui.precision.checked_cards import CheckedCard
 from ui.precision.determinism_card import DeterminismCard
@@ -47,7 +47,7 @@ class EnvironmentView(QWidget):
         self.result.part_wanted.connect(self._show_part)
         self.determinism = DeterminismCard(session, self.consent)
         self.determinism.start_wanted.connect(self.start_wanted)
-        self.area = PageScroll(self.consent, self._make_pick(), self.result, self.tables, self.determinism)
+        self.area = PageScroll(self.consent, self.result, self.tables, self._make_pick(), self.determinism)
         self.determinism.area = self.area
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
@@ -95,7 +95,7 @@ class EnvironmentView(QWidget):
 
     def _packed_read(self, runs: tuple[tuple[str, str], ...], packed: list[Run]) -> None:
         if runs == self._runs:
-            known = [(f"{title_of(run)} · {when(run)}", run.folder) for run in packed]
+            known = [(run_name(run), run.folder) for run in packed]
             for side in (self.golden, self.target):
                 side.show_known(known)
 
@@ -113,8 +113,12 @@ class EnvironmentView(QWidget):
 
     # What came of it
 
-    def show_answer(self, command: str, _run: Run, answer: Any) -> None:
+    def show_answer(self, command: str, run: Run, answer: Any) -> None:
         if command == "config-check":
+            packs = schema.from_json(ConfigCheckSpec, run.asked.values)[0].packs
+            for side, path in ((self.golden, packs.side_a), (self.target, packs.side_b)):
+                side.show_path(side.path or path)
+            self._judge()
             self._show_result(answer)
         else:
             self.determinism.show_result(answer)

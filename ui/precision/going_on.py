@@ -108,10 +108,9 @@ class GoingOn:
 
 
 def _remembered(found: Compared, match: Match) -> StudioError | None:
-    place, passes = place_of(found.run), found.comparison.passes
-    number = next((at for at, one in enumerate(passes) if (one.step, one.rank) == (match.step, match.rank)), 0)
+    place = place_of(found.run)
     try:
-        remember(place, mark_of(found.comparison, number), {match.target: match.golden})
+        remember(place, mark_of(found.comparison, match.number), {match.target: match.golden})
     except OSError as error:
         return from_os(error, place)
     return None

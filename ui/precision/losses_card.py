@@ -95,7 +95,12 @@ class LossesCard(Card):
 
     # What came of it
 
-    def show_result(self, _run: Run, found: Losses) -> None:
+    def show_result(self, run: Run, found: Losses) -> None:
+        asked = schema.from_json(LossesSpec, run.asked.values)[0]
+        for name, side in self.sides.items():
+            path = schema.value_of(asked, name)
+            side.show_path(side.path or (path if path != Path() else None))
+        self._judge()
         if self.charts is None:  # drawing takes a moment to load
             from ui.precision.loss_charts import LossCharts
 

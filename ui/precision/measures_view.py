@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.texts import t
 from ui.asking import ask
-from ui.curves.names import title_of, when
 from ui.page_scroll import PageScroll
+from ui.precision.captures import run_name
 from ui.precision.losses_card import LossesCard
 from ui.precision.weights_card import WeightsCard
 
@@ -47,7 +47,7 @@ class MeasuresView(QWidget):
     def show_runs(self, listed: list[tuple[Run, Glance]]) -> None:
         """Whose losses there are is known; who kept weights is looked for in another thread."""
         learned = [run for run, glance in listed if "loss" in glance.values]
-        self.losses.show_known([(_name(run), run.folder) for run in learned])
+        self.losses.show_known([(run_name(run), run.folder) for run in learned])
         runs = tuple((run.name, glance.state) for run, glance in listed)
         if runs != self._runs:
             self._runs = runs
@@ -55,20 +55,16 @@ class MeasuresView(QWidget):
 
     def _kept_read(self, runs: tuple[tuple[str, str], ...], kept: list[Run]) -> None:
         if runs == self._runs:
-            self.weights.show_known([(_name(run), run.folder) for run in kept])
+            self.weights.show_known([(run_name(run), run.folder) for run in kept])
 
     def show_answer(self, command: str, run: Run, answer: Any) -> None:
         if command == "compare-losses":
             self.losses.show_result(run, answer)
         else:
-            self.weights.show_result(answer)
+            self.weights.show_answer(run, answer)
 
     def sentence(self) -> str:
         return t("precision.more.measures")
-
-
-def _name(run: Run) -> str:
-    return f"{title_of(run)} · {when(run)}"
 
 
 def _kept(runs: Iterable[Run]) -> list[Run]:

@@ -6,33 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from studio.texts import t
 from ui.dropping import dropped_path
 from ui.file_dialogs import ask_file, ask_folder
-from ui.say import say
+from ui.precision.place_box import PlaceBox
 from ui.widgets import Elided, button, label, mono_font, show_icon
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QWheelEvent
-
-LONGEST = 44
-
-
-class PlaceBox(QComboBox):
-    """As wide as there is room; scrolling the page over it must not change it."""
-
-    def __init__(self, name: str, title_key: str) -> None:
-        super().__init__()
-        self.setObjectName(name)
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        say(self, "setAccessibleName", title_key)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        event.ignore()
+    from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 
 
 class PathChoice(QFrame):
@@ -89,15 +74,10 @@ class PathChoice(QFrame):
         ask(self, t("form.browse"), self.path.parent if self.path else Path.home(), self._take)
 
     def retranslate(self) -> None:
-        self.choice.clear()
-        self.choice.addItem(t("precision.more.choose"), None)
-        entries = list(self._known)
-        if self.path is not None and self.path not in [path for _, path in entries]:
-            entries.append((self.path.name, self.path))
-        for name, path in entries:
-            self.choice.addItem(name if len(name) <= LONGEST else f"{name[:20]}…{name[-22:]}", path)
-        paths = [path for _, path in entries]
-        self.choice.setCurrentIndex(paths.index(self.path) + 1 if self.path in paths else 0)
+        entries: list[tuple[str, Path | None]] = [(t("precision.more.choose"), None), *self._known]
+        if self.path not in [path for _, path in entries]:
+            entries.append((self.path.name if self.path else "", self.path))
+        self.choice.show_entries(entries, [path for _, path in entries].index(self.path))
         self._path.setText(str(self.path or ""))
         self._path.setVisible(self.path is not None)
 

@@ -82,7 +82,7 @@ class HeatView(QWidget):
         font.setPixelSize(11)
         painter.setFont(font)
         y = HEIGHT + 4
-        ramp = QImage(bytes(shades()[:, [2, 1, 0, 3]].tobytes()), SHADES, 1, QImage.Format.Format_ARGB32)
+        ramp = QImage(shades()[:, [2, 1, 0, 3]].tobytes(), SHADES, 1, QImage.Format.Format_ARGB32).copy()
         low, high = figure(largest * 10**-DECADES), figure(largest)
         painter.setPen(theme.color("dim"))
         metrics = painter.fontMetrics()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from studio.errors import StudioError
 from studio.texts import t
@@ -15,21 +15,13 @@ from ui.asking import ask
 from ui.dropping import dropped_path
 from ui.file_dialogs import ask_folder
 from ui.precision.captures import Capture, name_of, read_capture, words_of
-from ui.say import say
+from ui.precision.place_box import PlaceBox
 from ui.widgets import Elided, Sentence, button, label, mono_font, retone, show_icon
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QWheelEvent
-
-LONGEST = 44
-
-
-class _Choice(QComboBox):
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scrolling the page over a choice must not change it."""
-        event.ignore()
+    from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 
 
 class SideInput(QFrame):
@@ -47,11 +39,8 @@ class SideInput(QFrame):
         self._others: tuple[Capture, ...] = ()
         self._error: StudioError | None = None
         self._turn = 0
-        self.choice = _Choice()
-        self.choice.setObjectName(f"precision_{side}")
-        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.choice = PlaceBox(f"precision_{side}", title_key)
         self.choice.activated.connect(self._activated)
-        say(self.choice, "setAccessibleName", title_key)
         self.browse = button("precision.start.folder", f"precision_{side}_folder")
         show_icon(self.browse, "folder-open", "dim", 16)
         self.browse.clicked.connect(self._ask_folder)
@@ -129,14 +118,11 @@ class SideInput(QFrame):
         retone(self._words, "role", "bad" if error else "dim")
 
     def _fill(self) -> None:
-        self.choice.clear()
-        self.choice.addItem(t("precision.start.choose"), None)
-        for one in (*self._known, *self._others):
-            name = name_of(one)
-            self.choice.addItem(name if len(name) <= LONGEST else f"{name[:20]}…{name[-22:]}", one)
-        shown = [one.path for one in (*self._known, *self._others)]
+        captures = (*self._known, *self._others)
+        shown = [one.path for one in captures]
+        entries = [(t("precision.start.choose"), None), *((name_of(one), one) for one in captures)]
         at = shown.index(self.capture.path) + 1 if self.capture and self.capture.path in shown else 0
-        self.choice.setCurrentIndex(at)
+        self.choice.show_entries(entries, at)
 
     # What is dropped
 

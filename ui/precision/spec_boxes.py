@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ class SpecBoxes(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(SPACING)
         grid.setVerticalSpacing(10)
-        columns = max(map(len, rows))
+        columns = math.lcm(*map(len, rows))
         for at, row in enumerate(rows):
             width = columns // len(row)
             for place, name in enumerate(row):

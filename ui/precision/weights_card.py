@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from backends.precision.weights.result import Row, State, Weights
+    from studio.run import Run
 
 ROWS = (("allow_weights", "torch_python"),)
 HEADS = (
@@ -101,6 +102,13 @@ class WeightsCard(Card):
         self.start_wanted.emit("compare-weights", self._spec())
 
     # What came of it
+
+    def show_answer(self, run: Run, found: Weights | None) -> None:
+        asked = schema.from_json(WeightsSpec, run.asked.values)[0].checkpoints
+        for side, path in ((self.target, asked.target_weights), (self.golden, asked.golden_weights)):
+            side.show_path(side.path or path)
+        self._judge()
+        self.show_result(found)
 
     def show_result(self, found: Weights | None) -> None:
         self.found = found

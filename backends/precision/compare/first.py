@@ -126,7 +126,8 @@ def _of_event(scene: Scene, judged: Judged, structure: Structure, event: Event, 
         reason, args = "input_by_other", {**args, "other": name_at(scene, cause)}
     return First(
         name=name_at(scene, event.call), direction=_direction(scene, event.call), place=_where(scene, row),
-        index=index_of(scene, row), step=step, rank=rank, reason=reason, source=source_at(scene, event.call if cause is None else cause), args=args, call=event.call, row=row, before=event.call,
+        index=index_of(scene, row), step=step, rank=rank, reason=reason, args=args, call=event.call, row=row,
+        source=source_at(scene, event.call if cause is None else cause), before=event.call,
     )  # fmt: skip
 
 

@@ -26,7 +26,8 @@ class Event:
 class Judged:
     """Of each row `verdict` and `allowed`; of each call `verdict`, `error`, `input` and `allowed`. `events` in
     execution order. `producer` and `golden_producer`: of each row the earlier row that has its value, -1 without.
-    `level`: of each row the relative error that it may have."""
+    `level`: of each row the relative error that it may have; `product_error`: that of products rounded to few bits,
+    else 0."""
 
     verdict: Array
     allowed: Array
@@ -38,14 +39,15 @@ class Judged:
     producer: Array
     golden_producer: Array
     level: Array
+    product_error: float
 
 
-def judge(scene: Scene, state: Mapping[int, float], noise: Array | None = None) -> Judged:
+def judge(scene: Scene, state: Mapping[int, float], noise: Array | None = None, product_error: float = 0.0) -> Judged:
     """`state`: by how much what is kept between steps may differ, of its rows. `noise`: of each row the distance of two
-    golden runs, NaN where unknown."""
+    golden runs, NaN where unknown. `product_error`: that of the step before, whose parameters were equal yet."""
     from backends.precision.compare.walk import Walk
 
-    walk = Walk(scene, state, noise)
+    walk = Walk(scene, state, noise, product_error)
     for call in range(len(scene.names)):
         walk.visit(call)
     return walk.result()

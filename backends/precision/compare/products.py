@@ -22,8 +22,8 @@ TEN_BITS = 2.0**-11
 MOST = 0.75
 SIBLINGS = 3
 """Fewer products have to differ for one of them not to be the only one."""
-AT_RANDOM = 0.5
-"""Of d: an error that is as large in the norm is not at random."""
+AT_RANDOM = 8.0
+"""Over the square root of n elements: what is at random is as much less in their norm."""
 
 
 def product_error(scene: Scene) -> float:
@@ -54,10 +54,11 @@ def _errors(scene: Scene) -> tuple[list[tuple[float, bool]], list[float]]:
         far, own = float(scene.distance[output]), rounding(float(scene.eps[output]))
         found.append(far - own)
         if all(scene.distance[row] <= rounding(float(scene.eps[row])) for row in here if row != output):
-            quiet.append((far, own < far <= TEN_BITS and _is_at_random(scene, output, far)))
+            quiet.append((far, own < far <= TEN_BITS and _is_at_random(scene, output)))
     return quiet, found
 
 
-def _is_at_random(scene: Scene, row: int, far: float) -> bool:
-    mine, theirs = scene.stats[row, NORM], scene.golden_stats[row, NORM]
-    return not abs(mine - theirs) > AT_RANDOM * far * abs(theirs)
+def _is_at_random(scene: Scene, row: int) -> bool:
+    mine, theirs = float(scene.stats[row, NORM]), float(scene.golden_stats[row, NORM])
+    least = TEN_BITS * min(AT_RANDOM / float(scene.golden_size[row]) ** 0.5, 1.0)
+    return not abs(mine - theirs) > least * abs(theirs)

@@ -40,6 +40,8 @@ SLOWLY = 0.5
 parameter."""
 SPREAD = 4.0
 """Adam's largest steps of two parameters differ by less."""
+SHARE = 2.0**-7
+"""Of the largest step of SGD: the noise in a gradient that is zero but for that, against the largest gradient."""
 
 WEIGHTS = (
     (re.compile("multi_head_attention"), ("5", "6", "11", "12")),
@@ -53,11 +55,12 @@ WEIGHTS = (
 @dataclass(frozen=True, kw_only=True)
 class State:
     """After a step of a rank: the golden side's statistics of each input, and by how much it may differ. `step` is its
-    number, -1 before the first."""
+    number, -1 before the first; `product_error`: of products rounded to few bits, else 0."""
 
     step: int = -1
     stats: Mapping[Key, Array] = field(default_factory=dict)
     allowed: Mapping[Key, float] = field(default_factory=dict)
+    product_error: float = 0.0
 
 
 def kept(scene: Scene) -> list[int]:
@@ -83,11 +86,12 @@ def allowances(scene: Scene, before: State, step: int) -> dict[int, float]:
     return found
 
 
-def after(scene: Scene, allowed: Mapping[int, float], step: int) -> State:
+def after(scene: Scene, allowed: Mapping[int, float], step: int, product_error: float = 0.0) -> State:
     keys = {row: _key(scene, row) for row in kept(scene)}
     return State(
         step=step,
         stats={key: scene.golden_stats[row] for row, key in keys.items()},
+        product_error=product_error,
         allowed={keys[row]: way for row, way in allowed.items() if row in keys},
     )
 
@@ -113,9 +117,13 @@ def _moved(scene: Scene, rows: list[int], parameters: set[int], before: State) -
 
 
 def _same_step(steps: Array) -> float:
-    """The step of an optimizer that moves every element by about as much; 0 of one that does not."""
+    """By how much any element may have moved: by the largest step, of an optimizer that moves all by about as much,
+    else by SHARE of it."""
     steps = steps[np.isfinite(steps)]
-    return float(steps.max()) if len(steps) and steps.max() <= SPREAD * np.median(steps) else 0.0
+    if not len(steps):
+        return 0.0
+    most = float(steps.max())
+    return most if most <= SPREAD * float(np.median(steps)) else SHARE * most
 
 
 def _of_others(scene: Scene, parameters: set[int]) -> float:

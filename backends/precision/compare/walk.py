@@ -35,11 +35,16 @@ AT_LEAST = 1 / 8
 """Of an eps of the coarsest dtype that a value came through: so much of its rounding may be in a wider tensor, and not
 be seen in its statistics."""
 HEAT = 8.0
-"""Of what is exponentiated: a softmax of larger numbers is mostly ones and zeros, which show no error."""
+"""What is exponentiated is large beyond that."""
+LOST = 0.1
+"""Two runs whose noise has come to this have nothing in common any more, and may differ by anything."""
 RECENT = 64
 """How many outputs back the noise of what is not traced is taken from."""
 UNTRACED = 16.0
 """By how much what is not traced may let the noise grow."""
+UPDATED = 1 / 8
+"""Of what a parameter may differ by, where its gradients came from products of few bits: so many of its elements may
+have gone the other way without its statistics."""
 COPIED = 4.0
 """The same where one side traced what made it: then nothing but a copy is expected between."""
 ARGUMENTS = 1e-5
@@ -52,7 +57,7 @@ ANY = float("inf")
 class Walk:
     """Its state is in Python lists: it looks at each row once, and numpy's scalars are slower."""
 
-    def __init__(self, scene: Scene, state: Mapping[int, float], noise: Array | None) -> None:
+    def __init__(self, scene: Scene, state: Mapping[int, float], noise: Array | None, known_error: float) -> None:
         rows, names = scene.rows, scene.names
         self.state = state
         self.first = np.searchsorted(rows.call, np.arange(len(names) + 1)).tolist()
@@ -63,7 +68,7 @@ class Walk:
         self.same_size = (scene.size == scene.golden_size).tolist()
         self.noise = None if noise is None else np.nan_to_num(noise).tolist()
         self.unequal = scene.unequal.tolist()
-        self.product_error = product_error(scene)
+        self.product_error = max(product_error(scene), known_error)
         self.sizes = _sizes(scene)
         self.differing, self.bad = arguments.differing(scene), _bad(scene)
         self.calls = list(zip(scene.calls.target.tolist(), scene.calls.golden.tolist(), strict=True))
@@ -76,6 +81,7 @@ class Walk:
     def _begin(self, rows: int, calls: int) -> None:
         self.level, self.limit = [0.0] * rows, [float("nan")] * rows
         self.coarse: list[float] = list(self.eps)
+        self.hides = [HIDES] * rows
         self.verdict, self.tainted = [UNKNOWN] * rows, [False] * rows
         self.producer, self.golden_producer = [-1] * rows, [-1] * rows
         self.seen: dict[int, int] = {}
@@ -141,6 +147,7 @@ class Walk:
     def _same(self, row: int, producer: int) -> None:
         """Both sides use what the same call made: what was to be said of it was said there."""
         self.level[row], self.coarse[row] = self.level[producer], self.coarse[producer]
+        self.hides[row] = self.hides[producer]
         self.limit[row], self.tainted[row] = self.limit[producer], self.tainted[producer]
         self.verdict[row] = self._explained(row)
 
@@ -152,9 +159,12 @@ class Walk:
         known = max((self.level[one] for one in makers), default=0.0)
         self.coarse[row] = max([self.eps[row], *(self.coarse[one] for one in makers)])
         self.tainted[row] = any(self.tainted[one] for one in makers)
+        self.hides[row] = max((self.hides[one] for one in makers), default=HIDES)
+        if row in self.state and self.product_error:
+            self.hides[row] = max(HIDES, UPDATED * self.state[row] / rounding(self.eps[row]))
         is_state = row in self.state and not makers
         led = self.state[row] if is_state else COPIED * known if makers else UNTRACED * _most(self.recent)
-        if not makers and not is_state and self._is_led(row, UNTRACED * _most(self.recent_tainted)):
+        if not makers and not is_state and self._follows(row, led):
             led, self.tainted[row] = UNTRACED * _most(self.recent_tainted), True
         allowed = rounding(self.eps[row]) + led if self.eps[row] else 0.0
         if self.unequal[row] and not makers and not (self.state[row] if is_state else self.recent):
@@ -162,9 +172,10 @@ class Walk:
         self._check(call, row, allowed, self._why(call, row, bool(makers)))
         self.level[row] = self._level(row, led if is_state else known)
 
-    def _is_led(self, row: int, led: float) -> bool:
-        """What follows from a divergence may come by what is not traced."""
-        return bool(self.eps[row]) and self.distance[row] <= rounding(self.eps[row]) + led
+    def _follows(self, row: int, led: float) -> bool:
+        """What is more than noise may come from a divergence by what is not traced."""
+        own, found = rounding(self.eps[row]), self.distance[row]
+        return self.eps[row] > 0 and own + led < found <= own + UNTRACED * _most(self.recent_tainted)
 
     def _why(self, call: int, row: int, is_made: bool) -> str:
         if self.odd[row]:
@@ -192,8 +203,8 @@ class Walk:
             if not self.eps[row]:
                 allowed = ANY if led > 0 else 0.0  # an index or a mask that the noise may have turned
             self._check(call, row, allowed, self._reason(call, row))
-            hides = max(1.0, cancels / HEAT) if kind_of(self.apis[call]) is Kind.SOFT else 1.0
-            self.level[row] = self._level(row, led, hides)
+            self.hides[row] = self._hides(call, used, cancels)
+            self.level[row] = self._level(row, led)
             self.call_allowed[call] = max(allowed, self.call_allowed[call]) if row != outputs[0] else allowed
             self._remember(row)
             self.is_exact |= coarse >= LOW > self.eps[row] > 0 == self.distance[row]
@@ -203,6 +214,16 @@ class Walk:
             rows = (*used, *outputs)
             levels = max((self.level[row] for row in rows), default=0.0)
             self.of_forward[self.keys[call]] = (levels, max((self.coarse[row] for row in rows), default=0.0))
+
+    def _hides(self, call: int, used: list[int], cancels: float) -> float:
+        """A softmax of large numbers is mostly ones and zeros, which show no error; nor does what is picked by them,
+        until weights mix it."""
+        kind = kind_of(self.apis[call])
+        if kind is Kind.SOFT:
+            return max(HIDES, HIDES * cancels / HEAT)
+        if not used or (kind is Kind.PRODUCT and any(row in self.state for row in used)):
+            return HIDES
+        return max(self.hides[row] for row in used)
 
     def _forward(
         self, call: int, row: int, used: list[int], outputs: list[int], level: float, coarse: float
@@ -246,6 +267,8 @@ class Walk:
     def _check(self, call: int, row: int, allowed: float, reason: str) -> None:
         if self.noise is not None:
             allowed = max(allowed, HIDES * self.noise[row])
+        if allowed >= LOST:
+            allowed = ANY
         self.limit[row] = allowed
         if not self.is_tensor[row] or not (self.same_size[row] or self.is_forward[call]):
             self.verdict[row] = UNKNOWN
@@ -270,14 +293,13 @@ class Walk:
             return UNKNOWN
         return FOLLOWS if self.tainted[row] and found > rounding(self.eps[row]) else EXPLAINED
 
-    def _level(self, row: int, led: float, hides: float = 1.0) -> float:
-        """What the tensor shows, or what it was led to, as far as that may be hidden: behind ones and zeros where a
-        softmax is saturated."""
+    def _level(self, row: int, led: float) -> float:
+        """What the tensor shows, or what it was led to, as far as that may be hidden."""
         shown = self.distance[row]
         shown = shown if shown < 1.0 else 0.0 if shown != shown else 1.0
         if led <= shown:
             return shown
-        hidden = max(hides * HIDES * max(shown, rounding(self.eps[row])), AT_LEAST * self.coarse[row])
+        hidden = max(self.hides[row] * max(shown, rounding(self.eps[row])), AT_LEAST * self.coarse[row])
         return max(shown, min(led, hidden))
 
     def _remember(self, row: int) -> None:
@@ -321,6 +343,7 @@ class Walk:
             call_input=np.array(self.call_input, np.float32), call_allowed=np.array(self.call_allowed, np.float32),
             events=tuple(self.events), producer=np.array(self.producer, np.int64),
             golden_producer=np.array(self.golden_producer, np.int64), level=np.array(self.level),
+            product_error=self.product_error,
         )  # fmt: skip
 
 

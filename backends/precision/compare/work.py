@@ -128,9 +128,13 @@ class _Comparing:
 
     def _judge(self, pair: Pair, found: Scene, measures: Array | None) -> None:
         again = self.again.get(found.golden.place.folder)
-        allowed = allowances(found, self.states.get(pair.rank, State()), pair.step)
-        judged = judge(found, allowed, noise(found, read_dump(again)) if again else None)
-        self.states[pair.rank] = after(found, allowed, pair.step)
+        before = self.states.get(pair.rank, State())
+        allowed = allowances(found, before, pair.step)
+        measured = noise(found, read_dump(again)) if again else None
+        judged = judge(found, allowed, measured, before.product_error)
+        self.states[pair.rank] = after(found, allowed, pair.step, judged.product_error)
+        if judged.product_error:
+            self._note("precision.compare.product_error")
         common = structure(found)
         for key, args in common.notes:
             self._note(key, **args)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from typing import TYPE_CHECKING
 
 from backends.precision.config.checked import Row, part
@@ -26,12 +25,13 @@ LONGEST = 2_000
 def read_result(path: Path) -> tuple[dict[str, str], tuple[Part, ...]]:
     """Its verdict by part, pip among them, and the tables but pip's: ours says more. Raises StudioError."""
     try:
-        summary = {row[0]: row[1] for row in sheet_rows(path, SUMMARY) if len(row) > 1}
+        rows = [row for row in sheet_rows(path, SUMMARY) if len(row) > 1][1:]
+        summary: dict[str, str] = {name: level_of(verdict) for name, verdict, *_ in rows}
         found = tuple(_part(path, name, summary[name]) for name in LEVELS if name in summary)
     except OSError as error:
         raise from_os(error, path) from error
-    except (ValueError, KeyError, zipfile.BadZipFile, SyntaxError, StopIteration) as error:
-        raise StudioError("precision.config.no_table", path=str(path), reason=str(error)[:200]) from error
+    except (ValueError, IndexError, KeyError, StopIteration) as error:
+        raise StudioError("precision.config.no_table", place=str(path), reason=str(error)[:200]) from error
     return summary, found
 
 
@@ -48,7 +48,7 @@ def _short(cells: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def level_of(text: str) -> Level:
-    """Of a cell: true or false, "only bench have", or a level."""
+    """Of a cell: true or false, which 8.1 says in its summary too, "only bench have", or a level."""
     word = text.strip().lower()
     if word in ("true", "pass", "yes", "equal"):
         return "pass"

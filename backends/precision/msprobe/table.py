@@ -59,7 +59,7 @@ def read_table(path: Path) -> Table:
         return _table(cells, path)
     except OSError as error:
         raise from_os(error, path) from error
-    except (csv.Error, ValueError, KeyError, zipfile.BadZipFile, SyntaxError) as error:
+    except (csv.Error, ValueError) as error:
         raise StudioError("precision.msprobe.no_table", place=str(path), reason=str(error)[:200]) from error
 
 
@@ -71,9 +71,17 @@ def _csv_rows(path: Path) -> Iterator[Sequence[str]]:
 
 def sheet_rows(path: Path, sheet: str = "") -> Iterator[tuple[str, ...]]:
     """The cells of one sheet of a workbook, the first where none is named; of one that msprobe cut into parts of a
-    million rows, the first part. Takes a second per 50,000 rows: for the
-    worker alone. Raises ValueError, KeyError, BadZipFile,
-    OSError, and RuntimeError where it has no such sheet."""
+    million rows, the first part. Takes a second per 50,000 rows: for the worker alone. Raises OSError, and ValueError
+    for all that a damaged workbook makes openpyxl raise."""
+    try:
+        yield from _sheet_rows(path, sheet)
+    except OSError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def _sheet_rows(path: Path, sheet: str) -> Iterator[tuple[str, ...]]:
     import openpyxl  # type: ignore[import-untyped]
 
     with path.open("rb") as file:

@@ -109,7 +109,8 @@ class Report:
         yield tag("p", self.say("precision.issue.statistics"), "dim")
         if source := source_line(found, call):
             yield f"<p><code>{said(source)}</code></p>"
-            yield f"<details><summary>{said(self.say('precision.report.stack'))}</summary><code>"
+            title = said(self.say("precision.report.stack"))
+            yield f"<details><summary>{title}</summary><code>"
             yield said("\n".join(" ".join(one.split()) for one in stack_of(found, call))) + "</code></details>"
 
     def _row(self, index: int) -> str:

@@ -58,6 +58,15 @@ def test_that_the_first_call_that_msprobe_does_not_let_pass_is_named_with_its_te
         visdb.details(GRAPH, 0, 0, "NPU", "nobody")
 
 
+def test_that_the_tree_of_8_3_is_read_the_same() -> None:
+    old = RECORDED / "compare_8.3.3.vis.db"
+    assert (visdb.read_graphs(old).kind, len(visdb.read_graphs(old).colors)) == ("compare", 5)
+    first = visdb.first_error(old, 0, 0)
+    assert first is not None
+    assert first.name == LINEAR
+    assert visdb.children(old, 0, 0)[0].name == "DefaultModel"
+
+
 def test_that_trends_are_read_by_target_and_by_step() -> None:
     found = trend.read_trends(TREND)
     assert found.statistics == ("norm", "max", "min", "mean")

@@ -1,0 +1,105 @@
+"""A comparison as files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from backends.precision.compare import columns, remembered
+from backends.precision.compare.comparison import FIRST, FOLDER, MISSING
+from studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.precision.compare.conftest import Compared
+
+
+def test_that_what_was_written_is_opened(compared: Callable[..., Compared], tmp_path: Path) -> None:
+    found = compared("cast", "ulp").comparison
+    columns.write(found, tmp_path / "copy")
+    again = columns.open_comparison(tmp_path / "copy")
+    assert again.names == found.names
+    assert again.first == found.first
+    assert again.passes == found.passes
+    assert all(np.array_equal(again.columns[key], found.columns[key], equal_nan=True) for key in found.columns
+               if found.columns[key].dtype.kind == "f")  # fmt: skip
+
+
+def test_that_the_columns_cannot_be_written_to(compared: Callable[..., Compared]) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        compared("cast", "ulp").comparison.error[0] = 1
+
+
+def test_that_the_first_is_marked(compared: Callable[..., Compared]) -> None:
+    found = compared("cast", "ulp").comparison
+    assert found.first is not None
+    assert found.verdict[found.first.row] == FIRST
+    assert found.call_verdict[found.first.call] == FIRST
+    assert found.names[found.first.call] == found.first.name
+    missing = compared("missing", "ulp").comparison
+    assert missing.first is not None
+    assert missing.call_verdict[missing.first.call] == MISSING
+
+
+def test_that_calls_and_rows_lie_in_order(compared: Callable[..., Compared]) -> None:
+    found = compared("steps", "steps_ulp").comparison
+    assert (np.diff(found.call) >= 0).all()
+    assert [one.first_call for one in found.passes] == sorted(one.first_call for one in found.passes)
+    assert found.call[found.passes[1].first_row] == found.passes[1].first_call
+    inside = found.parent >= 0
+    assert inside.any()
+    assert found.is_module[found.parent[inside]].all()
+
+
+@pytest.mark.parametrize("octets", [0, 100, -1])
+def test_that_what_is_not_whole_is_refused(compared: Callable[..., Compared], octets: int) -> None:
+    folder = compared("cast", "ulp").run.folder / FOLDER
+    (data,) = folder.glob("*.bin")
+    data.write_bytes(data.read_bytes()[:octets])
+    with pytest.raises(StudioError) as refused:
+        columns.open_comparison(folder)
+    assert refused.value.key == "precision.compare.damaged"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"octets": 1}', "null"])
+def test_that_a_damaged_header_is_refused(compared: Callable[..., Compared], text: str) -> None:
+    folder = compared("cast", "ulp").run.folder / FOLDER
+    (folder / columns.HEADER).write_text(text)
+    with pytest.raises(StudioError) as refused:
+        columns.open_comparison(folder)
+    assert refused.value.key == "precision.compare.damaged"
+
+
+def test_that_no_comparison_says_so(tmp_path: Path) -> None:
+    with pytest.raises(StudioError):
+        columns.open_comparison(tmp_path)
+
+
+def test_that_a_match_made_by_hand_is_remembered(compared: Callable[..., Compared]) -> None:
+    before = compared("relu", "healthy")
+    place = remembered.place_of(before.run)
+    pair = {"Functional.relu.0.forward": "Functional.gelu.1.forward"}
+    remembered.remember(place, remembered.mark_of(before.comparison, 0), dict(pair))
+    found = compared("relu", "healthy")
+    assert (found.first["name"], found.first["place"]) == ("Functional.relu.0.forward", "output")
+    call = found.comparison.names.index("Functional.relu.0.forward")
+    assert remembered.golden_name(found.comparison, call) == "Functional.gelu.1.forward"
+    remembered.remember(place, remembered.mark_of(before.comparison, 0), dict.fromkeys(pair))
+    assert compared("relu", "healthy").first["place"] == "extra"
+
+
+def test_that_matches_of_another_model_are_left_alone(tmp_path: Path) -> None:
+    place = tmp_path / remembered.FILE
+    remembered.remember(place, remembered.mark(["a"], ["b"]), {"a": "b"})
+    assert remembered.matches(place, remembered.mark(["a", "c"], ["b"])) == {}
+    assert remembered.matches(place, remembered.mark(["a"], ["b"])) == {"a": "b"}
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", '{"matches": 3}', '{"matches": {"x": {"a": 1}}}'])
+def test_that_a_damaged_memory_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / remembered.FILE).write_text(text)
+    assert remembered.matches(tmp_path / remembered.FILE, "x") == {}
