@@ -1,10 +1,12 @@
 """Precision: which operator was the first to go wrong, and why."""
 
+from backends.precision.acc.spec import AccSpec
 from backends.precision.compare.spec import CompareSpec
 from backends.precision.config.spec import ConfigCheckSpec
 from backends.precision.deeper.spec import DeeperSpec
 from backends.precision.determinism.spec import DeterminismSpec
 from backends.precision.losses.spec import LossesSpec
+from backends.precision.overflow.spec import OverflowSpec
 from backends.precision.report.spec import ReportSpec
 from backends.precision.reproduce.spec import ReproduceSpec
 from backends.precision.weights.spec import WeightsSpec
@@ -61,6 +63,18 @@ FEATURE = Feature(
             spec=ReportSpec,
             work="backends.precision.report.work:write_report",
             answer="backends.precision.report.work:answer",
+        ),
+        Action(
+            name="overflow-check",
+            spec=OverflowSpec,
+            work="backends.precision.overflow.work:overflow_check",
+            answer="backends.precision.overflow.result:answer",
+        ),
+        Action(
+            name="acc-check",
+            spec=AccSpec,
+            work="backends.precision.acc.work:acc_check",
+            answer="backends.precision.acc.result:answer",
         ),
     ),
 )

@@ -216,7 +216,12 @@ def healthy(model: str) -> Iterator[Pair]:
         yield _nothing(noise, Order(model=model, autocast=noise == "autocast"))
     for noise, optimizer in (("kernels", "adamw"), ("ulp", "adamw"), ("double", "adamw"), ("threads", "sgd")):
         yield _nothing(noise, Order(model=model, steps=3, optimizer=optimizer))
-    for noise, level, task in (("ulp", "mix", "statistics"), ("kernels", "L1", "tensor"), ("double", "L0", "md5")):
+    for noise, level, task in (
+        ("ulp", "mix", "statistics"),
+        ("kernels", "L1", "tensor"),
+        ("double", "L0", "md5"),
+        ("hf32", "L0", "statistics"),
+    ):
         yield _nothing(noise, Order(model=model, level=level, task=task))
     yield _nothing("kernels", Order(model=model, ranks=2))
 

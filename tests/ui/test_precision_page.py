@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from ui.shell import Shell
 
 DUMPS = ROOT / "tests" / "recorded" / "precision" / "dumps"
+TOOLS = ROOT / "tests" / "recorded" / "precision_tools"
 PUT = "artifacts/captures/101112-dump-ab12"
 
 
@@ -237,6 +238,25 @@ def test_that_steps_can_be_paired_by_hand_and_back(page: PrecisionPage, qtbot: Q
     assert first.golden.step == 1
     press(page, "precision_pairs_back")
     assert pick.pairs.by_hand == ()
+
+
+def test_that_what_msprobe_left_beside_a_dump_is_told(page: PrecisionPage, qtbot: QtBot, tmp_path: Path) -> None:
+    folder = tmp_path / "brought"
+    shutil.copytree(DUMPS / "torch_statistics", folder)
+    for name in ("compare_26.2.0.vis.db", "dump_data_26.2.0.trend.db"):
+        shutil.copy(TOOLS / name, folder / name)
+    shutil.copy(TOOLS / "compare_26.2.0.csv", folder / "compare_result_1.csv")
+    (folder / "damaged.vis.db").write_bytes(b"none")
+    page.take_dump(folder)
+    card = page.compare.beside
+    qtbot.waitUntil(card.isVisible)
+    looks.settle()
+    said = texts_in(card)
+    assert "the first call that msprobe marks is" in said
+    assert "the first row that does not pass is" in said
+    assert "dump_data_26.2.0.trend.db: statistics of" in said
+    assert "damaged.vis.db" in said
+    assert not looks.faults(page)
 
 
 # Comparing
@@ -635,13 +655,33 @@ def test_that_the_text_of_an_issue_can_be_copied_and_a_reproducer_is_written(
     assert "no tensors" in str(told.args[0])
 
 
-def test_that_going_deeper_says_why_it_cannot(compared: PrecisionPage, qtbot: QtBot, session: Session) -> None:
-    """Asks for trust first; these dumps were copied, so that nothing can be run again."""
+def test_that_going_deeper_asks_for_trust_and_says_why_it_came_to_nothing(
+    compared: PrecisionPage, qtbot: QtBot, session: Session
+) -> None:
+    """The training of these dumps only prints: run again, there is nothing to capture in it."""
     compared.compare.view.go_to_first()
     compared.compare.view.operator.deeper_wanted.emit()
     assert compared.compare.consent.isVisible()
-    press(compared.compare.consent, "launch.trust")
-    qtbot.waitUntil(lambda: session.look() or session.listed[0][0].asked.command == "deeper", timeout=20_000)
+    with qtbot.waitSignal(session.trouble, timeout=90_000) as told:
+        press(compared.compare.consent, "launch.trust")
+        qtbot.waitUntil(lambda: session.look() or told.signal_triggered, timeout=90_000)
+    assert "did not come to its capture" in str(told.args[0])
+
+
+def test_that_why_a_training_left_no_dump_is_told_once(
+    page: PrecisionPage, put: Callable[..., Run], session: Session, qtbot: QtBot
+) -> None:
+    run = put()
+    (run.folder / "capture.json").write_text('{"id": "a", "kind": "dump"}')
+    told = run.folder / "artifacts/captures/a/rank0.json"
+    told.parent.mkdir(parents=True)
+    said = {"state": "failed", "kind": "dump", "rule": "capture.disk_low", "args": {"free": "3 MB"}}
+    told.write_text(json.dumps(said))
+    page.latest.expect(run)
+    with qtbot.waitSignal(session.trouble) as trouble:
+        page.latest.look(session.listed)
+    assert "3 MB" in str(trouble.args[0])
+    assert not page.latest._begun
 
 
 def test_that_a_source_line_opens_in_the_editor(

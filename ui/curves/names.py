@@ -33,10 +33,16 @@ COMMANDS = {
     "compare": "curves.did.compare", "config-check": "curves.did.config-check",
     "compare-losses": "curves.did.compare-losses", "compare-weights": "curves.did.compare-weights",
     "determinism": "curves.did.determinism",
+    "deeper": "curves.did.deeper", "reproduce": "curves.did.reproduce",
+    "precision-report": "curves.did.precision-report", "overflow-check": "curves.did.overflow-check",
+    "acc-check": "curves.did.acc-check",
 }  # fmt: skip
 # What has a page of its own to show it.
 MIGRATION = ("scan", "migrate", "certify", "second-opinion")
-PRECISION = ("compare", "config-check", "compare-losses", "compare-weights", "determinism")
+PRECISION = (
+    "compare", "config-check", "compare-losses", "compare-weights", "determinism", "deeper", "reproduce",
+    "precision-report", "overflow-check", "acc-check",
+)  # fmt: skip
 
 
 def page_of(run: Run) -> str:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 DOING = {
     "compare": "precision.page.doing_compare", "config-check": "precision.page.doing_config",
     "compare-losses": "precision.page.doing_losses", "compare-weights": "precision.page.doing_weights",
-    "determinism": "precision.page.doing_determinism", "go-deeper": "precision.page.doing_deeper",
+    "determinism": "precision.page.doing_determinism", "deeper": "precision.page.doing_deeper",
     "script": "precision.page.doing_capture", "launch": "precision.page.doing_capture",
 }  # fmt: skip
 

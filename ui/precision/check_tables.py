@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from backends.precision.config.checked import PARTS
 from studio.texts import find, language, t
-from ui.migration.table import Cell, TableModel, table_view
+from ui.migration.table import ROW, Cell, TableModel, table_view
 from ui.widgets import Card, Sentence, label
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ MARKS: dict[Level, tuple[str, str]] = {
     "error": ("precision.environment.error", "bad"),
 }  # fmt: skip
 SIGNS: dict[Level, str] = {"pass": "✓", "warning": "!", "error": "✗"}
-HEIGHT = 320
+HEAD, HIGHEST = 44, 320
 VERDICT = "precision.environment.verdict"
 
 
@@ -64,7 +64,7 @@ class CheckTables(Card):
         model.show_rows([_cells(row) for row in part.rows])
         view = table_view(model, "precision_check_table", "precision.environment.tables", *range(2, len(heads)))
         model.setParent(view)
-        view.setFixedHeight(HEIGHT)
+        view.setFixedHeight(min(HIGHEST, HEAD + ROW * max(1, len(part.rows))))
         if self._view is not None:
             self._view.hide()
             self._view.deleteLater()

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedWidget, QVBoxLayou
 from studio.texts import t
 from ui.launch.consent import Consent
 from ui.page_scroll import PageScroll
+from ui.precision.beside_card import BesideCard
 from ui.precision.compared import name_of
 from ui.precision.how_card import HowCard
 from ui.precision.made_bar import MadeBar
@@ -55,7 +56,9 @@ class CompareView(QStackedWidget):
         self.how, self.pick = HowCard(), PickCard()
         self.how.capture_wanted.connect(self.capture_wanted)
         self.pick.compare_wanted.connect(self.compare_wanted)
-        self.addWidget(PageScroll(self.how, self.pick))
+        self.beside = BesideCard()
+        self.pick.sides_changed.connect(self.beside.show_folders)
+        self.addWidget(PageScroll(self.how, self.pick, self.beside))
         self._result = QWidget()
         self._column = QVBoxLayout(self._result)
         self._column.setContentsMargins(0, 0, MARGIN, 0)

@@ -22,9 +22,10 @@ GUTTER = 28
 
 
 class PickCard(Card):
-    """`compare_wanted`: both sides are there, and at least one pair."""
+    """`compare_wanted`: both sides are there, and at least one pair. `sides_changed`: the folders that are picked."""
 
     compare_wanted = Signal()
+    sides_changed = Signal(tuple)
 
     def __init__(self) -> None:
         super().__init__("precision.start.pick")
@@ -113,6 +114,7 @@ class PickCard(Card):
     def _show(self) -> None:
         target, golden = self.target.capture, self.golden.capture
         self.pairs.show_sides(target, golden)
+        self.sides_changed.emit(tuple(one.path for one in (target, golden) if one is not None))
         is_same = target is not None and golden is not None and target.path == golden.path
         self.compare.setEnabled(bool(self.pairs.compared) and not is_same)
         self.swap.setEnabled(target is not None or golden is not None)

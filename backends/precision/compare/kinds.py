@@ -48,6 +48,9 @@ _KINDS = (
         "^to$|cast|float|half|type|identity|tri[lu]|sort|topk|fill|scatter|broadcast|send|recv|erf$",
     ),
 )  # fmt: skip
+_KINKED = re.compile("relu|pool|clamp|clip|abs|^max|^min|hard|sort|topk|where|mask")
+KINK = 8.0
+"""More, for the backward of what has a kink: where noise carries an element over it, its gradient comes or goes."""
 _PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _KINDS)
 _RANDOM = re.compile("dropout|^rand|bernoulli|multinomial|normal_$|uniform_$|^normal$|exponential_")
 
@@ -57,6 +60,12 @@ def kind_of(api: str) -> Kind:
     """`api`: of a function its name, of a module its class."""
     name = api.lower().rpartition(".")[2]
     return next((kind for kind, pattern in _PATTERNS if pattern.search(name)), Kind.OTHER)
+
+
+@lru_cache(maxsize=1 << 14)
+def growth_of(api: str, *, forward: bool) -> float:
+    growth = GROWTH[kind_of(api)]
+    return growth if forward else growth * BACKWARD * (KINK if _KINKED.search(api.lower()) else 1.0)
 
 
 @lru_cache(maxsize=1 << 14)

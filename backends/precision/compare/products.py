@@ -45,7 +45,7 @@ def _errors(scene: Scene) -> tuple[list[tuple[float, bool]], list[float]]:
     quiet: list[tuple[float, bool]] = []
     found: list[float] = []
     for call, name in enumerate(scene.names):
-        if name.direction != "forward" or name.type or kind_of(name.api) is not Kind.PRODUCT:
+        if name.direction != "forward" or kind_of(name.type or name.api) is not Kind.PRODUCT:
             continue
         here = [row for row in range(first[call], first[call + 1]) if scene.is_tensor[row] and scene.eps[row] > 0]
         output = next((row for row in here if rows.role[row] == OUTPUT), None)

@@ -32,14 +32,15 @@ class Side:
 
 def slid(found: list[Match], mine: Side, theirs: Side) -> list[Match]:
     """Matches ascending in both, with each gap of one side at its best place."""
-    gaps = [n for n, (a, b) in enumerate(pairwise(found)) if _is_gap(a, b)]
+    ends = [(-1, -1), *found, (len(mine.tokens), len(theirs.tokens))]
+    gaps = [n for n, (a, b) in enumerate(pairwise(ends)) if _is_gap(a, b)]
     if not gaps or len(gaps) > GAPS:
         return found
-    pairs = np.array(found)
+    pairs = np.array(ends)
     for n in gaps:
         short = 0 if pairs[n + 1, 0] - pairs[n, 0] == 1 else 1
         _slide(pairs, n, short, mine, theirs)
-    return [(int(i), int(j)) for i, j in pairs]
+    return [(int(i), int(j)) for i, j in pairs[1:-1]]
 
 
 def _is_gap(before: Match, after: Match) -> bool:
@@ -68,9 +69,11 @@ def _slide(pairs: Array, gap: int, short: int, mine: Side, theirs: Side) -> None
 
 
 def _run(pairs: Array, begin: int, way: int) -> range:
-    """Matches from `begin` on that lie side by side, forwards or backwards."""
+    """Matches from `begin` on that lie side by side, forwards or backwards, without the ends."""
+    if not 0 < begin < len(pairs) - 1:
+        return range(0)
     end = begin
-    while 0 <= end + way < len(pairs) and (pairs[end + way] - pairs[end] == way).all():
+    while 0 < end + way < len(pairs) - 1 and (pairs[end + way] - pairs[end] == way).all():
         end += way
     return range(begin, end + way, way)
 

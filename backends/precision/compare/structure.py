@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from backends.precision.compare.tokens import BACKWARD
 from backends.precision.dump.names import name_of
+from studio import files
 
 _LEFT_OUT = """
     squeeze unsqueeze reshape reshape_as view view_as flatten unflatten expand expand_as repeat repeat_interleave
@@ -69,10 +70,21 @@ def _group(name: Name) -> tuple[bool, bool, bool]:
 
 def _common(scene: Scene) -> set[tuple[bool, bool, bool]]:
     """The groups that both sides captured."""
-    target, golden = ({_group(name_of(call)) for call in side.calls} for side in (scene.target, scene.golden))
+    target, golden = (_groups(side) for side in (scene.target, scene.golden))
     if scene.target.framework != "torch":
         return target & golden | {group for group in target | golden if group[2]}
     return target & golden
+
+
+def _groups(side: Dump) -> set[tuple[bool, bool, bool]]:
+    found = {_group(name_of(call)) for call in side.calls}
+    return found | {(False, forward, True) for forward in (True, False)} if _with_casts(side) else found
+
+
+def _with_casts(side: Dump) -> bool:
+    """Our own captures say so beside their steps; a small model may call none."""
+    told = files.read_json(side.place.folder.parent.parent / f"rank{side.place.rank or 0}.json")
+    return isinstance(told, dict) and told.get("casts") is True
 
 
 def _is_cut_off(scene: Scene, call: int) -> bool:

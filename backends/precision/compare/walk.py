@@ -17,7 +17,7 @@ from backends.precision.compare.comparison import DIFFERS, EQUAL, EXPLAINED, EXT
 from backends.precision.compare.distance import has_inf, has_nan, largest, typical
 from backends.precision.compare.growth import LOW, Size, cancelled, factors, kappa, rounding
 from backends.precision.compare.judge import Event, Judged
-from backends.precision.compare.kinds import BACKWARD, GROWTH, Kind, is_random, kind_of
+from backends.precision.compare.kinds import GROWTH, Kind, growth_of, is_random, kind_of
 from backends.precision.compare.products import product_error
 from backends.precision.dump.dump import GRADIENT, MAX, MIN, OUTPUT, PARAMETER
 
@@ -91,7 +91,7 @@ class Walk:
         self.inside: dict[int, tuple[float, float, bool]] = {}
         self.of_forward: dict[tuple[str, str, str, int], tuple[float, float]] = {}
         self.events: list[Event] = []
-        self.is_exact = False
+        self.is_exact = self.is_back = False
         self.call_verdict = [UNKNOWN] * calls
         self.call_error, self.call_input = [0.0] * calls, [0.0] * calls
         self.call_allowed = [float("nan")] * calls
@@ -158,12 +158,14 @@ class Walk:
             makers = [one for one in makers if self.role[one] == OUTPUT]
         known = max((self.level[one] for one in makers), default=0.0)
         self.coarse[row] = max([self.eps[row], *(self.coarse[one] for one in makers)])
-        self.tainted[row] = any(self.tainted[one] for one in makers)
+        self.tainted[row] = bool(self.events) and any(self.tainted[one] for one in makers)
         self.hides[row] = max((self.hides[one] for one in makers), default=HIDES)
         if row in self.state and self.product_error:
             self.hides[row] = max(HIDES, UPDATED * self.state[row] / rounding(self.eps[row]))
         is_state = row in self.state and not makers
         led = self.state[row] if is_state else COPIED * known if makers else UNTRACED * _most(self.recent)
+        if not makers and not self.is_forward[call] and not self.is_back and self.sizes[row].elements == 1:
+            led = 0.0  # the gradient of the loss itself
         if not makers and not is_state and self._follows(row, led):
             led, self.tainted[row] = UNTRACED * _most(self.recent_tainted), True
         allowed = rounding(self.eps[row]) + led if self.eps[row] else 0.0
@@ -195,8 +197,9 @@ class Walk:
             self.of_forward.get(self.keys[call], (0.0, 0.0)) if not self.is_forward[call] else (0.0, 0.0)
         )
         coarse = max([coarse, kept_coarse, *(self.coarse[row] for row in used)])
-        tainted = tainted or any(self.tainted[row] for row in inputs)
+        tainted = tainted or (bool(self.events) and any(self.tainted[row] for row in inputs))
         led_by = self._forward if self.is_forward[call] else self._backward
+        self.is_back |= not self.is_forward[call]
         for row in outputs:
             allowed, led, cancels = led_by(call, row, used, outputs, max(level, kept), coarse)
             self.tainted[row], self.coarse[row] = tainted, max(self.eps[row], coarse)
@@ -244,7 +247,7 @@ class Walk:
         led = cancels * self._hidden(max([level, *levels]), coarse)
         kind = kind_of(self.apis[call])
         own = self._rounding(kind, max(coarse, self.eps[row]))
-        return cancels * own + BACKWARD * GROWTH[kind] * led, led, cancels
+        return cancels * own + growth_of(self.apis[call], forward=False) * led, led, cancels
 
     def _rounding(self, kind: Kind, eps: float) -> float:
         """Products may be rounded to fewer bits than their dtype has."""
@@ -333,7 +336,7 @@ class Walk:
         self.inside[parent] = (
             max([level, *(self.level[row] for row in outputs)]),
             max([coarse, *(self.coarse[row] for row in outputs)]),
-            tainted or self.call_verdict[call] == DIFFERS or any(self.tainted[row] for row in outputs),
+            tainted or (bool(self.events) and any(self.tainted[row] for row in outputs)),
         )
 
     def result(self) -> Judged:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 RESULTS = "accuracy_checking_result_*.csv"
 DETAILS = "accuracy_checking_details_*.csv"
 COMPARED = "api_precision_compare_result_*.csv"
-NODES = ("davinci[0-9]*", "nvidia[0-9]*")
+NODES = {"npu": "davinci[0-9]*", "gpu": "nvidia[0-9]*"}
+DEVICES = Path("/dev")
 LARGEST = 2_000_000_000
 
 
@@ -39,17 +40,26 @@ class Accuracy(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
-def has_device(devices: Path = Path("/dev")) -> bool:
-    return any(True for pattern in NODES for _ in devices.glob(pattern))
+def cards(devices: Path | None = None) -> tuple[str, ...]:
+    """ "npu" and "gpu", as far as this host has one; by their device files, so nothing waits."""
+    folder = DEVICES if devices is None else devices
+    return tuple(kind for kind, pattern in NODES.items() if any(True for _ in folder.glob(pattern)))
+
+
+def details_in(folder: Path) -> Path | None:
+    """The details table of an acc_check: in a folder, or in a run's."""
+    below = (folder, folder / "artifacts" / "acc_check")
+    found = [path for one in below for path in sorted(one.glob(DETAILS), reverse=True)]
+    return found[0] if found else None
 
 
 def check(
-    dump: Path, call: str, scratch: Path, python: Path, devices: Path = Path("/dev"),
+    dump: Path, call: str, scratch: Path, python: Path, devices: Path | None = None,
     seconds: float = process.SECONDS,
 ) -> tuple[Accuracy, ...]:  # fmt: skip
     """`dump`: the folder with dump.json; `call`: a forward or a backward of it; `scratch`: a folder for msprobe's two
     tables. Raises StudioError, also on a CPU, and process.Stopped."""
-    if not has_device(devices):
+    if not cards(devices):
         raise StudioError("precision.msprobe.no_device")
     with process.workplace() as place:
         info = place / "dump.json"
@@ -119,12 +129,12 @@ def _take(out: Path, pattern: str, scratch: Path) -> Path:
 
 
 def read_accuracy(path: Path) -> Iterator[Accuracy]:
-    """Raises StudioError."""
+    """Of acc_check ("API name") or of api_precision_compare ("API Name"). Raises StudioError."""
     try:
-        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
             for row in csv.DictReader(file):
                 yield Accuracy(
-                    api=_cell(row, "API name"), forward=_cell(row, "Forward Test Success"),
+                    api=_cell(row, "API name") or _cell(row, "API Name"), forward=_cell(row, "Forward Test Success"),
                     backward=_cell(row, "Backward Test Success"), message=_cell(row, "Message"),
                 )  # fmt: skip
     except OSError as error:

@@ -1,6 +1,6 @@
 """A program for a child: dumps of a small transformer, whole and with something planted, one process each.
 
-    python captured.py FOLDER
+python captured.py FOLDER
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from pathlib import Path
 
 os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -91,7 +92,9 @@ class Model(nn.Module):
         return self.head(x)
 
 
-def capture(folder, plant="", ulps=0, double=False, steps=1, only_step=None, level="mix", task="statistics", weight=0.0):
+def capture(
+    folder, plant="", ulps=0, double=False, steps=1, only_step=None, level="mix", task="statistics", weight=0.0
+):
     NOISE["ulps"] = ulps
     torch.manual_seed(0)
     model = Model()
@@ -101,15 +104,15 @@ def capture(folder, plant="", ulps=0, double=False, steps=1, only_step=None, lev
         model.blocks[1].other_norm.eps = 1e-3
     model = model.double() if double else model
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
-    os.makedirs(folder)
+    folder.mkdir()
     config = {
-        "task": "statistics" if task == "md5" else task, "dump_path": folder, "rank": [], "step": [], "level": level,
-        "async_dump": False, "tensor": {"scope": [], "list": [], "data_mode": ["all"]},
+        "task": "statistics" if task == "md5" else task, "dump_path": str(folder), "rank": [], "step": [],
+        "level": level, "async_dump": False, "tensor": {"scope": [], "list": [], "data_mode": ["all"]},
         "statistics": {"scope": [], "list": [], "data_mode": ["all"], "summary_mode": task},
     }  # fmt: skip
-    with open(folder + ".json", "w") as file:
-        json.dump(config, file)
-    debugger = PrecisionDebugger(config_path=folder + ".json")
+    told = folder.with_suffix(".json")
+    told.write_text(json.dumps(config))
+    debugger = PrecisionDebugger(config_path=str(told))
     batches = torch.Generator().manual_seed(5)
     for step in range(steps):
         words = torch.randint(0, 20, (2, 9), generator=batches)
@@ -139,7 +142,7 @@ def main(out):
         child = os.fork()
         if not child:
             try:
-                capture(os.path.join(out, name), **how)
+                capture(out / name, **how)
                 os._exit(0)
             except BaseException:
                 import traceback
@@ -152,4 +155,4 @@ def main(out):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(Path(sys.argv[1]))

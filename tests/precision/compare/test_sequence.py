@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +22,7 @@ def aligned(left: list[int], right: list[int]) -> list[tuple[int, int]]:
 def test_that_matches_are_equal_and_ascend(left: list[int], right: list[int]) -> None:
     found = aligned(left, right)
     assert all(left[i] == right[j] for i, j in found)
-    assert all(a[0] < b[0] and a[1] < b[1] for a, b in zip(found, found[1:], strict=False))
+    assert all(a[0] < b[0] and a[1] < b[1] for a, b in pairwise(found))
 
 
 @given(TOKENS, st.integers(0, 24))
@@ -42,7 +44,7 @@ def test_that_sequences_of_nothing_in_common_match_nowhere() -> None:
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), unique_by=lambda pair: pair[0], max_size=30))
 def test_that_the_longest_ascending_part_ascends(pairs: list[tuple[int, int]]) -> None:
     found = ascending(sorted(pairs))
-    assert all(a[1] < b[1] for a, b in zip(found, found[1:], strict=False))
+    assert all(a[1] < b[1] for a, b in pairwise(found))
     assert set(found) <= set(pairs)
 
 

@@ -1,0 +1,48 @@
+"""Which operator of which comparison is run by itself, and on what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from backends.precision.msprobe import acc_check
+from backends.precision.reproduce.spec import Chosen, comparison_is_given
+from studio.schema import Problem, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alone:
+    """`acc_side`: whose inputs it is run with. `device`: what acc_check finds here; `against`: a folder with the
+    details of an acc_check on the other kind of device, such as another run of this command; empty for none."""
+
+    acc_side: Literal["target", "golden"] = option("target", spelled="side")
+    device: Literal["auto", "npu", "gpu"] = option("auto")
+    against: Path = option(Path())
+    check_python: Path = option(Path(), wants="file")
+
+
+def _card_is_there(spec: AccSpec) -> Iterable[Problem]:
+    """Before anything starts: acc_check on a CPU ends in an error of its own."""
+    cards = acc_check.cards()
+    if not cards:
+        yield Problem(field="device", rule="precision.msprobe.no_device")
+    elif spec.alone.device not in ("auto", *cards):
+        yield Problem(field="device", rule="precision.acc.no_such_card", args={"device": spec.alone.device.upper()})
+
+
+def _other_is_there(spec: AccSpec) -> Iterable[Problem]:
+    against = spec.alone.against
+    if against != Path() and acc_check.details_in(against) is None:
+        yield Problem(field="against", rule="precision.acc.no_details", args={"place": str(against)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccSpec:
+    chosen: Chosen = field(default_factory=Chosen)
+    alone: Alone = field(default_factory=Alone)
+
+    RULES = (_card_is_there, comparison_is_given, _other_is_there)

@@ -1,0 +1,1 @@
+"""The first NaN or Inf of a dump: ours, and msprobe's overflow check beside it."""

@@ -1,0 +1,76 @@
+"""What came of it, as it is kept, shown and printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from studio import files
+
+if TYPE_CHECKING:
+    from studio.run import Run
+
+FILE = "artifacts/overflow.json"
+Place = Literal["input", "output"]
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one step and rank the first call with a NaN or an Inf, by our reader. `is_made`: its inputs are finite, so it
+    made it; else it came in with an input, and nothing traced before had made it. `value`: "NaN", "Inf" or "-Inf";
+    `item`: of which input or output; `source`: as "model.py:88"."""
+
+    step: int
+    rank: int
+    call: str
+    is_made: bool
+    value: str
+    place: Place = "output"
+    item: str = "0"
+    source: str = ""
+
+
+class Named(msgspec.Struct, frozen=True, kw_only=True):
+    """The call that msprobe's overflow check names; `modules`: those it was called in, outermost first."""
+
+    step: int
+    rank: int
+    call: str
+    source: str = ""
+    modules: tuple[str, ...] = ()
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """`found` and `named` by step and rank, empty where all is finite. `passes`: how many steps of a rank were looked
+    through, `calls`: their calls. `problem`: a key, its sentence takes `args`, where msprobe could not look."""
+
+    passes: int
+    calls: int
+    found: tuple[Found, ...] = ()
+    named: tuple[Named, ...] = ()
+    problem: str = ""
+    args: dict[str, Any] = {}
+
+    @property
+    def first(self) -> Found | None:
+        return self.found[0] if self.found else None
+
+
+def read_result(run: Run) -> Result | None:
+    try:
+        return msgspec.convert(files.read_json(run.folder / FILE), Result)
+    except msgspec.ValidationError:
+        return None
+
+
+def answer(run: Run) -> dict[str, Any]:
+    """For `--json`."""
+    found = read_result(run)
+    if found is None:
+        return {}
+    plain: dict[str, Any] = msgspec.to_builtins(found)
+    first = plain["found"][0] if plain["found"] else None
+    return {
+        "first_overflow": first, "passes": found.passes, "calls": found.calls, "found": plain["found"],
+        "msprobe": {"named": plain["named"], "problem": found.problem},
+    }  # fmt: skip
