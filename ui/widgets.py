@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.icons import icon, show_icon
+from ui.plain_text import plain_tip
 from ui.say import say
 from ui.theme import mono_font
 
@@ -141,7 +142,7 @@ class Elided(QLabel):
         fits = self.fontMetrics().elidedText(self._whole, self._mode, self.contentsRect().width())
         if fits != self.text():
             super().setText(fits)
-            self.setToolTip(self._whole if fits != self._whole else "")
+            self.setToolTip(plain_tip(self._whole) if fits != self._whole else "")
 
 
 class Chip(QLabel):

@@ -47,16 +47,13 @@ class Plant:
 
     @property
     def name(self) -> str:
-        return (
-            f"{self.model}, {self.plant}"
-            + (f", {self.level} {self.task}" if self._is_special else "")
-            + (f", step {self.plant_step} of {self.optimizer}" if self.plant_step is not None else "")
-            + (f", rank {self.plant_rank}" if self.plant_rank is not None else "")
-        )
-
-    @property
-    def _is_special(self) -> bool:
-        return (self.level, self.task) != ("L1", "statistics")
+        parts = [
+            self.model, self.plant, "" if self.block == 1 else f"block {self.block}",
+            "" if (self.level, self.task) == ("L1", "statistics") else f"{self.level} {self.task}",
+            "" if self.plant_step is None else f"step {self.plant_step} of {self.optimizer}",
+            "" if self.plant_rank is None else f"rank {self.plant_rank}",
+        ]  # fmt: skip
+        return ", ".join(filter(None, parts))
 
     def is_named_by(self, first: dict[str, Any] | None) -> bool:
         if first is None or first["step"] != (self.plant_step or 0) or first["rank"] != (self.plant_rank or 0):

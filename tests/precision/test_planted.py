@@ -22,7 +22,7 @@ CHOSEN = (
     "transformer, eps / clean",
     "transformer, cast between / kernels",
     "transformer, no residual / double",
-    "transformer, scale 1.01 / ulp",
+    "transformer, scale 1.01, block 2 / ulp",
     "transformer, wrong backward / clean",
     "transformer, linear 1.1, step 1 of adamw / ulp",
     "cnn, running / clean",

@@ -103,11 +103,12 @@ def put(session: Session, project: Path) -> Callable[..., Run]:
 
 
 def press(within: QWidget, name: str) -> None:
-    button = within.findChild(QPushButton, name)
-    assert button is not None, name
-    assert button.isVisible(), name
-    assert button.isEnabled(), name
-    button.click()
+    """A row that was just filled anew has its button twice for a moment: the old one goes later."""
+    looks.settle()
+    found = [button for button in within.findChildren(QPushButton, name) if button.isVisible()]
+    assert len(found) == 1, name
+    assert found[0].isEnabled(), name
+    found[0].click()
 
 
 def choose(within: QWidget, name: str, row: int) -> None:

@@ -36,6 +36,7 @@ DOING = {
     "compare": "precision.page.doing_compare", "config-check": "precision.page.doing_config",
     "compare-losses": "precision.page.doing_losses", "compare-weights": "precision.page.doing_weights",
     "determinism": "precision.page.doing_determinism", "deeper": "precision.page.doing_deeper",
+    "overflow-check": "precision.page.doing_overflow", "acc-check": "precision.page.doing_acc",
     "script": "precision.page.doing_capture", "launch": "precision.page.doing_capture",
 }  # fmt: skip
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -288,5 +287,3 @@ def _with_modules(captures: Sequence[Capture]) -> Capture | None:
     """A structure capture, else any with modules."""
     ranked = sorted(captures, key=lambda one: (one.task != "structure", one.level not in ("mix", "L0")))
     return ranked[0] if ranked else None
-
-

@@ -16,6 +16,7 @@ from ui.precision.compared import name_of
 from ui.precision.how_card import HowCard
 from ui.precision.made_bar import MadeBar
 from ui.precision.pick_card import PickCard
+from ui.precision.told_bar import ToldBar
 from ui.say import say
 from ui.widgets import MARGIN, Elided, button, text_button
 
@@ -44,6 +45,7 @@ class CompareView(QStackedWidget):
     deeper_wanted = Signal(object)
     reproducer_wanted = Signal(object)
     issue_wanted = Signal(object)
+    alone_wanted = Signal(object)
     source_wanted = Signal(str, int)
     match_corrected = Signal(object)
 
@@ -63,10 +65,11 @@ class CompareView(QStackedWidget):
         self._column = QVBoxLayout(self._result)
         self._column.setContentsMargins(0, 0, MARGIN, 0)
         self._column.setSpacing(8)
-        self.consent, self.made = Consent(session), MadeBar()
+        self.consent, self.made, self.told = Consent(session), MadeBar(), ToldBar()
         self._column.addLayout(self._make_bar())
         self._column.addWidget(self.consent)
         self._column.addWidget(self.made)
+        self._column.addWidget(self.told)
         self.addWidget(self._result)
         self.currentChanged.connect(lambda _index: self.turned.emit())
 
@@ -99,6 +102,7 @@ class CompareView(QStackedWidget):
         made.deeper_wanted.connect(self.deeper_wanted)
         made.reproducer_wanted.connect(self.reproducer_wanted)
         made.issue_wanted.connect(self.issue_wanted)
+        made.alone_wanted.connect(self.alone_wanted)
         made.source_wanted.connect(self.source_wanted)
         made.match_corrected.connect(self.match_corrected)
         self._column.addWidget(made, 1)
@@ -119,6 +123,7 @@ class CompareView(QStackedWidget):
         self.compared = found
         self.consent.hide()
         self.made.hide()
+        self.told.hide()
         if found is not None:
             self.view.show_comparison(found.run, found.comparison)
         self.setCurrentIndex(RESULT if found is not None else PICK)

@@ -47,12 +47,13 @@ class Suspect:
 
 
 class ComparisonView(QWidget):
-    """`deeper_wanted`, `reproducer_wanted`, `issue_wanted` carry a Suspect, `match_corrected` a tree_view.Match,
-    `source_wanted` a path and a line."""
+    """`deeper_wanted`, `reproducer_wanted`, `issue_wanted`, `alone_wanted` carry a Suspect, `match_corrected` a
+    tree_view.Match, `source_wanted` a path and a line."""
 
     deeper_wanted = Signal(object)
     reproducer_wanted = Signal(object)
     issue_wanted = Signal(object)
+    alone_wanted = Signal(object)
     source_wanted = Signal(str, int)
     match_corrected = Signal(object)
 
@@ -141,6 +142,7 @@ class ComparisonView(QWidget):
         self.operator.deeper_wanted.connect(lambda: self._want(self.deeper_wanted))
         self.operator.reproducer_wanted.connect(lambda: self._want(self.reproducer_wanted))
         self.operator.issue_wanted.connect(lambda: self._want(self.issue_wanted))
+        self.operator.alone_wanted.connect(lambda: self._want(self.alone_wanted))
         actions.register(self, "precision.view.find", "precision.view.find", self.find_call, "Ctrl+F", "search")
         actions.register(self, "precision.view.next", "precision.view.next", self.next_differing, "F8")
         actions.register(

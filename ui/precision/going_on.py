@@ -19,6 +19,7 @@ from ui.asking import ask
 from ui.migration import editor
 from ui.migration.editor_sheet import EditorSheet
 from ui.precision.issue_sheet import IssueSheet
+from ui.precision.msprobe_menu import MsprobeMenu
 from ui.precision.report_menu import ReportMenu
 
 if TYPE_CHECKING:
@@ -35,15 +36,19 @@ class GoingOn:
         self._making: set[str] = set()
         self.report = ReportMenu(page, page.session)
         page.add_action(self.report.button)
+        self.msprobe = MsprobeMenu(page)
+        page.add_action(self.msprobe.button)
         compare = page.compare
         compare.deeper_wanted.connect(self.go_deeper)
         compare.reproducer_wanted.connect(self.reproduce)
         compare.issue_wanted.connect(self.write_issue)
+        compare.alone_wanted.connect(self.msprobe.check_alone)
         compare.source_wanted.connect(self.open_source)
         compare.match_corrected.connect(self.correct)
 
     def look(self, listed: list[tuple[Run, Glance]]) -> None:
-        """A reproducer that was asked for here is there: says where."""
+        """A reproducer that was asked for here is there: says where. So do msprobe's checks."""
+        self.msprobe.look(listed)
         for run, glance in listed:
             if run.name in self._making and outcome_of(glance) == "done":
                 self._making.discard(run.name)

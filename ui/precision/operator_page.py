@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from backends.precision.msprobe import acc_check
 from studio.texts import t
 from ui import theme
 from ui.precision.operator_rows import OperatorRows
@@ -29,6 +30,8 @@ from ui.say import say
 from ui.widgets import Elided, Empty, Sentence, button, label, retone
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QPushButton
+
     from backends.precision.compare.comparison import Comparison
     from ui.precision.comparison_selection import Selection
 
@@ -38,11 +41,12 @@ ROLES = {"good": "good", "warning": "warning", "bad": "bad"}
 
 
 class OperatorPage(QFrame):
-    """`deeper_wanted`, `reproducer_wanted`, `issue_wanted`: of the call that is shown."""
+    """`deeper_wanted`, `reproducer_wanted`, `issue_wanted`, `alone_wanted`: of the call that is shown."""
 
     deeper_wanted = Signal()
     reproducer_wanted = Signal()
     issue_wanted = Signal()
+    alone_wanted = Signal()
     source_wanted = Signal(str, int)
 
     def __init__(self, selection: Selection) -> None:
@@ -77,6 +81,7 @@ class OperatorPage(QFrame):
         self.pictures.deeper_wanted.connect(self.deeper_wanted)
         self.reproducer.clicked.connect(self.reproducer_wanted)
         self.issue.clicked.connect(self.issue_wanted)
+        self.alone.clicked.connect(self.alone_wanted)
         self.stack.source_wanted.connect(self.source_wanted)
         self.rows.row_chosen.connect(self._choose_row)
         self.pictures.row_chosen.connect(self._choose_row)
@@ -93,6 +98,7 @@ class OperatorPage(QFrame):
         column.addLayout(self._make_head())
         column.addWidget(self.why)
         column.addLayout(self._make_buttons())
+        column.addWidget(self._make_alone(), 0, Qt.AlignmentFlag.AlignLeft)
         for key, part in (
             ("precision.operator.sides", self.rows),
             ("precision.operator.spread", self.spread),
@@ -138,6 +144,13 @@ class OperatorPage(QFrame):
             row.addWidget(widget)
         row.addStretch(1)
         return row
+
+    def _make_alone(self) -> QPushButton:
+        """msprobe's acc_check wants a card: nothing is offered without one."""
+        self.alone = button("precision.beside.alone_button", "precision_alone")
+        say(self.alone, "setToolTip", "precision.beside.alone_button_hint")
+        self.alone.setVisible(bool(acc_check.cards()))
+        return self.alone
 
     def show_frame(self, has_frame: bool) -> None:
         """A card of its own, or a part of another."""

@@ -150,5 +150,3 @@ def place_text(place: Place | None) -> str:
         t("precision.start.rank", rank=place.rank) if place.rank is not None else "",
     ]
     return " · ".join(filter(None, parts)) or place.label or place.folder.name
-
-

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class Probe:
     """Versions, '' where there is none."""

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from backends import features
 from studio.errors import StudioError
-from studio.feature import action_of
 
 if TYPE_CHECKING:
     from studio.run import Run
@@ -35,8 +33,3 @@ class Starts(QObject):
             self.begun.emit(run)
             self._session.choose_run(before)
         return run
-
-
-def is_there(command: str) -> bool:
-    """Whether this studio has an action: nothing is shown for one that it has not."""
-    return action_of(features(), command) is not None

@@ -39,7 +39,7 @@ def eps_of(dtype: str) -> float:
 def counts(side: Dump, rows: Array) -> Array:
     """Elements of each row's tensor; 1 where it is none."""
     sizes = np.array([*(np.prod(shape, dtype=np.float64) for shape in side.shapes), 1.0])
-    return np.asarray(np.maximum(sizes[np.where(rows >= 0, side.shape[rows], -1)], 1.0))
+    return np.asarray(np.maximum(sizes[np.append(side.shape, -1)[rows]], 1.0))
 
 
 def stats_of(side: Dump, rows: Array) -> Array:

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from backends.precision.compare.opened import CUT_OFF
 from backends.precision.compare.tokens import BACKWARD
 from backends.precision.dump.names import name_of
 from studio import files
@@ -89,7 +90,7 @@ def _with_casts(side: Dump) -> bool:
 
 def _is_cut_off(scene: Scene, call: int) -> bool:
     """The other side's file was damaged, and ends before."""
-    return bool(_other(scene, call).damage)
+    return _other(scene, call).damage == CUT_OFF
 
 
 def _other(scene: Scene, call: int) -> Dump:

@@ -17,13 +17,14 @@ from backends.precision.compare.first import earliest, first_of
 from backends.precision.compare.judge import judge
 from backends.precision.compare.measured import with_tensors
 from backends.precision.compare.noise import noise
+from backends.precision.compare.opened import opened
 from backends.precision.compare.scene import scene
 from backends.precision.compare.spec import numbers_of, pairs_of
 from backends.precision.compare.state import State, after, allowances
 from backends.precision.compare.structure import structure
 from backends.precision.compare.table import Table
 from backends.precision.dump.dump import ROLES
-from backends.precision.dump.layout import places
+from backends.precision.dump.layout import one_root, places
 from backends.precision.dump.pairs import pairs
 from backends.precision.dump.read import read_dump
 from studio.errors import StudioError
@@ -66,6 +67,7 @@ class _Comparing:
         self.firsts: list[tuple[First, int, int]] = []
         self.states: dict[int, State] = {}
         self.notes: list[dict[str, Any]] = []
+        self.compared = 0
         self.again = self._golden_again()
 
     def work(self) -> First | None:
@@ -79,6 +81,8 @@ class _Comparing:
         asked = self.spec.compared
         steps, ranks = numbers_of(asked.step_numbers), numbers_of(asked.rank_numbers)
         sides = (places(self.spec.sides.target), places(self.spec.sides.golden))
+        for side in sides:
+            one_root(side)
         found = [
             pair for pair in pairs(*sides, pairs_of(asked.pairs))
             if (not steps or pair.step in steps) and (not ranks or pair.rank in ranks)
@@ -99,8 +103,7 @@ class _Comparing:
         return {pair.target.folder: pair.golden for pair in both if pair.target and pair.golden}
 
     def _compare(self, pair: Pair) -> None:
-        target, golden = self._read(pair.target), self._read(pair.golden)
-        self._check_frameworks(target, golden)
+        target, golden = opened(pair, self._note)
         corrected = remembered.matches(remembered.place_of(self.run), remembered.mark(target.calls, golden.calls))
         found = scene(target, golden, corrected)
         measures: Array | None = None
@@ -110,21 +113,8 @@ class _Comparing:
                 self._note("precision.compare.tensors_failed", count=failed)
         if not ((found.calls.target >= 0) & (found.calls.golden >= 0)).any():
             raise StudioError("precision.compare.no_calls_common", target=target.level, golden=golden.level)
+        self.compared += int((~np.isnan(found.distance)).sum())
         self._judge(pair, found, measures)
-
-    def _read(self, place: Place | None) -> Dump:
-        assert place is not None  # chosen so
-        dump = read_dump(place)
-        if dump.damage:
-            self._note("precision.compare.damaged_dump", place=str(place.folder), skipped=dump.skipped)
-        return dump
-
-    def _check_frameworks(self, target: Dump, golden: Dump) -> None:
-        one, other = target.framework, golden.framework
-        if one and other and one != other:
-            raise StudioError("precision.compare.frameworks", target=one, golden=other)
-        if not target.calls or not golden.calls:
-            raise StudioError("precision.compare.empty", place=str((golden if target.calls else target).place.folder))
 
     def _judge(self, pair: Pair, found: Scene, measures: Array | None) -> None:
         again = self.again.get(found.golden.place.folder)
@@ -181,6 +171,8 @@ class _Comparing:
 
     def _end(self) -> First | None:
         found = earliest(self.firsts)
+        if found is None and not self.compared:
+            raise StudioError("precision.compare.no_values")
         first = None
         if found is not None:
             first, calls, rows = found

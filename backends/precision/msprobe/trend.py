@@ -56,6 +56,19 @@ def read_trends(path: Path) -> Trends:
     )  # fmt: skip
 
 
+def recorded(path: Path, rank: int) -> dict[int, tuple[int, ...]]:
+    """Of each metric the targets that have values of a rank. Raises StudioError."""
+    with opened(path) as connection:
+        _statistics(connection, path)
+        rows = connection.execute(
+            "SELECT DISTINCT metric_id, target_id FROM trend_data WHERE rank = ? ORDER BY 1, 2 LIMIT ?", (rank, MOST)
+        )
+        found: dict[int, list[int]] = {}
+        for metric, target in rows:
+            found.setdefault(int(metric), []).append(int(target))
+    return {metric: tuple(targets) for metric, targets in found.items()}
+
+
 def series(
     path: Path, target: int, metric: int, rank: int, statistic: str = "norm"
 ) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SUFFIX = ".vis.db"
 TARGET, GOLDEN = "NPU", "Bench"
 MOST_CHILDREN = 100_000
+DEEPEST = 1000
 COLUMNS = "node_name, node_type, up_node, sub_nodes, precision_index, overflow_level, matched_node_link"
 
 
@@ -95,6 +96,23 @@ def first_error(path: Path, step: int, rank: int) -> Node | None:
         )
         row = rows.fetchone()
     return None if row is None else _node(row)
+
+
+def ancestors(path: Path, step: int, rank: int, side: str, name: str) -> tuple[str, ...]:
+    """The nodes that a node is in, outermost first. Raises StudioError."""
+    found: list[str] = []
+    with opened(path) as connection:
+        _check(connection, path)
+        while len(found) < DEEPEST:
+            row = connection.execute(
+                "SELECT up_node FROM tb_nodes WHERE step = ? AND rank = ? AND data_source = ? AND node_name = ?",
+                (step, rank, side, found[-1] if found else name),
+            ).fetchone()
+            above = text(row[0]) if row else ""
+            if not above or above in found:
+                break
+            found.append(above)
+    return tuple(reversed(found))
 
 
 def details(path: Path, step: int, rank: int, side: str, name: str) -> Details:
