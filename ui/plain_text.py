@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtGui import Qt
 
 
 def plain_tip(text: str) -> str:

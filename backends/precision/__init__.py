@@ -20,7 +20,7 @@ FEATURE = Feature(
             name="compare",
             spec=CompareSpec,
             work="backends.precision.compare.work:compare",
-            answer="backends.precision.compare.work:answer",
+            answer="backends.precision.compare.answer:answer",
         ),
         Action(
             name="config-check",

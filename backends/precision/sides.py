@@ -41,6 +41,8 @@ class Side:
 def opened(comparison: Path) -> Comparison:
     """Of a run of `compare`. Raises StudioError."""
     run = runs.open_run(comparison)
+    if run.asked.command != "compare":
+        raise StudioError("precision.rule.no_comparison")
     return columns.open_comparison(run.folder / FOLDER)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from backends.launch.capture.state import Rank
 
 SECRET = "hunter2-7fe1"
+ODD = "项目 空格 🧪"  # msprobe takes no such path
+LIBC = ctypes.CDLL(None)
 # Both go on until a file says that it is enough, and print each loss as the bits of a double.
 TORCH = """
 import os, pathlib, sys, time
@@ -85,8 +89,11 @@ class Training:
         if hooks:
             own["ASCEND_STUDIO_HOOKS"] = hooks
         line = (sys.executable, "train.py", *args)
+        env = {**os.environ, **own, **env}
         with (folder / "output.log").open("ab") as log:
-            self.child = subprocess.Popen(line, cwd=folder, env={**os.environ, **own, **env}, stdout=log, stderr=log)
+            self.child = subprocess.Popen(
+                line, cwd=folder, env=env, stdout=log, stderr=log, preexec_fn=_end_with_the_tests
+            )
 
     @property
     def losses(self) -> list[str]:
@@ -122,6 +129,11 @@ class Training:
         (self.folder / "enough").touch()
         return self.child.wait(120)
 
+    def end(self) -> None:
+        """However the tests went that share it."""
+        self.child.kill()
+        self.child.wait()
+
     def log(self) -> str:
         return (self.folder / "output.log").read_text(errors="replace")[-2000:]
 
@@ -130,6 +142,11 @@ class Training:
 
     def keys(self) -> list[str]:
         return [str(getattr(event, "key", "")) for event in last_events(self.folder)]
+
+
+def _end_with_the_tests() -> None:
+    """PR_SET_PDEATHSIG: also where those are killed, or a test fails that would have said that it is enough."""
+    LIBC.prctl(1, signal.SIGKILL)
 
 
 def operators(dump: Path) -> list[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ import numpy as np
 from PySide6.QtWidgets import QApplication
 
 from backends.launch.own.spec import OwnSpec
+from backends.precision.compare.comparison import EQUAL, EXPLAINED, FOLLOWS, MISSING, First
 from backends.precision.compare.spec import CompareSpec
 from backends.precision.config.spec import ConfigCheckSpec
 from backends.precision.losses.spec import LossesSpec
@@ -23,18 +26,22 @@ from studio.project import Project, make_runs_folder
 from tests.bench.stage import wait
 from tests.precision.block import BLOCK
 from tests.runs import ended
+from tests.ui.comparisons import made, many
 from ui.precision.views import CAPTURE, COMPARE, ENVIRONMENT, MEASURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from backends.precision.compare.comparison import Comparison
     from studio.run import Run
     from tests.shots.stage import Stage
     from ui.pages.precision import PrecisionPage
+    from ui.precision.compared import Compared
     from ui.shell import Shell
 
 RECORDED = ROOT / "tests" / "recorded" / "precision" / "dumps" / "torch_statistics"
 SIDES = ("golden", "target")
+AS_ON_THE_PAGE = {"capture_level": "mix", "capture_casts": True, "capture_task": "tensor"}
 LINES = {"golden": ("python", "train.py"), "target": ("python", "train.py", "--cast", "1")}
 
 
@@ -60,7 +67,7 @@ def _train(project: Path, side: str, whole: bool) -> Run:
     line = LINES[side] if whole else ("python", "-c", "pass")
     values: dict[str, Any] = {"line": line, "workdir": project, "python": Path(sys.executable)}
     if whole:
-        values |= {"capture": "dump", "capture_level": "mix", "config_pack": True}
+        values |= {"capture": "dump", "capture_steps": 2, "config_pack": True, **AS_ON_THE_PAGE}
     run = _run(project, "script", OwnSpec(), **values)
     if not whole:
         shutil.copytree(RECORDED, run.folder / "artifacts" / "captures" / "101112-dump-ab12")
@@ -133,8 +140,66 @@ def picking(shell: Shell, stage: Stage) -> None:
 def compared(shell: Shell, stage: Stage) -> None:
     page = _page(shell, stage.precision, COMPARE)
     _read(page)
+    page.latest.read_compared(page.latest.comparisons[0])
     page.compare.show_result()
+    wait(lambda: _is_of_dumps(page.compare.compared), 20)
     page.compare.view.go_to_first()
+
+
+def _is_of_dumps(found: Compared | None) -> bool:
+    return found is not None and any(one.target is not None for one in found.comparison.passes)
+
+
+def tensors(shell: Shell, stage: Stage) -> None:
+    """The pictures of the first call that follows, or of what stands in for them."""
+    compared(shell, stage)
+    view = _page(shell, stage.precision, COMPARE).compare.view
+    found = view.comparison
+    assert found is not None
+    after = max(0, found.first.call if found.first else 0)
+    name = next(one for one in found.names[after:] if one.startswith("Functional.linear"))
+    view.selection.select(found.names.index(name))
+    wait(lambda: view.operator.pictures.pictures() is not None or view.operator.pictures.deeper.isVisible(), 20)
+    bar = view.operator.area.verticalScrollBar()
+    bar.setValue(bar.maximum())
+
+
+def _put_together(found: Comparison) -> Callable[[Shell, Stage], None]:
+    """A comparison of no dumps: what is rare, or too much to capture."""
+
+    def show(shell: Shell, stage: Stage) -> None:
+        page = _page(shell, stage.precision, COMPARE)
+        _read(page)
+        assert page.compare.compared is not None
+        page.compare.show_compared(replace(page.compare.compared, comparison=found))
+
+    return show
+
+
+def _clean(shell: Shell, stage: Stage) -> None:
+    """Every call differs by rounding."""
+    verdicts = [EXPLAINED] * 240
+    errors = 10 ** np.random.default_rng(2).normal(-6.5, 0.3, len(verdicts))
+    _put_together(made(verdicts, errors=errors.tolist()))(shell, stage)
+
+
+def _of_ranks(shell: Shell, stage: Stage) -> None:
+    """Three steps of a long model with long names, in which a call is missing."""
+    names = [
+        f"Module.model.language_model.layers.{n % 30}.self_attention.core.FlashAttention.forward.{n}"
+        for n in range(600)
+    ]
+    names[400] += " 注意力🎉"
+    verdicts = [EQUAL] * 400 + [MISSING] + [FOLLOWS] * 199
+    first = First(
+        name=names[400], direction="forward", place="missing", index=0, step=2, rank=0, reason="missing", call=400,
+        before=400, source="/root/gpt/a very long folder/model.py:88",
+    )  # fmt: skip
+    errors = [0.0] * 400 + [math.nan] + [1e-3] * 199
+    backward = [n % 200 > 90 for n in range(600)]
+    _put_together(made(verdicts, errors=errors, names=names, first=first, passes=(0, 200, 400), backward=backward))(
+        shell, stage
+    )
 
 
 def modules(shell: Shell, stage: Stage) -> None:
@@ -181,6 +246,10 @@ STATES: tuple[tuple[str, Callable[[Shell, Stage], None]], ...] = (
     ("precision-empty", empty),
     ("precision-picking", picking),
     ("precision-compared", compared),
+    ("precision-tensors", tensors),
+    ("precision-clean", _clean),
+    ("precision-missing", _of_ranks),
+    ("precision-many", _put_together(many(100_000, 2))),
     ("precision-modules", modules),
     ("precision-capture", capture),
     ("precision-captured", captured),

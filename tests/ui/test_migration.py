@@ -32,8 +32,8 @@ from studio.events import Ended, Journal
 from studio.project import Project, make_runs_folder
 from studio.texts import t
 from tests.ui import looks
+from ui import editor
 from ui.curves.names import page_of, title_of
-from ui.migration import editor
 from ui.migration.check_lines import states_text
 from ui.migration.deciding import deciding
 from ui.migration.diff_rows import common_ends, differing, rows
@@ -665,7 +665,7 @@ def test_that_an_editor_is_asked_for_once_and_then_used(
     line = sheet.findChild(QLineEdit)
     assert line is not None
     line.setText(f"{program} +{{line}} {{path}}")
-    press_in(sheet, "migration.editor.keep")
+    press_in(sheet, "editor.keep")
     qtbot.waitUntil(lambda: told.exists() and bool(told.read_text()), timeout=10_000)
     assert told.read_text() == f"+8|{project / 'train.py'}|"
 

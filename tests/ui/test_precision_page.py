@@ -6,7 +6,6 @@ import json
 import math
 import os
 import shutil
-import sys
 import time
 import zipfile
 from typing import TYPE_CHECKING, Any
@@ -22,17 +21,15 @@ from backends.precision.compare.remembered import place_of
 from backends.precision.dump.layout import places
 from backends.precision.dump.read import read_dump
 from studio import run as runs
-from studio import schema, trust
+from studio import schema
 from studio.events import Ended, Journal, Metric
 from studio.places import ROOT
 from studio.project import Project, make_runs_folder
-from studio.run import outcome_of
-from tests.precision.block import BLOCK
 from tests.ui import looks
+from ui import editor
 from ui.curves.names import page_of, title_of
 from ui.dropped import recognise
 from ui.journey import steps
-from ui.migration import editor
 from ui.pages.precision import PrecisionPage
 from ui.precision.captures import captures_of, read_capture, words_of
 from ui.precision.issue_sheet import IssueSheet
@@ -354,47 +351,6 @@ def test_that_why_a_comparison_failed_is_told(
 
 
 # Capturing
-
-
-def test_that_an_own_training_is_captured_twice_and_the_cast_is_landed_on(
-    page: PrecisionPage, session: Session, qtbot: QtBot, tmp_path: Path
-) -> None:
-    """Everything by clicking: an unmodified script with a cast in one block, captured, compared. msprobe writes into no
-    folder whose name has other than plain letters."""
-    project = tmp_path / "gpt"
-    project.mkdir()
-    session.open_project(project)
-    (project / "train.py").write_text(BLOCK, encoding="utf-8")
-    page.tabs.setCurrentIndex(CAPTURE)
-    view = page.views.capture
-    assert not view.start.isEnabled()
-    line, python = view.own.boxes["line"].input, view.own.boxes["python"].input
-    for number, words in enumerate(("python train.py", "python train.py --cast 1")):
-        line.setPlainText(words)
-        python._line.setText(sys.executable)
-        python.edited.emit()
-        press(view, "precision_start_capture")
-        if number == 0:
-            assert view.consent.isVisible()
-            assert not session.listed
-            press(view.consent, "launch.trust")
-            assert trust.is_trusted(project)
-        qtbot.waitUntil(lambda number=number: session.look() or len(session.listed) == number + 1, timeout=10_000)
-        assert "--capture" in view.other.view.toPlainText()
-        qtbot.waitUntil(lambda: session.look() or outcome_of(session.listed[0][1]) == "done", timeout=90_000)
-        seen(page, qtbot, number + 1)
-    press(view, "precision_as_target_0")
-    page.tabs.setCurrentIndex(CAPTURE)
-    press(view, "precision_as_golden_1")
-    press(page, "precision_compare")
-    qtbot.waitUntil(lambda: session.look() or page.compare.compared is not None, timeout=60_000)
-    found = page.compare.compared
-    assert found is not None
-    first = found.comparison.first
-    assert first is not None
-    assert (first.step, first.direction) == (1, "forward")
-    assert "linear" in first.name or "blocks.1" in first.name
-    assert "train.py" in first.source
 
 
 def test_that_modules_are_ticked_in_a_tree_of_an_earlier_capture(

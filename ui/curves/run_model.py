@@ -8,6 +8,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 
 from studio.units import duration, number
 from ui.curves.names import state_name, title_of, when
+from ui.plain_text import plain_tip
 
 if TYPE_CHECKING:
     from studio.run import Glance, Run
@@ -89,7 +90,7 @@ class RunModel(QAbstractListModel):
         if role == Qt.ItemDataRole.CheckStateRole:
             return Qt.CheckState.Checked if run.name in self.colors else Qt.CheckState.Unchecked
         if role == Qt.ItemDataRole.ToolTipRole:
-            return str(run.folder)
+            return plain_tip(str(run.folder))
         if role == Qt.ItemDataRole.UserRole:
             return run, glance
         return None

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from backends.migration.certify.spec import CertifySpec
 from studio import schema
 from studio.texts import t
+from ui.cell_table import TableModel, table_view
 from ui.field_box import FieldBox
 from ui.migration.check_lines import CheckLines, states_text
 from ui.migration.proof_rows import edit_row, loss_row, operator_row
-from ui.migration.table import TableModel, table_view
 from ui.page_scroll import PageScroll
 from ui.widgets import GAP, Card, Chip, Elided, Sentence, button, mono_font, primary_button, text_button
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 
 from studio.texts import t
+from ui.plain_text import plain_tip
 
 if TYPE_CHECKING:
     from backends.migration.scan.overview import Heat
@@ -47,5 +48,6 @@ class FileModel(QAbstractListModel):
             return file.path if file else t("migration.all_files", n=len(self.files))
         if role == Qt.ItemDataRole.ToolTipRole and file:
             total = sum(file.places.values())
-            return t("migration.file_hint", path=file.path, places=total, effort=file.effort, advice=file.advice)
+            hint = t("migration.file_hint", path=file.path, places=total, effort=file.effort, advice=file.advice)
+            return plain_tip(hint)
         return None

@@ -8,6 +8,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 
 from ui.migration.names import place_text, rule_text, state_name
 from ui.migration.wanted import Wanted, searched, texts_fit
+from ui.plain_text import plain_tip
 
 if TYPE_CHECKING:
     from backends.migration.found import Found
@@ -80,5 +81,5 @@ class FindingModel(QAbstractListModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return f"{place_text(found)}, {state_name(found.state)}, {rule_text(found, 'title')}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{rule_text(found, 'title')}\n{place_text(found)}"
+            return plain_tip(f"{rule_text(found, 'title')}\n{place_text(found)}")
         return None

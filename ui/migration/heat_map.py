@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from studio.texts import t
 from ui import theme
 from ui.migration.tiles import Tile, tiles
+from ui.plain_text import plain_tip
 from ui.say import say
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class HeatMap(QWidget):
         if isinstance(event, QHelpEvent):
             number = self._number_at(event.pos())
             if number >= 0:
-                QToolTip.showText(event.globalPos(), hint_of(self.files[number]), self)
+                QToolTip.showText(event.globalPos(), plain_tip(hint_of(self.files[number])), self)
             return True
         return super().event(event)
 

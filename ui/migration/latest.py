@@ -11,7 +11,8 @@ from studio.errors import StudioError
 from studio.run import outcome_of
 from ui.asking import ask
 from ui.migration.applied import read_applied
-from ui.migration.results import LIVE, ended_runs, failure_of, read_opinion, read_proof, read_scan
+from ui.migration.results import read_opinion, read_proof, read_scan
+from ui.past_runs import LIVE, ended_runs, failure_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from studio.errors import StudioError
-from ui.migration import editor
-from ui.migration.editor_sheet import EditorSheet
+from ui import editor
+from ui.editor_sheet import EditorSheet
 
 if TYPE_CHECKING:
     from ui.pages.migration import MigrationPage

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout
 from backends.migration.official.tool import SCRIPT, find_tool
 from studio.texts import t
 from ui.asking import ask
+from ui.cell_table import ROW, Cell, TableModel, table_view
 from ui.migration.names import counted
-from ui.migration.table import ROW, Cell, TableModel, table_view
 from ui.widgets import Card, Sentence, label, text_button
 
 if TYPE_CHECKING:

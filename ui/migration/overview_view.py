@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QScrollArea, QStackedWidg
 from backends.migration.scan.overview import heat
 from studio.texts import has, t
 from studio.units import duration
+from ui.cell_table import Cell, TableModel, table_view
 from ui.migration.heat_map import HeatMap
 from ui.migration.names import TOKENS, state_of_one
 from ui.migration.opinion_card import OpinionCard
 from ui.migration.rich import without_code
 from ui.migration.support import mindspore_text, support_sign, support_text, support_token
-from ui.migration.table import Cell, TableModel, table_view
 from ui.widgets import GAP, Card, Elided, Sentence, label
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from studio.texts import t
 from ui import theme
 from ui.migration.deciding import Deciding
 from ui.migration.finding_delegate import elided, paint_ground
+from ui.plain_text import plain_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPainter
@@ -55,7 +56,7 @@ class PlanFiles(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return file.path if file else t("migration.all_files", n=len(self.files))
         if role == Qt.ItemDataRole.ToolTipRole and file:
-            return f"{file.path}\n{t(file.withdrawn)}" if file.withdrawn else file.path
+            return plain_tip(f"{file.path}\n{t(file.withdrawn)}" if file.withdrawn else file.path)
         if role == Qt.ItemDataRole.UserRole:
             return file, self.count(file)
         return None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from studio.texts import t
 from studio.units import number
-from ui.migration.table import Cell
+from ui.cell_table import Cell
 
 if TYPE_CHECKING:
     from backends.migration.certify.edits import Edit

@@ -15,8 +15,6 @@ from backends.migration.scan.fingerprint import fingerprints
 from backends.migration.scan.overview import Overview
 from backends.migration.scan.suppress import suppressed
 from studio.errors import StudioError
-from studio.events import Finding
-from studio.run import last_events, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
 
 FINDINGS, OVERVIEW = "artifacts/findings.json", "artifacts/overview.json"
 OPINION = "artifacts/second-opinion.json"
-LIVE = ("running", "unattended", "queued")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,22 +119,9 @@ def counts_of(findings: Iterable[Found]) -> dict[State, int]:
     return counts
 
 
-def ended_runs(listed: list[tuple[Run, Glance]], command: str) -> list[Run]:
-    """Newest first: those that did their work, whatever the answer was."""
-    return [run for run, glance in listed if run.asked.command == command and outcome_of(glance) in ("done", "no")]
-
-
 def newest(listed: list[tuple[Run, Glance]], commands: Iterable[str]) -> tuple[Run, Glance] | None:
     wanted = tuple(commands)
     return next(((run, glance) for run, glance in listed if run.asked.command in wanted), None)
-
-
-def failure_of(run: Run) -> StudioError:
-    """What a run that failed said last; where it said nothing, that its log may."""
-    findings = [one for one in last_events(run.folder) if isinstance(one, Finding)]
-    if findings:
-        return StudioError(findings[-1].rule, **findings[-1].args)
-    return StudioError("migration.failed", log=str(run.log))
 
 
 def read_proof(runs: list[Run]) -> Certificate | None:

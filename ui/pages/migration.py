@@ -24,11 +24,12 @@ from ui.migration.head import Head
 from ui.migration.latest import Latest
 from ui.migration.left_sheet import LeftSheet
 from ui.migration.opening import Opening
-from ui.migration.results import LIVE, Scan, counts_of, newest, scan_again
+from ui.migration.results import Scan, counts_of, newest, scan_again
 from ui.migration.starts import Starts
 from ui.migration.suppress_sheet import SuppressSheet
 from ui.migration.verdict import Verdict, since_text, verdict_sentence
 from ui.migration.views import CERTIFICATE, FINDINGS, OVERVIEW, Views
+from ui.past_runs import LIVE
 from ui.widgets import MARGIN, Empty, Sentence
 from ui.working import Working
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from backends.precision.compare.spec import CompareSpec, pairs_text
 from studio import schema
 from ui import actions
-from ui.migration.results import LIVE
+from ui.past_runs import LIVE
 from ui.precision.compared import state_of
 from ui.precision.going_on import GoingOn
 from ui.precision.head import Head

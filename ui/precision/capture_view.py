@@ -19,10 +19,10 @@ from studio.texts import t
 from ui.device import cards
 from ui.file_dialogs import ask_file
 from ui.launch.consent import Consent
-from ui.migration.results import last_line
 from ui.page_scroll import PageScroll
 from ui.precision.captured_card import CapturedCard
 from ui.precision.expected_card import ExpectedCard
+from ui.precision.last_training import as_last
 from ui.precision.other_side_card import OtherSideCard
 from ui.precision.probe_card import ProbeCard
 from ui.precision.spec_boxes import SpecBoxes
@@ -166,14 +166,13 @@ class CaptureView(QWidget):
 
     def show_project(self, project: Project | None) -> None:
         self.consent.hide()
-        spec = schema.with_value(OwnSpec(), "workdir", project.folder if project else Path())
-        self.own.show_spec(schema.with_value(spec, "line", last_line(self._session.listed) if project else ()))
+        self.own.show_spec(as_last(OwnSpec(), project, self._session.listed))
         self._judge()
 
     def take_last_line(self) -> None:
         """Where none was written yet, that of the last run."""
-        if not self.own.spec.program.line and (line := last_line(self._session.listed)):
-            self.own.show_spec(schema.with_value(self.own.spec, "line", line))
+        if self.own.spec == as_last(OwnSpec(), self._session.project, []):
+            self.own.show_spec(as_last(OwnSpec(), self._session.project, self._session.listed))
             self._judge()
 
     def _turn(self, _tab: int) -> None:
@@ -274,8 +273,12 @@ def _beside(made: QPushButton, other: QWidget) -> QWidget:
 
 
 def _planned() -> OwnSpec:
-    """Modules too, so that a comparison can be looked at by them."""
-    return schema.with_value(schema.with_value(OwnSpec(), "capture", "dump"), "capture_level", "mix")
+    """What lands on most with least: modules too, so that a comparison can be looked at by them; casts too, so that an
+    untraced one is a call of its own; one step, the first, before which both sides are the same."""
+    spec = OwnSpec()
+    for name, value in (("capture", "dump"), ("capture_level", "mix"), ("capture_casts", True), ("capture_steps", 1)):
+        spec = schema.with_value(spec, name, value)
+    return spec
 
 
 def _recipe() -> LaunchSpec:

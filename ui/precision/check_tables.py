@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from backends.precision.config.checked import PARTS
 from studio.texts import find, language, t
-from ui.migration.table import ROW, Cell, TableModel, table_view
+from ui.cell_table import Cell, TableModel, fit_height, table_view
 from ui.widgets import Card, Sentence, label
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class CheckTables(Card):
         model.show_rows([_cells(row) for row in part.rows])
         view = table_view(model, "precision_check_table", "precision.environment.tables", *range(2, len(heads)))
         model.setParent(view)
-        view.setFixedHeight(min(HIGHEST, HEAD + ROW * max(1, len(part.rows))))
+        fit_height(view, HIGHEST)
         if self._view is not None:
             self._view.hide()
             self._view.deleteLater()

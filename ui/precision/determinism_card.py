@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -11,11 +10,10 @@ from PySide6.QtWidgets import QHBoxLayout
 
 from backends.precision.determinism.spec import DeterminismSpec, code_of
 from backends.precision.determinism.work import advice
-from studio import schema
 from studio.texts import t
 from studio.units import number
-from ui.migration.results import last_line
-from ui.migration.table import Cell, TableModel, table_view
+from ui.cell_table import Cell, TableModel, fit_height, table_view
+from ui.precision.last_training import as_last
 from ui.precision.spec_boxes import SpecBoxes
 from ui.widgets import Card, Chip, Sentence, button, label
 
@@ -58,7 +56,6 @@ class DeterminismCard(Card):
         self._verdict, self._why, self._capture = Sentence(), Sentence(), Sentence()
         self.losses = TableModel(HEADS, frozenset({0, 1, 2, 3}))
         self._table = table_view(self.losses, "precision_determinism_losses", "precision.environment.losses", 1, 2, 3)
-        self._table.setFixedHeight(HEIGHT)
         self.body.addWidget(Sentence("precision.environment.determinism_text"))
         self.body.addWidget(self.boxes)
         last = QHBoxLayout()
@@ -72,14 +69,13 @@ class DeterminismCard(Card):
         self.show_result(None)
 
     def show_project(self, project: Project | None) -> None:
-        spec = schema.with_value(DeterminismSpec(), "workdir", project.folder if project else Path())
-        self.boxes.show_spec(schema.with_value(spec, "line", last_line(self._session.listed) if project else ()))
+        self.boxes.show_spec(as_last(DeterminismSpec(), project, self._session.listed))
         self._judge()
         self.show_result(None)
 
     def take_last_line(self) -> None:
-        if not self.boxes.spec.training.line and (line := last_line(self._session.listed)):
-            self.boxes.show_spec(schema.with_value(self.boxes.spec, "line", line))
+        if self.boxes.spec == as_last(DeterminismSpec(), self._session.project, []):
+            self.boxes.show_spec(as_last(DeterminismSpec(), self._session.project, self._session.listed))
             self._judge()
 
     def _judge(self) -> None:
@@ -123,6 +119,7 @@ class DeterminismCard(Card):
         self._why.setText(t(advice(found)) if found.first is not None else "")
         self._capture.setText(t(_capture_key(found)))
         self.losses.show_rows([_cells(row) for row in found.losses])
+        fit_height(self._table, HEIGHT)
 
 
 def _capture_key(found: Result) -> str:

@@ -65,7 +65,7 @@ class EnvironmentView(QWidget):
             sides.addWidget(side, 1)
         self.check = primary_button("precision.environment.start", "precision_check")
         self.check.clicked.connect(self._ask)
-        self._wants = Sentence("precision.environment.wants")
+        self._wants = Sentence()
         last = QHBoxLayout()
         last.addWidget(self._wants, 1)
         last.addWidget(self.check, 0, Qt.AlignmentFlag.AlignBottom)
@@ -102,7 +102,8 @@ class EnvironmentView(QWidget):
     def _judge(self) -> None:
         ready = self.golden.path is not None and self.target.path is not None
         self.check.setEnabled(ready and self.golden.path != self.target.path)
-        self._wants.setVisible(not self.check.isEnabled())
+        ready = self.check.isEnabled()
+        self._wants.setText(t("precision.environment.will" if ready else "precision.environment.wants"))
 
     def _ask(self) -> None:
         """Nothing of the user's code is run."""

@@ -15,9 +15,9 @@ from studio import schema, texts
 from studio.errors import StudioError, from_os
 from studio.events import Artifact
 from studio.run import last_events, outcome_of
+from ui import editor
 from ui.asking import ask
-from ui.migration import editor
-from ui.migration.editor_sheet import EditorSheet
+from ui.editor_sheet import EditorSheet
 from ui.precision.issue_sheet import IssueSheet
 from ui.precision.msprobe_menu import MsprobeMenu
 from ui.precision.report_menu import ReportMenu

@@ -12,7 +12,7 @@ from backends.launch.capture import state
 from studio.errors import StudioError
 from studio.run import outcome_of
 from ui.asking import ask
-from ui.migration.results import LIVE, ended_runs, failure_of
+from ui.past_runs import LIVE, ended_runs, failure_of
 from ui.precision.captures import captures_of
 from ui.precision.compared import read_compared
 from ui.precision.readers import FOLLOWED, READERS
@@ -70,14 +70,14 @@ class Latest(QObject):
             self._look_at_answer(command, listed)
 
     def look_again(self) -> None:
-        """A capture may have come to a run that has not changed otherwise."""
+        """A capture may have come to a run that has ended."""
         self._runs = None
         self._look_at_captures(self._session.listed)
 
     # Captures
 
     def _look_at_captures(self, listed: list[tuple[Run, Glance]]) -> None:
-        runs = tuple((run.name, glance.state) for run, glance in listed)
+        runs = tuple((run.name, _told_by(run, glance)) for run, glance in listed)
         if runs != self._runs:
             self._runs = runs
             ask(self, partial(captures_of, [run for run, _ in listed]), partial(self._captures_read, runs))
@@ -141,6 +141,13 @@ def _failed_capture(run: Run) -> StudioError | None:
     found = state.ranks(run.folder, asked.id).values() if asked is not None else ()
     said = next((one.finding for one in found if one.finding), None)
     return None if said is None else StudioError(said.rule, **said.args)
+
+
+def _told_by(run: Run, glance: Glance) -> str:
+    """What changes when captures are to be looked for: the run's state and, while it goes on, that of its capture."""
+    if glance.state not in LIVE or (asked := state.asked(run.folder)) is None:
+        return glance.state
+    return f"{glance.state} {[(rank, one.state) for rank, one in sorted(state.ranks(run.folder, asked.id).items())]}"
 
 
 def _has_answer(run: Run, glance: Glance) -> bool:

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 WIDTH, TREE, TENSORS = 780, 300, 150
 NAME, CHILDREN = Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
 RANGES = ((0.3, "precision.beside.pass", "good"), (0.6, "precision.beside.warning", "warning"))
-LEFT_OUT = ("type", "data_name", "requires_grad", "Requires_grad Consistent")
+VERDICT = ("Result", "Err_message")
+LEFT_OUT = (*VERDICT, "type", "data_name", "requires_grad", "Requires_grad Consistent")
 
 
 def levels(path: Path, step: int, rank: int, side: str, name: str) -> Levels | StudioError:
@@ -180,14 +181,15 @@ class GraphSheet(Popover):
         is_there = graph.first is not None and (step, rank, side) == (graph.step, graph.rank, visdb.TARGET)
         name = graph.first.name if is_there and graph.first is not None else ""
         self.tensors.setPlainText(t("precision.beside.nothing_below"))
-        self.model = GraphModel(graph.path, step, rank, side, name)
+        self._place = (graph.path, step, rank, side)
+        self.model = GraphModel(*self._place, name)
         self.model.setParent(self.tree)
         self.model.shown.connect(self._land)
         self.model.failed.connect(self._fail)
         self.tree.setModel(self.model)
         self.tree.header().setStretchLastSection(False)
         self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        self.tree.selectionModel().currentChanged.connect(partial(self._choose, (graph.path, step, rank, side)))
+        self.tree.selectionModel().currentChanged.connect(self._choose)
 
     def _land(self, index: QModelIndex) -> None:
         if index.isValid():
@@ -197,9 +199,9 @@ class GraphSheet(Popover):
             self.tree.expand(self.model.index(0, 0))
         self.tree.setFocus()
 
-    def _choose(self, place: Place, index: QModelIndex, _before: QModelIndex) -> None:
+    def _choose(self, index: QModelIndex, _before: QModelIndex) -> None:
         self._wanted = str(index.siblingAtColumn(0).data(NAME))
-        ask(self, partial(_details, place, self._wanted), partial(self._show_details, self._wanted))
+        ask(self, partial(_details, self._place, self._wanted), partial(self._show_details, self._wanted))
 
     def _show_details(self, name: str, found: str | StudioError) -> None:
         if name != self._wanted:
@@ -231,5 +233,6 @@ def _line(key: str, tensor: str, figures: dict[str, Any]) -> str:
     """'out 0  float32  [4, 6, 8]  Max 2.1 …', in msprobe's words."""
     item = tensor.partition(".")[2] or tensor
     dtype = str(figures.get("dtype", "")).removeprefix("torch.")
+    said = (str(figures[name]) for name in VERDICT if figures.get(name) not in (None, "", "[]"))
     shown = (f"{name} {value}" for name, value in figures.items() if name not in (*LEFT_OUT, "dtype", "shape"))
-    return "  ".join((t(key, item=item), dtype, str(figures.get("shape", "")), *shown))
+    return "  ".join((t(key, item=item), dtype, str(figures.get("shape", "")), *said, *shown))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QScrollArea, QVBoxLayout, QWidget
 
 from backends.precision.acc.work import told as alone_told
 from backends.precision.overflow.work import told as overflow_told
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ui.precision.msprobe_read import Graph, Read, Tables, Trend
 
 WIDTH, HEIGHT = 580, 520
+BAR = 14
 
 
 class MsprobeSheet(Popover):
@@ -54,20 +55,25 @@ class MsprobeSheet(Popover):
         self._fit()
 
     def _add_scrolled(self) -> None:
-        content = QWidget()
-        content.setProperty("role", "clear")
-        content.setLayout(self._parts)
-        self._parts.setContentsMargins(0, 0, 6, 0)
+        self._content = QWidget()
+        self._content.setProperty("role", "clear")
+        self._content.setLayout(self._parts)
+        self._parts.setContentsMargins(0, 0, 0, 0)
+        # Else sentences that wrap ask for the height that they would need in a narrow column.
+        self._parts.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setWidget(content)
+        self.area.setObjectName("precision_msprobe_scroll")
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setWidget(self._content)
         self.column.addWidget(self.area)
 
     def _fit(self) -> None:
         """As high as it must be, up to where it scrolls."""
         margins = self.column.contentsMargins()
-        room = WIDTH - margins.left() - margins.right() - 12
-        self.area.setFixedHeight(min(HEIGHT, self._parts.totalHeightForWidth(room) + 4))
+        room = WIDTH - margins.left() - margins.right() - BAR
+        height = self._parts.totalHeightForWidth(room)
+        self._content.setFixedSize(room, height)
+        self.area.setFixedHeight(min(HEIGHT, height + 2))
 
     # Its parts
 
@@ -79,7 +85,8 @@ class MsprobeSheet(Popover):
         self._sentence(counts(tables), "precision_msprobe_counts")
 
     def _add_overflow(self, found: Read) -> None:
-        self.check = button("precision.beside.check", "precision_overflow_check")
+        key = "precision.beside.check" if found.overflow is None else "precision.beside.check_again"
+        self.check = button(key, "precision_overflow_check")
         self.check.clicked.connect(self._want_overflow)
         self._head("precision.beside.overflow", self.check)
         if found.overflow is None:

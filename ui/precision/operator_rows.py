@@ -13,7 +13,6 @@ from backends.precision.compare.comparison import DIFFERS, EQUAL, EXPLAINED, EXT
 from studio.texts import t
 from ui import theme
 from ui.page_scroll import empty
-from ui.plain_text import plain_tip
 from ui.precision import row_text
 from ui.precision.row_text import NOTHING, figure, stat
 from ui.precision.verdict_mark import SIZE, TOKENS, mark_pixmap, word
@@ -193,5 +192,5 @@ def _cell(text: str, role: str) -> QLabel:
 
 def _number(value: float, role: str) -> QLabel:
     made = _cell(stat(value), role or "set")
-    made.setToolTip(plain_tip(repr(value)))
+    made.setToolTip(repr(value))
     return made

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 from backends.precision.dump.names import LIBRARIES, frames
 from studio.texts import t
 from ui.page_scroll import empty
+from ui.plain_text import plain_tip
 from ui.theme import mono_font
 from ui.widgets import Elided, Sentence, label
 
@@ -55,12 +56,12 @@ class OperatorStack(QWidget):
             self._column.addWidget(more)
 
     def _add(self, frame: Frame, number: int) -> None:
-        place = QPushButton(f"{PurePath(frame.file).name}:{frame.number}  {frame.function}")
+        place = QPushButton(f"{PurePath(frame.file).name}:{frame.number}  {frame.function}".replace("&", "&&"))
         place.setObjectName(f"precision_frame_{number}")
         place.setProperty("role", "text")
         place.setStyleSheet("QPushButton { text-align: left; padding: 1px 2px; }")
         place.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        place.setToolTip(t("precision.operator.open_source", path=frame.file, number=frame.number))
+        place.setToolTip(plain_tip(t("precision.operator.open_source", path=frame.file, number=frame.number)))
         place.clicked.connect(partial(self.source_wanted.emit, frame.file, frame.number))
         code = Elided(role="dim")
         code.setFont(mono_font(12))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox
 
+from ui.plain_text import plain_tip
 from ui.say import say
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent, QWheelEvent
 
-WHOLE = Qt.ItemDataRole.ToolTipRole
+WHOLE = Qt.ItemDataRole.UserRole + 1
 
 
 class PlaceBox(QComboBox):
@@ -32,6 +33,7 @@ class PlaceBox(QComboBox):
         for name, value in entries:
             self.addItem("", value)
             self.setItemData(self.count() - 1, name, WHOLE)
+            self.setItemData(self.count() - 1, plain_tip(name), Qt.ItemDataRole.ToolTipRole)
         self.setCurrentIndex(chosen)
         self._shorten()
 

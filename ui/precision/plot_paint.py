@@ -153,7 +153,11 @@ def _region_texts(region: Region, passes: tuple[Pass, ...]) -> tuple[str, ...]:
         return (direction,)
     one = passes[region.number]
     named = t("precision.view.pass", step=one.step, rank=one.rank)
-    return (f"{named} · {direction}", *((named,) if region.is_new else ()), direction)
+    if not region.is_new:
+        return (f"{named} · {direction}", direction)
+    is_step = len({other.rank for other in passes}) == 1
+    short = t("precision.view.only_step", step=one.step) if is_step else t("precision.view.only_rank", rank=one.rank)
+    return (f"{named} · {direction}", named, short)
 
 
 def _paint_calls(painter: QPainter, points: Points, scale: Scale, verdict: int) -> None:

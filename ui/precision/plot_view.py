@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from studio.texts import t
 from ui import theme
+from ui.plain_text import plain_tip
 from ui.precision.plot_paint import MARGIN_BOTTOM, MARGIN_LEFT, MARGIN_RIGHT, MARGIN_TOP, paint_plot
 from ui.precision.plot_points import Points
 from ui.precision.plot_scale import LANE, Scale, decades, moved, zoomed
@@ -284,7 +285,7 @@ class PlotView(QWidget):
             self._hovered = call
             self.update()
             if call >= 0:
-                QToolTip.showText(on_screen, self.text_of(call), self)
+                QToolTip.showText(on_screen, plain_tip(self.text_of(call)), self)
             else:
                 QToolTip.hideText()
 

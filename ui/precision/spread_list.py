@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 from studio.texts import t
 from ui import theme
 from ui.page_scroll import empty
+from ui.plain_text import plain_tip
 from ui.precision.row_text import figure
 from ui.precision.spread import Reached, spread
 from ui.precision.verdict_mark import mark_icon, word
@@ -54,9 +55,8 @@ class SpreadList(QWidget):
         name.setIconSize(QSize(12, 12))
         name.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         said = word(int(comparison.call_verdict[call]))
-        name.setToolTip(
-            t("precision.operator.reached_hint", name=comparison.names[call], verdict=said, n=reached.depth)
-        )
+        hint = t("precision.operator.reached_hint", name=comparison.names[call], verdict=said, n=reached.depth)
+        name.setToolTip(plain_tip(hint))
         name.setAccessibleName(f"{comparison.names[call]}, {said}")
         name.clicked.connect(partial(self.call_chosen.emit, call))
         error = label(role="hint")

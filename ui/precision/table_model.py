@@ -10,6 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from backends.precision.compare.comparison import MEASURES, NO_RESULT
 from studio.texts import t
 from ui import theme
+from ui.plain_text import plain_tip
 from ui.precision import row_text
 from ui.precision.row_order import COLUMNS, RowOrder, Wanted
 from ui.precision.verdict_mark import HINTS as VERDICT_HINTS
@@ -127,7 +128,8 @@ class TableModel(QAbstractTableModel):
         """The line above the rows of a module."""
         if column == "name" and role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             assert self.order is not None
-            return self.order.comparison.names[module] if module >= 0 else t("precision.view.no_module")
+            name = self.order.comparison.names[module] if module >= 0 else t("precision.view.no_module")
+            return plain_tip(name) if role == Qt.ItemDataRole.ToolTipRole else name
         if role == GROUP:
             return self._head(module, "name", Qt.ItemDataRole.DisplayRole)
         return None
@@ -144,8 +146,9 @@ def _of_row(comparison: Comparison, row: int, column: str, role: int, mono: QFon
     if role == Qt.ItemDataRole.DecorationRole:
         return mark_icon(int(comparison.verdict[row])) if column == "verdict" else None
     if role == Qt.ItemDataRole.ToolTipRole:
-        is_verdict = column == "verdict"
-        return t(VERDICT_HINTS[comparison.verdict[row]]) if is_verdict else row_text.cell(comparison, row, column)
+        if column == "verdict":
+            return t(VERDICT_HINTS[comparison.verdict[row]])
+        return plain_tip(row_text.cell(comparison, row, column))
     return None
 
 

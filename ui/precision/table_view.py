@@ -202,7 +202,7 @@ def _view(model: TableModel) -> QTableView:
     view.setShowGrid(False)
     view.setWordWrap(False)
     view.setIconSize(QSize(14, 14))
-    view.setTextElideMode(Qt.TextElideMode.ElideRight)
+    view.setTextElideMode(Qt.TextElideMode.ElideMiddle)
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)

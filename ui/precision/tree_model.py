@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from backends.precision.compare.comparison import EQUAL
+from backends.precision.compare.comparison import EQUAL, FIRST
 from backends.precision.dump.names import name_of
 from studio.texts import t
 from ui import theme
+from ui.plain_text import plain_tip
 from ui.precision.row_text import figure, golden_name, has_golden, has_target
 from ui.precision.verdict_mark import HINTS, TOKENS, word
 
@@ -90,7 +91,7 @@ class TreeModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(node, index.column())
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self._hint(node, index.column())
+            return plain_tip(self._hint(node, index.column()))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{self._text(node, index.column())}, {word(int(self.nodes.worst[node]))}"
         if role == Qt.ItemDataRole.ForegroundRole:
@@ -118,7 +119,19 @@ class TreeModel(QAbstractTableModel):
             return short_name(found.names[node]) if has_target(found, node) else t("precision.view.not_there")
         if column == GOLDEN:
             return short_name(golden_name(found, node)) if has_golden(found, node) else t("precision.view.not_there")
-        return figure(float(found.call_error[node])) if column == ERROR_COLUMN else word(int(found.call_verdict[node]))
+        return figure(float(found.call_error[node])) if column == ERROR_COLUMN else self._verdict(node)
+
+    def _verdict(self, node: int) -> str:
+        """Of a module in which the first divergence lies, that it does: its mark says so too."""
+        assert self.nodes is not None
+        assert self.comparison is not None
+        own = int(self.comparison.call_verdict[node])
+        return t("precision.view.holds_first") if self._holds_first(node) else word(own)
+
+    def _holds_first(self, node: int) -> bool:
+        assert self.nodes is not None
+        assert self.comparison is not None
+        return self.nodes.worst[node] == FIRST and self.comparison.call_verdict[node] != FIRST
 
     def _head(self, node: int) -> str:
         assert self.nodes is not None
@@ -144,7 +157,7 @@ class TreeModel(QAbstractTableModel):
         if node >= self.nodes.calls:
             return "dim"
         if column == VERDICT:
-            return TOKENS[self.comparison.call_verdict[node]]
+            return TOKENS[FIRST if self._holds_first(node) else self.comparison.call_verdict[node]]
         there = has_target if column == TARGET else has_golden
         if column in (TARGET, GOLDEN) and not there(self.comparison, node):
             return "faint"

@@ -13,7 +13,7 @@ from backends.precision.weights.spec import WeightsSpec
 from studio import schema
 from studio.texts import t
 from studio.units import number
-from ui.migration.table import Cell, TableModel, table_view
+from ui.cell_table import Cell, TableModel, fit_height, table_view
 from ui.precision.path_choice import PathChoice
 from ui.precision.spec_boxes import SpecBoxes
 from ui.widgets import Card, Chip, Sentence, button
@@ -66,7 +66,6 @@ class WeightsCard(Card):
         self.sentence = Sentence()
         self.rows = TableModel(HEADS, NUMBERS)
         self._table = table_view(self.rows, "precision_weights_table", "precision.more.weights", 0)
-        self._table.setFixedHeight(HEIGHT)
         last = QHBoxLayout()
         last.addStretch(1)
         last.addWidget(self.start)
@@ -127,6 +126,7 @@ class WeightsCard(Card):
         alone = [(name, MISSING) for name in found.missing] + [(name, EXTRA) for name in found.extra]
         rows = sorted(found.rows, key=lambda row: ORDER.index(row.state))
         self.rows.show_rows([*(_alone(*one) for one in alone), *(_cells(row) for row in rows)])
+        fit_height(self._table, HEIGHT)
 
 
 def sentence_of(found: Weights) -> str:

@@ -36,8 +36,7 @@ def align(target: Dump, golden: Dump, corrected: Mapping[str, str] | None = None
     """`corrected`: names of the target's calls, and of those that a person said they are. Forward calls are aligned by
     name, shapes and order; a backward call belongs to that of its forward call, whatever its number became."""
     found = _corrected(target, golden, corrected or {})
-    strict = tokens(target, golden, found)
-    loose = tokens(target, golden, found, strict=False)
+    strict, loose = tokens(target, golden, found)
     found |= dict(_forward(target, golden, strict, loose))
     found |= _backward(target, golden, found)
     found |= _in_gaps(found, loose)

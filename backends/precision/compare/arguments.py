@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from backends.precision.compare.distance import LARGEST
 from backends.precision.dump.dump import INPUT, KWARG
 
 if TYPE_CHECKING:
@@ -18,6 +19,17 @@ SAME = 1e-9
 OF_THE_MACHINE = re.compile(
     r"0x[0-9a-fA-F]{4,}|\b(cpu|cuda|npu|gpu|ascend|xpu|mps)\b(:\d+)?|generator|process_?group", re.I
 )
+
+
+_FINFO = {
+    "float64": (LARGEST["float64"], 2.0**-52, 2.0**-1022), "float32": (LARGEST["float32"], 2.0**-23, 2.0**-126),
+    "float16": (LARGEST["float16"], 2.0**-10, 2.0**-14), "bfloat16": (LARGEST["bfloat16"], 2.0**-7, 2.0**-126),
+}  # fmt: skip
+CONSTANTS = {
+    sign * value: (sign * (n + 1), dtype)
+    for dtype, values in _FINFO.items() for n, value in enumerate(values) for sign in (1, -1)
+}  # fmt: skip
+"""`finfo(dtype)`'s max, eps and tiny, and their negatives: which of them a number is, and of what dtype."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +58,7 @@ def differing(scene: Scene) -> dict[int, Differing]:
         theirs = scene.golden.value.get(j, "") if j >= 0 else ""
         if mine == theirs and _both_or_none(scene, row, i, j):
             continue
-        if not is_same(mine, theirs) and (_dtype(mine), _dtype(theirs)) not in scene.other_dtypes:
+        if not is_same(mine, theirs) and not _of_each_dtype(mine, theirs, scene.other_dtypes):
             found[row] = Differing(target=mine, golden=theirs)
     return found
 
@@ -64,6 +76,14 @@ def is_same(mine: str, theirs: str) -> bool:
     if one is not None and other is not None:
         return one == other or abs(one - other) <= SAME * max(abs(one), abs(other)) or (one != one and other != other)
     return bool(OF_THE_MACHINE.search(mine) and OF_THE_MACHINE.search(theirs))
+
+
+def _of_each_dtype(mine: str, theirs: str, pairs: frozenset[tuple[str, str]]) -> bool:
+    """A dtype, or a constant of it, where the sides have other dtypes everywhere."""
+    one, other = (CONSTANTS.get(_number(text) or 0.0, (0, "")) for text in (mine, theirs))
+    if one[0] and one[0] == other[0]:
+        return (one[1], other[1]) in pairs
+    return (_dtype(mine), _dtype(theirs)) in pairs
 
 
 def _dtype(text: str) -> str:

@@ -27,6 +27,15 @@ EPS = {
 }  # fmt: skip
 """The distance of 1 to the next larger number of a dtype: one ulp of 1; the unit roundoff is half of it."""
 
+LARGEST = {
+    "float64": 1.7976931348623157e308, "float32": 3.4028234663852886e38, "float16": 65504.0,
+    "bfloat16": 3.3895313892515355e38, "double": 1.7976931348623157e308, "float": 3.4028234663852886e38, "half": 65504.0,
+}  # fmt: skip
+"""The largest number of a dtype."""
+END = 2.0**-7
+"""How near, relative, to the largest number of its dtype a value is one that a mask is made of: `finfo(dtype).min`, and
+what a rounding in a sum before it makes of that."""
+
 HIDDEN = 0.25
 """Of an eps: the distance of tensors whose digests differ though their statistics do not."""
 
@@ -54,9 +63,9 @@ def largest(stats: Array) -> Array:
 
 
 def typical(stats: Array, sizes: Array) -> Array:
-    """rms; amax where there is no norm."""
-    rms = stats[:, NORM] / np.sqrt(sizes)
-    return np.asarray(np.where(np.isfinite(rms), rms, largest(stats)))
+    """rms; amax where there is no norm, or where elements that do not count (infinite ones) are in it."""
+    rms, amax = stats[:, NORM] / np.sqrt(sizes), largest(stats)
+    return np.asarray(np.where(np.isfinite(rms), np.minimum(rms, amax), amax))
 
 
 def distances(mine: Array, theirs: Array, sizes: Array) -> Array:
@@ -71,10 +80,24 @@ def distances(mine: Array, theirs: Array, sizes: Array) -> Array:
     with np.errstate(all="ignore"):
         found = np.where(mine == theirs, 0.0, np.abs(mine - theirs) / scale)
     known = ~np.isnan(mine) & ~np.isnan(theirs)
+    known[:, MEAN] &= ~(np.isinf(mine[:, (MAX, MIN)]) & np.isinf(theirs[:, (MAX, MIN)])).any(axis=1)
     # A norm that is infinite where no element is has overflowed by itself: msprobe takes it in the tensor's dtype.
     known[:, NORM] &= np.isfinite(mine[:, NORM]) & np.isfinite(theirs[:, NORM])
     found = np.where(known, np.where(np.isnan(found), np.inf, found), np.nan)
     return np.asarray(np.fmax.reduce(found, axis=1))
+
+
+def ends(mine: Array, theirs: Array, largest: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Both sides' statistics with infinity for extremes that are at the end of each side's own dtype, or beyond, on
+    both. Masks are made of `finfo(dtype).min`: -3.4e38 in float32 is what -1.8e308 is in float64, and one rounding more
+    makes -inf of it. `largest`: of each row the largest number of each side's dtype."""
+    found, others = mine.copy(), theirs.copy()
+    for column in (MAX, MIN):
+        one, other = mine[:, column], theirs[:, column]
+        at_end = (np.abs(one) >= (1 - END) * largest[0]) & (np.abs(other) >= (1 - END) * largest[1])
+        at_end &= np.sign(one) == np.sign(other)
+        found[at_end, column] = others[at_end, column] = np.copysign(np.inf, one[at_end])
+    return found, others
 
 
 def has_nan(side: Dump, rows: Array) -> Array:

@@ -10,7 +10,7 @@ from backends.precision.compare.comparison import First, Where
 from backends.precision.compare.tokens import BACKWARD
 from backends.precision.compare.walk import key_of
 from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, OUTPUT, PARAMETER, ROLES
-from backends.precision.dump.names import source_of
+from backends.precision.dump.names import name_of, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -124,6 +124,8 @@ def _of_event(scene: Scene, judged: Judged, structure: Structure, event: Event, 
     cause = _of_one_capture(scene, judged, structure, event) if reason == "input_untraced" else None
     if cause is not None:
         reason, args = "input_by_other", {**args, "other": name_at(scene, cause)}
+    elif reason == "input_untraced":
+        reason, args = _by_name(scene, judged, event, args)
     return First(
         name=name_at(scene, event.call), direction=_direction(scene, event.call), place=_where(scene, row),
         index=index_of(scene, row), step=step, rank=rank, reason=reason, args=args, call=event.call, row=row,
@@ -136,6 +138,24 @@ def _of_one_capture(scene: Scene, judged: Judged, structure: Structure, event: E
     makers = (int(side[event.row]) for side in (judged.producer, judged.golden_producer))
     calls = (int(scene.rows.call[row]) for row in makers if row >= 0)
     return next((call for call in calls if call in structure.uncompared), None)
+
+
+def _by_name(scene: Scene, judged: Judged, event: Event, args: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """What a side alone ran between whatever made the input and the call: a capture may know such calls by name, without
+    their values (`Dump.untraced`)."""
+    makers = [int(side[event.row]) for side in (judged.producer, judged.golden_producer)]
+    begin = max((int(scene.rows.call[row]) + 1 for row in makers if row >= 0), default=event.call)
+    between = range(begin, event.call + 1)
+    mine, theirs = (
+        [name for call in between for name in side.untraced.get(int(places[call]), ())]
+        for side, places in ((scene.target, scene.calls.target), (scene.golden, scene.calls.golden))
+    )
+    for reason, names, others in (("input_by_extra", mine, theirs), ("input_by_missing", theirs, mine)):
+        apis = {name_of(name).api for name in others}
+        alone = [name for name in names if name_of(name).api not in apis]
+        if alone:
+            return reason, {**args, "other": ", ".join(alone[:3])}
+    return "input_untraced", args
 
 
 def _reason(scene: Scene, event: Event) -> str:

@@ -52,6 +52,7 @@ _KINKED = re.compile("relu|pool|clamp|clip|abs|^max|^min|hard|sort|topk|where|ma
 KINK = 8.0
 """More, for the backward of what has a kink: where noise carries an element over it, its gradient comes or goes."""
 _PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _KINDS)
+_MULTIPLIES = re.compile("lstm|gru|^rnn|attention")
 _RANDOM = re.compile("dropout|^rand|bernoulli|multinomial|normal_$|uniform_$|^normal$|exponential_")
 
 
@@ -66,6 +67,12 @@ def kind_of(api: str) -> Kind:
 def growth_of(api: str, *, forward: bool) -> float:
     growth = GROWTH[kind_of(api)]
     return growth if forward else growth * BACKWARD * (KINK if _KINKED.search(api.lower()) else 1.0)
+
+
+@lru_cache(maxsize=1 << 14)
+def multiplies(api: str) -> bool:
+    """Matrices, as all it does or first of all."""
+    return kind_of(api) is Kind.PRODUCT or _MULTIPLIES.search(api.lower().rpartition(".")[2]) is not None
 
 
 @lru_cache(maxsize=1 << 14)

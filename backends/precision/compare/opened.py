@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backends.precision.dump.read import read_dump
 from studio.errors import StudioError
@@ -20,17 +20,17 @@ CUT_OFF = "precision.dump.damaged"
 
 
 def opened(pair: Pair, note: Told) -> tuple[Dump, Dump]:
-    """The target's and the golden side's dump, without values where one side captured the structure alone. `note` takes
-    the key and the arguments of what is to be told. Raises StudioError where the two cannot be compared."""
+    """The target's and the golden side's dump. `note` takes the key and the arguments of what is to be told. Raises
+    StudioError where the two cannot be compared."""
     assert pair.target is not None
     assert pair.golden is not None
     target, golden = (_read(place, note) for place in (pair.target, pair.golden))
     if target.framework and golden.framework and target.framework != golden.framework:
         raise StudioError("precision.compare.frameworks", target=target.framework, golden=golden.framework)
-    if "structure" not in (target.task, golden.task):
-        return target, golden
-    note("precision.compare.structure_only")
-    return _without_values(target), _without_values(golden)
+    for one, other in ((target, golden), (golden, target)):
+        if one.task == "structure" != other.task:
+            raise StudioError("precision.compare.structure_only", place=str(one.place.folder))
+    return target, golden
 
 
 def _read(place: Place, note: Told) -> Dump:
@@ -51,14 +51,6 @@ def _tell_damage(dump: Dump, note: Told) -> None:
         note("precision.compare.damaged_dump", place=place, skipped=dump.skipped)
     else:
         note("precision.compare.unclean_dump", place=place)
-
-
-def _without_values(dump: Dump) -> Dump:
-    none: dict[str, Any] = {
-        name: getattr(dump, name)[:0]
-        for name in ("call", "role", "kind", "item", "dtype", "shape", "stats", "has_stats", "needs_grad")
-    }
-    return replace(dump, **none, value={}, digest={}, file={})
 
 
 def _writable(dump: Dump) -> Dump:

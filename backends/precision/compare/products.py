@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.precision.compare.growth import LOW, rounding
-from backends.precision.compare.kinds import Kind, kind_of
+from backends.precision.compare.kinds import multiplies
 from backends.precision.dump.dump import NORM, OUTPUT
 
 if TYPE_CHECKING:
@@ -28,34 +28,35 @@ AT_RANDOM = 8.0
 
 def product_error(scene: Scene) -> float:
     """TEN_BITS where the products of one side are rounded to that, else 0."""
-    quiet, all_of_them = _errors(scene)
-    if len(all_of_them) < SIBLINGS or not quiet:
+    outputs = _outputs(scene)
+    differing = [row for row in outputs if scene.distance[row] > rounding(float(scene.eps[row]))]
+    if len(outputs) < SIBLINGS or len(differing) < MOST * len(outputs):
         return 0.0
-    so = [one for one in quiet if one[1]]
-    differing = [one for one in all_of_them if one > 0]
-    is_so = len(so) >= MOST * len(quiet) and len(differing) >= MOST * len(all_of_them)
-    return TEN_BITS if is_so else 0.0
+    quiet = [row for row in outputs if _is_quiet(scene, row)]
+    so = [row for row in quiet if _is_so(scene, row)]
+    return TEN_BITS if so and len(so) >= MOST * len(quiet) else 0.0
 
 
-def _errors(scene: Scene) -> tuple[list[tuple[float, bool]], list[float]]:
-    """Of products whose inputs agree, the output's distance and whether it may be the rounding; of all, by how much
-    they are beyond their own dtype's."""
-    rows = scene.rows
-    first = np.searchsorted(rows.call, np.arange(len(scene.names) + 1)).tolist()
-    quiet: list[tuple[float, bool]] = []
-    found: list[float] = []
-    for call, name in enumerate(scene.names):
-        if name.direction != "forward" or kind_of(name.type or name.api) is not Kind.PRODUCT:
-            continue
-        here = [row for row in range(first[call], first[call + 1]) if scene.is_tensor[row] and scene.eps[row] > 0]
-        output = next((row for row in here if rows.role[row] == OUTPUT), None)
-        if output is None or scene.eps[output] >= LOW or scene.odd[output]:
-            continue
-        far, own = float(scene.distance[output]), rounding(float(scene.eps[output]))
-        found.append(far - own)
-        if all(scene.distance[row] <= rounding(float(scene.eps[row])) for row in here if row != output):
-            quiet.append((far, own < far <= TEN_BITS and _is_at_random(scene, output)))
-    return quiet, found
+def _outputs(scene: Scene) -> list[int]:
+    """Of each product the row of its first output, where that is of more bits than 16 on both sides."""
+    there = np.flatnonzero((scene.rows.role == OUTPUT) & scene.is_tensor & (scene.eps > 0))
+    calls, first = np.unique(scene.rows.call[there], return_index=True)
+    names = [scene.names[call] for call in calls.tolist()]
+    is_product = [name.direction == "forward" and multiplies(name.type or name.api) for name in names]
+    rows = there[first][np.array(is_product, bool)]
+    return [int(row) for row in rows[(scene.eps[rows] < LOW) & ~scene.odd[rows]]]
+
+
+def _is_quiet(scene: Scene, output: int) -> bool:
+    """Its call's inputs agree."""
+    begin, end = np.searchsorted(scene.rows.call, scene.rows.call[output] + np.arange(2))
+    here = [row for row in range(begin, end) if scene.is_tensor[row] and scene.eps[row] > 0 and row != output]
+    return all(scene.distance[row] <= rounding(float(scene.eps[row])) for row in here)
+
+
+def _is_so(scene: Scene, row: int) -> bool:
+    """The difference may be the rounding to ten bits."""
+    return rounding(float(scene.eps[row])) < scene.distance[row] <= TEN_BITS and _is_at_random(scene, row)
 
 
 def _is_at_random(scene: Scene, row: int) -> bool:

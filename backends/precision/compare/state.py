@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -68,7 +69,7 @@ def kept(scene: Scene) -> list[int]:
     role = scene.rows.role
     there = scene.is_tensor & (scene.eps > 0) & (role != OUTPUT) & (role != GRADIENT)
     forward = np.array([name.direction == "forward" for name in scene.names] or [False])
-    return [int(row) for row in np.flatnonzero(there & forward[scene.rows.call])]
+    return [*np.flatnonzero(there & forward[scene.rows.call]).tolist()]
 
 
 def allowances(scene: Scene, before: State, step: int) -> dict[int, float]:
@@ -133,15 +134,18 @@ def _of_others(scene: Scene, parameters: set[int]) -> float:
 
 def _parameters(scene: Scene, rows: list[int]) -> set[int]:
     """By their values, which a module names as its own, or by their places in functions that are known."""
-    roles, mine = scene.rows.role, scene.mine
-    named = set(mine[roles == PARAMETER].tolist()) - {0}
-    return {row for row in rows if int(mine[row]) in named or _is_weight(scene, row)}
+    roles, items, mine = scene.rows.role[rows].tolist(), scene.rows.item[rows].tolist(), scene.mine[rows].tolist()
+    named = set(scene.mine[scene.rows.role == PARAMETER].tolist()) - {0}
+    names = map(scene.names.__getitem__, scene.rows.call[rows].tolist())
+    texts = scene.rows.items
+    return {
+        row for row, name, role, item, value in zip(rows, names, roles, items, mine, strict=True)
+        if value in named or _is_weight(name.api, name.type, role, texts[item])
+    }  # fmt: skip
 
 
-def _is_weight(scene: Scene, row: int) -> bool:
-    name = scene.names[scene.rows.call[row]]
-    if name.type or scene.rows.role[row] > INPUT + 1:
-        return bool(scene.rows.role[row] == PARAMETER)
-    item = scene.rows.items[scene.rows.item[row]]
-    api = name.api.lower()
-    return next((item in items for pattern, items in WEIGHTS if pattern.search(api)), False)
+@lru_cache(maxsize=1 << 14)
+def _is_weight(api: str, module: str, role: int, item: str) -> bool:
+    if module or role > INPUT + 1:
+        return role == PARAMETER
+    return next((item in items for pattern, items in WEIGHTS if pattern.search(api.lower())), False)

@@ -46,6 +46,8 @@ class Structure:
 
 def structure(scene: Scene) -> Structure:
     alone = [n for n, (i, j) in enumerate(_pairs(scene)) if i < 0 or j < 0]
+    if not alone and not scene.calls.moved.any():
+        return Structure(odd=(), moved=(), uncompared=frozenset(), notes=())
     common = _common(scene)
     outside = frozenset(n for n in alone if _group(scene.names[n]) not in common or _is_cut_off(scene, n))
     left = [n for n in alone if n not in outside]

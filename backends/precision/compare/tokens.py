@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.precision.dump.dump import MAX, MIN, NORM, OUTPUT, TENSOR
+from backends.precision.dump.dump import INPUT, MAX, MIN, NORM, OUTPUT, TENSOR
 from backends.precision.dump.names import name_of
 
 if TYPE_CHECKING:
@@ -27,15 +27,17 @@ class _Numbers(dict[object, int]):
         return number
 
 
-def tokens(target: Dump, golden: Dump, fixed: Mapping[int, int], *, strict: bool = True) -> tuple[Array, Array]:
-    """A number for each call of both sides: of its kind, api and direction and, where `strict`, of the module it was
-    called in and the shapes of its tensors. What is `fixed` has a number that nothing else has."""
+def tokens(target: Dump, golden: Dump, fixed: Mapping[int, int]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Two numbers for each call of both sides: of its kind, api and direction, the module it was called in, and the
+    shapes of its tensors; and of the first three alone. What is `fixed` has a number that nothing else has."""
     numbers = _Numbers()
     inside = all((side.parents >= 0).any() for side in (target, golden))
-    sides = [_strict(side, numbers, inside) if strict else _loose(side, numbers) for side in (target, golden)]
-    for n, (i, j) in enumerate(fixed.items()):
-        sides[0][i] = sides[1][j] = -1 - n
-    return sides[0], sides[1]
+    loose = (_loose(target, numbers), _loose(golden, numbers))
+    strict = (_strict(target, loose[0], numbers, inside), _strict(golden, loose[1], numbers, inside))
+    for sides in (strict, loose):
+        for n, (i, j) in enumerate(fixed.items()):
+            sides[0][i] = sides[1][j] = -1 - n
+    return strict, loose
 
 
 def _loose(side: Dump, numbers: _Numbers) -> Array:
@@ -43,9 +45,9 @@ def _loose(side: Dump, numbers: _Numbers) -> Array:
     return np.array([numbers[name.kind, name.api, name.type, name.direction] for name in names], np.int64)
 
 
-def _strict(side: Dump, numbers: _Numbers, inside: bool) -> Array:
+def _strict(side: Dump, loose: Array, numbers: _Numbers, inside: bool) -> Array:
     """`inside`: both sides know in which module a call was."""
-    plain = _loose(side, numbers).tolist()
+    plain = loose.tolist()
     above = [name_of(call).api for call in side.calls] if inside else []
     modules = [above[parent] if inside and parent >= 0 else "" for parent in side.parents.tolist()]
     shapes = _shapes(side, numbers)
@@ -66,17 +68,19 @@ def is_backward(side: Dump) -> Array:
 
 
 def signatures(side: Dump) -> Array:
-    """Maximum, minimum and norm of each call's first output, NaN without: (calls, 3)."""
-    rows = np.flatnonzero((side.kind == TENSOR) & (side.role == OUTPUT))
-    calls, first = np.unique(side.call[rows], return_index=True)
-    found = np.full((len(side.calls), 3), np.nan)
-    found[calls] = side.stats[rows[first]][:, (MAX, MIN, NORM)]
+    """Maximum, minimum and norm of each call's first output and of its first input, NaN without: (calls, 2, 3)."""
+    found = np.full((len(side.calls), 2, 3), np.nan)
+    for place, role in enumerate((OUTPUT, INPUT)):
+        rows = np.flatnonzero((side.kind == TENSOR) & (side.role == role))
+        calls, first = np.unique(side.call[rows], return_index=True)
+        found[calls, place] = side.stats[rows[first]][:, (MAX, MIN, NORM)]
     return found
 
 
 def how_far(left: Array, right: Array) -> Array:
-    """Of signatures beside each other, between 0 (equal, or nothing known) and 1."""
+    """Of signatures beside each other, between 0 (equal, or nothing known) and 1: outputs and inputs each for
+    themselves, since a step that is missing changes all outputs behind it, and not what comes in."""
     with np.errstate(all="ignore"):
         scale = np.maximum(np.abs(left), np.abs(right))
         far = np.where(scale > 0, np.abs(left - right) / scale, 0.0)
-    return np.asarray(np.minimum(np.nan_to_num(far, nan=0.0).max(axis=1, initial=0.0), 1.0))
+    return np.asarray(np.minimum(np.nan_to_num(far, nan=0.0).max(axis=2, initial=0.0), 1.0).mean(axis=1))

@@ -18,6 +18,7 @@ from backends.precision.compare.distance import has_inf, has_nan, largest, typic
 from backends.precision.compare.growth import LOW, Size, cancelled, factors, kappa, rounding
 from backends.precision.compare.judge import Event, Judged
 from backends.precision.compare.kinds import GROWTH, Kind, growth_of, is_random, kind_of
+from backends.precision.compare.links import is_broken
 from backends.precision.compare.products import product_error
 from backends.precision.dump.dump import GRADIENT, MAX, MIN, OUTPUT, PARAMETER
 
@@ -42,6 +43,10 @@ RECENT = 64
 """How many outputs back the noise of what is not traced is taken from."""
 UNTRACED = 16.0
 """By how much what is not traced may let the noise grow."""
+UNEVEN = 4.0
+"""An update's noise sits in single elements: Adam makes a step of a gradient that is nothing but rounding. Of n
+elements, the norm and the mean hide sqrt(n) times what they show, of which a product of sqrt(n) summands shows its
+root: so many times the fourth root of n."""
 UPDATED = 1 / 8
 """Of what a parameter may differ by, where its gradients came from products of few bits: so many of its elements may
 have gone the other way without its statistics."""
@@ -59,6 +64,7 @@ class Walk:
 
     def __init__(self, scene: Scene, state: Mapping[int, float], noise: Array | None, known_error: float) -> None:
         rows, names = scene.rows, scene.names
+        self.scene = scene
         self.state = state
         self.first = np.searchsorted(rows.call, np.arange(len(names) + 1)).tolist()
         self.role, self.eps = rows.role.tolist(), scene.eps.tolist()
@@ -68,11 +74,14 @@ class Walk:
         self.same_size = (scene.size == scene.golden_size).tolist()
         self.noise = None if noise is None else np.nan_to_num(noise).tolist()
         self.unequal = scene.unequal.tolist()
+        self.unlike = _with_other_outputs(scene)
         self.product_error = max(product_error(scene), known_error)
         self.sizes = _sizes(scene)
         self.differing, self.bad = arguments.differing(scene), _bad(scene)
         self.calls = list(zip(scene.calls.target.tolist(), scene.calls.golden.tolist(), strict=True))
         self.apis = [name.type or name.api for name in names]
+        self.kinds = [kind_of(api) for api in self.apis]
+        self.is_made = ((rows.role == OUTPUT) | (rows.role == GRADIENT)).tolist()
         self.keys = [key_of(name) for name in names]
         self.is_forward = [name.direction == "forward" for name in names]
         self.parents = _parents(scene)
@@ -102,8 +111,8 @@ class Walk:
         if mine < 0 or theirs < 0:
             self._alone(call, rows, MISSING if mine < 0 else EXTRA)
             return
-        inputs = [row for row in rows if self.role[row] not in (OUTPUT, GRADIENT)]
-        outputs = [row for row in rows if self.role[row] in (OUTPUT, GRADIENT)]
+        inputs = [row for row in rows if not self.is_made[row]]
+        outputs = [row for row in rows if self.is_made[row]]
         begun = len(self.events)
         for row in inputs:
             self._input(call, row)
@@ -160,12 +169,16 @@ class Walk:
         self.coarse[row] = max([self.eps[row], *(self.coarse[one] for one in makers)])
         self.tainted[row] = bool(self.events) and any(self.tainted[one] for one in makers)
         self.hides[row] = max((self.hides[one] for one in makers), default=HIDES)
+        if self.state.get(row, 0.0) > 0:
+            self.hides[row] = max(HIDES, UNEVEN * self.sizes[row].elements ** 0.25)
         if row in self.state and self.product_error:
-            self.hides[row] = max(HIDES, UPDATED * self.state[row] / rounding(self.eps[row]))
+            self.hides[row] = max(self.hides[row], UPDATED * self.state[row] / rounding(self.eps[row]))
         is_state = row in self.state and not makers
         led = self.state[row] if is_state else COPIED * known if makers else UNTRACED * _most(self.recent)
         if not makers and not self.is_forward[call] and not self.is_back and self.sizes[row].elements == 1:
             led = 0.0  # the gradient of the loss itself
+        if len(makers) == 1 and is_broken(self.scene, row, makers[0], golden=mine >= 0, forward=self.is_forward[call]):
+            led = 0.0
         if not makers and not is_state and self._follows(row, led):
             led, self.tainted[row] = UNTRACED * _most(self.recent_tainted), True
         allowed = rounding(self.eps[row]) + led if self.eps[row] else 0.0
@@ -198,6 +211,8 @@ class Walk:
         )
         coarse = max([coarse, kept_coarse, *(self.coarse[row] for row in used)])
         tainted = tainted or (bool(self.events) and any(self.tainted[row] for row in inputs))
+        if not self.is_forward[call] and call in self.unlike:
+            self._leave_out(outputs)
         led_by = self._forward if self.is_forward[call] else self._backward
         self.is_back |= not self.is_forward[call]
         for row in outputs:
@@ -218,10 +233,15 @@ class Walk:
             levels = max((self.level[row] for row in rows), default=0.0)
             self.of_forward[self.keys[call]] = (levels, max((self.coarse[row] for row in rows), default=0.0))
 
+    def _leave_out(self, outputs: list[int]) -> None:
+        """Another kernel's backward is another function, with other results."""
+        for row in outputs:
+            self.is_tensor[row], self.distance[row] = False, float("nan")
+
     def _hides(self, call: int, used: list[int], cancels: float) -> float:
         """A softmax of large numbers is mostly ones and zeros, which show no error; nor does what is picked by them,
         until weights mix it."""
-        kind = kind_of(self.apis[call])
+        kind = self.kinds[call]
         if kind is Kind.SOFT:
             return max(HIDES, HIDES * cancels / HEAT)
         if not used or (kind is Kind.PRODUCT and any(row in self.state for row in used)):
@@ -232,7 +252,7 @@ class Walk:
         self, call: int, row: int, used: list[int], outputs: list[int], level: float, coarse: float
     ) -> tuple[float, float, float]:
         """What is allowed, the relative error that the inputs lead to, and κ."""
-        kind = kind_of(self.apis[call])
+        kind = self.kinds[call]
         f = factors(kind, [self.sizes[one] for one in used], self.sizes[row])
         led = self._hidden(max([level, *(one * self.level[i] for one, i in zip(f, used, strict=True))]), coarse)
         cancels = kappa(kind, f)
@@ -245,7 +265,7 @@ class Walk:
         cancels = cancelled([self.sizes[one] for one in used], siblings, self.sizes[row])
         levels = [self.level[i] for i in used] if used else [_most(self.recent)]
         led = cancels * self._hidden(max([level, *levels]), coarse)
-        kind = kind_of(self.apis[call])
+        kind = self.kinds[call]
         own = self._rounding(kind, max(coarse, self.eps[row]))
         return cancels * own + growth_of(self.apis[call], forward=False) * led, led, cancels
 
@@ -361,7 +381,7 @@ def _most(levels: list[float]) -> float:
 
 def _sizes(scene: Scene) -> list[Size]:
     """Of the golden side, else of the target."""
-    stats = np.where(np.isnan(scene.golden_stats), scene.stats, scene.golden_stats)
+    stats = np.where(np.isnan(scene.golden_ends), scene.ends, scene.golden_ends)
     amax, rms = largest(stats), typical(stats, scene.golden_size)
     with np.errstate(all="ignore"):
         spread = np.nan_to_num(stats[:, MAX] - stats[:, MIN], nan=0.0, posinf=0.0, neginf=0.0)
@@ -369,11 +389,17 @@ def _sizes(scene: Scene) -> list[Size]:
     return list(map(Size._make, zip(*columns, strict=True)))
 
 
+def _with_other_outputs(scene: Scene) -> set[int]:
+    """Calls of which one side has an output that the other lacks."""
+    rows = scene.rows
+    return {*rows.call[(rows.role == OUTPUT) & ((rows.target < 0) | (rows.golden < 0))].tolist()}
+
+
 def _bad(scene: Scene) -> dict[int, str]:
     """Rows where the target has NaN or infinity and the golden side has numbers."""
     here, there = has_nan(scene.target, scene.rows.target), has_nan(scene.golden, scene.rows.golden)
     nan = (here & ~np.isnan(scene.golden_stats)).any(axis=1) & ~there.any(axis=1)
-    inf = has_inf(scene.stats) & ~has_inf(scene.golden_stats) & ~there.any(axis=1)
+    inf = has_inf(scene.stats) & ~has_inf(scene.golden_ends) & ~there.any(axis=1)
     found = dict.fromkeys(np.flatnonzero(inf & scene.is_tensor).tolist(), "first_inf")
     return found | dict.fromkeys(np.flatnonzero(nan & scene.is_tensor).tolist(), "first_nan")
 

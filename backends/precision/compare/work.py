@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from backends.precision.compare import columns, remembered
-from backends.precision.compare.comparison import DIFFERS, EXTRA, FIRST, FOLDER, FOLLOWS, MISSING, NO_RESULT
+from backends.precision.compare.answer import write_answer
+from backends.precision.compare.comparison import EXTRA, FIRST, FOLDER, MISSING, NO_RESULT
 from backends.precision.compare.first import earliest, first_of
 from backends.precision.compare.judge import judge
-from backends.precision.compare.measured import with_tensors
 from backends.precision.compare.noise import noise
 from backends.precision.compare.opened import opened
 from backends.precision.compare.scene import scene
@@ -23,6 +23,7 @@ from backends.precision.compare.spec import numbers_of, pairs_of
 from backends.precision.compare.state import State, after, allowances
 from backends.precision.compare.structure import structure
 from backends.precision.compare.table import Table
+from backends.precision.compare.told import told
 from backends.precision.dump.dump import ROLES
 from backends.precision.dump.layout import one_root, places
 from backends.precision.dump.pairs import pairs
@@ -66,12 +67,14 @@ class _Comparing:
         self.table = Table()
         self.firsts: list[tuple[First, int, int]] = []
         self.states: dict[int, State] = {}
+        self.last: dict[int, Pair] = {}
         self.notes: list[dict[str, Any]] = []
         self.compared = 0
         self.again = self._golden_again()
 
     def work(self) -> First | None:
         chosen = self._chosen()
+        self.last = {pair.rank: pair for pair in chosen}
         for number, pair in enumerate(chosen):
             self._told(number, len(chosen))
             self._compare(pair)
@@ -107,7 +110,9 @@ class _Comparing:
         corrected = remembered.matches(remembered.place_of(self.run), remembered.mark(target.calls, golden.calls))
         found = scene(target, golden, corrected)
         measures: Array | None = None
-        if self.spec.compared.tensors == "auto":
+        if self.spec.compared.tensors == "auto" and target.file and golden.file:
+            from backends.precision.compare.measured import with_tensors  # not needed, and not cheap, for statistics
+
             found, measures, failed = with_tensors(found, self._tensor_told)
             if failed:
                 self._note("precision.compare.tensors_failed", count=failed)
@@ -122,11 +127,10 @@ class _Comparing:
         allowed = allowances(found, before, pair.step)
         measured = noise(found, read_dump(again)) if again else None
         judged = judge(found, allowed, measured, before.product_error)
-        self.states[pair.rank] = after(found, allowed, pair.step, judged.product_error)
-        if judged.product_error:
-            self._note("precision.compare.product_error")
+        if self.last[pair.rank] is not pair:
+            self.states[pair.rank] = after(found, allowed, pair.step, judged.product_error)
         common = structure(found)
-        for key, args in common.notes:
+        for key, args in told(found, judged, common):
             self._note(key, **args)
         begin = self.table.add(found, judged, pair.step, pair.rank, measures, self._msprobe(pair, found))
         first = first_of(found, judged, common, pair.step, pair.rank)
@@ -183,6 +187,7 @@ class _Comparing:
             if first.row >= 0:
                 comparison.columns["verdict"][first.row] = FIRST
         columns.write(comparison, self.run.folder / FOLDER)
+        write_answer(comparison, self.run)
         self.journal.write(Artifact(kind="comparison", path=FOLDER))
         return first
 
@@ -206,23 +211,3 @@ def _msprobe_names(found: Scene) -> list[str]:
         ".".join(filter(None, (calls[call], words[ROLES[role]], rows.items[item])))
         for call, role, item in zip(rows.call.tolist(), rows.role.tolist(), rows.item.tolist(), strict=True)
     ]
-
-
-def answer(run: Run) -> dict[str, Any]:
-    """What `--json` adds."""
-    try:
-        found = columns.open_comparison(run.folder / FOLDER)
-    except StudioError:
-        return {}
-    first = found.first
-    return {
-        "first_divergence": None if first is None else {
-            "name": first.name, "direction": first.direction, "place": first.place, "index": first.index,
-            "step": first.step, "rank": first.rank, "reason": first.reason, "source": first.source, "args": first.args,
-        },
-        "calls": len(found.names), "rows": len(found.verdict),
-        "differs": int(np.isin(found.verdict, (DIFFERS, FIRST)).sum()),
-        "follows": int((found.verdict == FOLLOWS).sum()),
-        "passes": [{"step": one.step, "rank": one.rank} for one in found.passes],
-        "notes": [note["key"] for note in found.notes],
-    }  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.precision.origin import run_around
-from studio import files
+from studio import files, processes
 from studio import run as runs
 from studio.errors import StudioError
 
@@ -32,9 +32,11 @@ def values(asked: dict[str, Any], step: int, task: str, level: str, targets: tup
 
 
 def origin_run(dump: Path) -> Run:
-    """Raises StudioError where the dump is from elsewhere, or from a command that is no training."""
+    """Raises StudioError where the dump is from elsewhere, also in a run that was brought here, or from a command that
+    is no training."""
     folder = run_around(dump)
-    if folder is None:
+    mark = processes.read_mark(folder / "worker.json") if folder is not None else None
+    if folder is None or mark is None or mark.place.host != processes.here().host:
         raise StudioError("precision.deeper.not_ours", folder=str(dump))
     run = runs.open_run(folder)
     if run.asked.command not in COMMANDS:

@@ -83,7 +83,7 @@ def described(code: bytes) -> Described:
     if len(code) > LONGEST:
         raise Refused
     try:
-        found = _Reader(code).run()
+        found = Reader(code).run()
     except (IndexError, KeyError, struct.error, UnicodeDecodeError, TypeError, ValueError):
         raise Refused from None
     if not isinstance(found, Described):
@@ -91,7 +91,7 @@ def described(code: bytes) -> Described:
     return found
 
 
-class _Reader:
+class Reader:
     """A stack machine over the few opcodes."""
 
     def __init__(self, code: bytes) -> None:
@@ -160,22 +160,22 @@ class _Reader:
 
     def reduce(self) -> None:
         args, name = self.stack.pop(), self.stack.pop()
-        self.stack.append(_rebuilt(name, args))
+        self.stack.append(rebuilt(name, args))
 
 
 CONSTANTS: dict[bytes, Any] = {b"N": None, b"\x88": True, b"\x89": False, b")": (), b"(": MARK, b"}": {}, b"]": []}
 
-OPCODES: dict[bytes, Callable[[_Reader], Any]] = {
+OPCODES: dict[bytes, Callable[[Reader], Any]] = {
     b"\x80": lambda reader: reader.take(1),
     b"\x95": lambda reader: reader.take(8),
     b"c": lambda reader: reader.stack.append(_known(reader.line(), reader.line())),
-    b"\x93": _Reader.stack_name,
+    b"\x93": Reader.stack_name,
     b"X": lambda reader: reader.text("<I"),
     b"\x8c": lambda reader: reader.text("<B"),
     b"K": lambda reader: reader.stack.append(reader.number("<B")),
     b"M": lambda reader: reader.stack.append(reader.number("<H")),
     b"J": lambda reader: reader.stack.append(reader.number("<i")),
-    b"\x8a": _Reader.long,
+    b"\x8a": Reader.long,
     b"q": lambda reader: reader.put(reader.number("<B")),
     b"r": lambda reader: reader.put(reader.number("<I")),
     b"\x94": lambda reader: reader.put(len(reader.memo)),
@@ -185,8 +185,8 @@ OPCODES: dict[bytes, Callable[[_Reader], Any]] = {
     b"\x85": lambda reader: reader.tuple_of(1),
     b"\x86": lambda reader: reader.tuple_of(2),
     b"\x87": lambda reader: reader.tuple_of(3),
-    b"Q": _Reader.storage,
-    b"R": _Reader.reduce,
+    b"Q": Reader.storage,
+    b"R": Reader.reduce,
 }
 
 
@@ -209,7 +209,7 @@ def _storage(found: Any) -> _Storage:
     return _Storage(dtype=STORAGES.get(kind.name, ""), key=key, elements=elements)
 
 
-def _rebuilt(name: Any, args: Any) -> Any:
+def rebuilt(name: Any, args: Any) -> Any:
     if not isinstance(name, _Name) or not isinstance(args, tuple):
         raise Refused
     if name.name == "OrderedDict" and not args:

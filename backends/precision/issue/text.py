@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from backends.precision.compare.comparison import VERDICTS
 from backends.precision.dump.dump import ROLES
-from backends.precision.dump.names import source_of
+from backends.precision.dump.names import LIBRARIES, frames, source_of
 from backends.precision.origin import VERSIONS, origin_of
 from backends.precision.sides import pass_of
 from studio.texts import t_in
@@ -123,8 +123,14 @@ def stack_of(comparison: Comparison, call: int) -> tuple[str, ...]:
     return comparison.stacks[index] if index >= 0 else ()
 
 
+def own_lines(stack: tuple[str, ...]) -> list[str]:
+    """Frames of the user's own code, each on one line; all of them where there is none."""
+    own = [line for line in stack if any(not LIBRARIES.search(frame.file) for frame in frames((line,)))]
+    return [" ".join(line.split()) for line in own or stack]
+
+
 def _stack(comparison: Comparison, call: int) -> Iterator[str]:
-    lines = "\n".join(" ".join(one.split()) for one in stack_of(comparison, call))
+    lines = "\n".join(own_lines(stack_of(comparison, call)))
     yield "```\n" + lines.replace("```", "'''") + "\n```"
 
 

@@ -19,6 +19,10 @@ FLOATS = {
 }  # fmt: skip
 """Bits of the significand with the one that is not stored, and the smallest exponent of a normal number (IEEE 754
 table 3.5; bfloat16: the upper half of a float32; OCP 8-bit floating point specification, table 1)."""
+STORED = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
+"""What lies in a file for dtypes that numpy lacks."""
+INFINITE = 0x7C00
+"""A float16 of these bits or more, but for the sign, is infinite or NaN."""
 
 
 def last_place(a: str, b: str) -> tuple[int, int]:
@@ -36,38 +40,53 @@ def is_wide(dtype: str) -> bool:
     return dtype in ("float64", "complex128", "int64", "uint64", "int32", "uint32")
 
 
-def widened(piece: Array, dtype: str) -> Array:
-    """A flat piece as numbers to compute with: halves as float32, a complex number as its two parts."""
+def stored(dtype: str) -> np.dtype[Any]:
+    """How its elements lie in a file. Raises TypeError where that is not known."""
+    return np.dtype(STORED.get(dtype, dtype)).newbyteorder("<")
+
+
+def widened(piece: Array, dtype: str, room: Array | None = None) -> Array:
+    """A flat piece of stored elements as numbers to compute with: float32 where that holds each value, a complex number
+    as its two parts. `room`: float32, at least as long, in which they may be written."""
+    room = np.empty(len(piece), np.float32) if room is None else room[: len(piece)]
     if piece.dtype == np.float32:
         return piece
-    if dtype == "bfloat16" and piece.dtype == np.uint16:
-        return bfloat16(piece)
     if piece.dtype.kind == "c":
         return np.ascontiguousarray(piece).view(piece.real.dtype)
-    return half(piece) if piece.dtype == np.float16 else piece
+    if dtype == "bfloat16" and piece.dtype == np.uint16:
+        return bfloat16(piece, room)
+    if dtype.startswith("float8") and piece.dtype == np.uint8:
+        return np.take(float8(dtype), piece, out=room, mode="clip")
+    if piece.dtype == np.float16:
+        return half(piece, room)
+    if piece.dtype.kind in "iub" and piece.dtype.itemsize <= 2:
+        room[:] = piece
+        return room
+    return piece
 
 
-def bfloat16(octets: Array) -> Array:
+def bfloat16(octets: Array, room: Array) -> Array:
     """uint16 as float32: the upper half of it."""
-    wide = octets.astype(np.uint32)
+    wide = room.view(np.uint32)
+    wide[:] = octets
     wide <<= np.uint32(16)
-    return wide.view(np.float32)
+    return room
 
 
-def half(piece: Array) -> Array:
-    """float16 as float32, three times as fast as numpy: exponent and fraction moved to their place, the exponent's
-    bias corrected by a product, which also is right for subnormal numbers."""
-    bits = piece.view(np.uint16).astype(np.uint32)
-    signs = bits & np.uint32(0x8000)
-    signs <<= np.uint32(16)
-    bits &= np.uint32(0x7FFF)
-    bits <<= np.uint32(13)
-    wide = bits.view(np.float32)
-    wide *= np.float32(2.0**112)
-    if np.maximum.reduce(wide, initial=0) >= 65536:  # infinity or NaN
-        return piece.astype(np.float32)
-    bits |= signs
-    return wide
+def half(piece: Array, room: Array) -> Array:
+    """float16 as float32, several times as fast as numpy: sign, exponent and fraction moved to their place, the
+    exponent's bias corrected by a product, which also is right for subnormal numbers."""
+    if np.maximum.reduce(piece.view(np.int16), initial=0) >= INFINITE or (
+        np.maximum.reduce(piece.view(np.uint16), initial=0) >= INFINITE | 1 << 15
+    ):
+        room[:] = piece
+        return room
+    bits = room.view(np.int32)
+    bits[:] = piece.view(np.int16)
+    bits <<= np.int32(13)
+    bits &= np.int32(~(7 << 28))  # of the sign, which fills what is above, one bit stays
+    room *= np.float32(2.0**112)
+    return room
 
 
 @lru_cache(maxsize=2)

@@ -21,6 +21,7 @@ from backends.precision.compare.comparison import (
 from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, OUTPUT, PARAMETER
 from backends.precision.issue.text import (
     number,
+    own_lines,
     place_text,
     rows_of,
     sentence,
@@ -111,7 +112,7 @@ class Report:
             yield f"<p><code>{said(source)}</code></p>"
             title = said(self.say("precision.report.stack"))
             yield f"<details><summary>{title}</summary><code>"
-            yield said("\n".join(" ".join(one.split()) for one in stack_of(found, call))) + "</code></details>"
+            yield said("\n".join(own_lines(stack_of(found, call)))) + "</code></details>"
 
     def _row(self, index: int) -> str:
         found = self.comparison

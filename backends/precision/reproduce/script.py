@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from backends.precision.sides import Side
 
 NAME = "reproduce.py"
-LEAST_LIMIT = 1e-6
-"""Where the comparison allows less: a handful of roundings in float32."""
 _HOLE = re.compile(r"\{(call!r|call|about|limit!r|recorded|arguments|function|sides)\}")
 
 
@@ -30,8 +27,9 @@ class Script:
     files: dict[str, tuple[str, ...]]
 
 
-def script(sides: tuple[Side, ...], allowed: float, about: str) -> Script:
-    """Raises StudioError where the dumps do not say enough to make the call again."""
+def script(sides: tuple[Side, ...], limit: float, about: str) -> Script:
+    """`limit`: of the distance from float64, as a part of the largest element. Raises StudioError where the dumps do
+    not say enough to make the call again."""
     first = sides[0]
     framework = first.framework or "torch"
     name = name_of(first.call)
@@ -42,10 +40,10 @@ def script(sides: tuple[Side, ...], allowed: float, about: str) -> Script:
         body, files[side.name] = _arguments(side)
         bodies.append(f'    if side == "{side.name}":\n        return {body}')
     recorded = {side.name: tuple(_outputs(side)) for side in sides}
-    limit = allowed if math.isfinite(allowed) and allowed > LEAST_LIMIT else LEAST_LIMIT
     fillings = {
-        "call": _in_text(first.call), "call!r": repr(first.call), "about": _in_text(about), "limit!r": repr(limit),
-        "recorded": repr(recorded), "arguments": "\n".join([*bodies, "    raise SystemExit(side)"]),
+        "call": _in_text(first.call), "call!r": repr(first.call), "about": _in_text(about),
+        "limit!r": repr(float(limit)), "recorded": repr(recorded),
+        "arguments": "\n".join([*bodies, "    raise SystemExit(side)"]),
         "function": function_of(name, framework, first.call), "sides": repr(tuple(side.name for side in sides)),
     }  # fmt: skip
     template = (ASSETS / "precision" / f"reproduce_{framework}.txt").read_text(encoding="utf-8")

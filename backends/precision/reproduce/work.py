@@ -6,7 +6,10 @@ import shutil
 import stat
 from typing import TYPE_CHECKING, Any
 
-from backends.precision.issue.text import figures, issue_text
+from backends.precision.compare.distance import eps_of
+from backends.precision.compare.growth import rounding
+from backends.precision.dump.dump import OUTPUT
+from backends.precision.issue.text import figures, issue_text, rows_of
 from backends.precision.reproduce.script import NAME, Script, script
 from backends.precision.sides import call_of, opened, sides_of
 from studio import files, texts
@@ -17,12 +20,15 @@ from studio.units import size
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from backends.precision.compare.comparison import Comparison
     from backends.precision.reproduce.spec import ReproduceSpec
     from backends.precision.sides import Side
     from studio.run import Run
 
 FOLDER = "artifacts/reproducer"
 ISSUE = "issue.md"
+SUMMED = 8
+"""Roundings of a sum of some hundred products: their errors grow as the root of their number."""
 LARGEST = 20 * 10**9
 """Octets of tensors that are copied: more is no reproducer that anybody could send."""
 
@@ -32,7 +38,7 @@ def reproduce(spec: ReproduceSpec, run: Run) -> Ended:
     comparison = opened(spec.chosen.comparison)
     call = call_of(comparison, spec.chosen.call)
     sides = sides_of(comparison, call)
-    made = script(sides, float(comparison.call_allowed[call]), figures(comparison, call, "en"))
+    made = script(sides, limit_of(comparison, call), figures(comparison, call, "en"))
     folder = spec.written.out if spec.written.out.parts else run.folder / FOLDER
     language = texts.language() if spec.written.report_language == "system" else spec.written.report_language
     issue = issue_text(comparison, call, language, NAME)
@@ -41,6 +47,13 @@ def reproduce(spec: ReproduceSpec, run: Run) -> Ended:
     journal.write(Artifact(kind="reproducer", path=str(folder / NAME)))
     journal.write(Note(key="precision.reproduce.done", args={"file": str(folder / NAME), "size": size(octets)}))
     return Ended(code=0)
+
+
+def limit_of(comparison: Comparison, call: int) -> float:
+    """What two kernels with the same inputs may differ by: some roundings of the output's dtype."""
+    rows = [row for row in rows_of(comparison, call) if comparison.role[row] == OUTPUT]
+    dtypes = [comparison.dtypes[dtype] for dtype in comparison.target_dtype[rows] if dtype >= 0]
+    return SUMMED * max((rounding(eps_of(dtype)) for dtype in dtypes), default=0.0)
 
 
 def write(made: Script, issue: str, sides: tuple[Side, ...], folder: Path) -> int:

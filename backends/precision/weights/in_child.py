@@ -12,7 +12,7 @@ from studio.errors import StudioError
 from studio.supervisor import STOP
 
 if TYPE_CHECKING:
-    from backends.precision.weights.stored import Stored
+    from backends.precision.dump.tensor_file import TensorFile
 
 SCRIPT = Path(__file__).parent / "child" / "save_weights.py"
 SPARE = 2 << 30
@@ -24,7 +24,7 @@ class Stopped(Exception):
     """The worker was asked to stop."""
 
 
-def through_torch(path: Path, target: Path, python: Path) -> dict[str, Stored]:
+def through_torch(path: Path, target: Path, python: Path) -> dict[str, TensorFile]:
     """The tensors, written to `target`. `python`: the interpreter that has torch. Raises StudioError and Stopped."""
     octets = SPARE + 4 * path.stat().st_size
     argv = [str(python), str(SCRIPT), str(path.absolute()), str(target), str(octets)]

@@ -14,13 +14,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from backends.precision.weights.stored import Stored, damaged, is_shape, octets_of
+from backends.precision.weights.stored import damaged, tensor
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from typing import BinaryIO
+
+    from backends.precision.dump.tensor_file import TensorFile
 
 VALUE = b"\x0a"
 """With what a checkpoint begins: field 1, a message."""
@@ -48,7 +50,7 @@ class _Part:
     segment: tuple[int, int]
 
 
-def read_ckpt(path: Path) -> dict[str, Stored]:
+def read_ckpt(path: Path) -> dict[str, TensorFile]:
     """In the order of the file; texts and hash tables that it may hold are left out. Raises StudioError where it is
     damaged, encrypted, or has a dtype that is not known."""
     try:
@@ -60,14 +62,14 @@ def read_ckpt(path: Path) -> dict[str, Stored]:
         raise damaged(path) from None
 
 
-def _joined(path: Path, parts: list[_Part]) -> dict[str, Stored]:
+def _joined(path: Path, parts: list[_Part]) -> dict[str, TensorFile]:
     of_tag: dict[str, list[_Part]] = {}
     for part in parts:
         of_tag.setdefault(part.tag, []).append(part)
     return {tag: _stored(path, found) for tag, found in of_tag.items()}
 
 
-def _stored(path: Path, parts: list[_Part]) -> Stored:
+def _stored(path: Path, parts: list[_Part]) -> TensorFile:
     dims, kind = parts[0].dims, parts[0].kind
     if any((part.dims, part.kind) != (dims, kind) for part in parts):
         raise _Broken
@@ -76,9 +78,7 @@ def _stored(path: Path, parts: list[_Part]) -> Stored:
     segments = tuple(part.segment for part in parts)
     octets = sum(size for _, size in segments)
     shape = () if dims == (0,) and octets else dims
-    if not is_shape(shape) or octets_of(DTYPES[kind], shape) != octets:
-        raise _Broken
-    return Stored(path=path, dtype=DTYPES[kind], shape=shape, segments=segments)
+    return tensor(path, DTYPES[kind], shape, segments)
 
 
 def _parts(file: BinaryIO) -> Iterator[_Part]:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from backends.precision.weights.stored import Stored, damaged, is_shape, octets_of
+from backends.precision.weights.stored import damaged, tensor
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from backends.precision.dump.tensor_file import TensorFile
 
 LONGEST_HEADER = 100 << 20
 """As in the library of Hugging Face."""
@@ -36,7 +38,7 @@ def is_safetensors(start: bytes) -> bool:
     return len(start) >= 9 and 2 <= int.from_bytes(start[:8], "little") <= LONGEST_HEADER and start[8:9] == b"{"
 
 
-def read_safetensors(path: Path) -> dict[str, Stored]:
+def read_safetensors(path: Path) -> dict[str, TensorFile]:
     """In the order of their data. Raises StudioError where the file is damaged or has a dtype that is not known."""
     try:
         with path.open("rb") as file:
@@ -61,12 +63,11 @@ def _decoded(text: bytes, path: Path) -> dict[str, _Entry]:
         raise damaged(path) from None
 
 
-def _stored(path: Path, entry: _Entry, data: int, size: int) -> Stored:
+def _stored(path: Path, entry: _Entry, data: int, size: int) -> TensorFile:
     dtype = DTYPES.get(entry.dtype)
     if dtype is None:
         raise StudioError("precision.weights.dtype", place=str(path), dtype=entry.dtype[:40])
     begin, end = entry.data_offsets
-    is_whole = 0 <= begin <= end <= size - data and is_shape(entry.shape)
-    if not is_whole or octets_of(dtype, entry.shape) != end - begin:
+    if not 0 <= begin <= end <= size - data:
         raise damaged(path)
-    return Stored(path=path, dtype=dtype, shape=entry.shape, segments=((data + begin, end - begin),))
+    return tensor(path, dtype, entry.shape, ((data + begin, end - begin),))

@@ -9,8 +9,9 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, cast
 
-from backends.precision.dump import container, opcodes, tensors
+from backends.precision.dump import container, opcodes
 from backends.precision.dump.opcodes import Described, Refused
+from backends.precision.dump.tensors import in_storage
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from backends.precision.dump.tensors import TensorFile
+    from backends.precision.dump.tensor_file import TensorFile
 
 NEEDS_TORCH = "precision.weights.needs_torch"
 """The key of the error for which the child is the answer."""
@@ -48,7 +49,7 @@ def _tensors(path: Path, file: BinaryIO) -> dict[str, TensorFile]:
     if "byteorder" in members and _content(file, members["byteorder"]) != b"little":
         raise Refused
     found = _described(_content(file, members["data.pkl"]))
-    return {name: tensors._in_storage(path, one, members[f"data/{one.key}"]) for name, one in found.items()}
+    return {name: in_storage(path, one, members[f"data/{one.key}"]) for name, one in found.items()}
 
 
 def _content(file: BinaryIO, member: container.Member) -> bytes:
@@ -76,7 +77,7 @@ def _flat(value: Any, name: str, depth: int) -> Iterator[tuple[str, Described]]:
         yield from _flat(one, f"{name}.{key}" if name else str(key), depth + 1)
 
 
-class _Reader(opcodes._Reader):
+class _Reader(opcodes.Reader):
     """A stack machine over more opcodes; every dictionary and list is one of its own."""
 
     def run(self) -> Any:
@@ -95,7 +96,7 @@ class _Reader(opcodes._Reader):
 
     def reduce(self) -> None:
         args, name = self.stack.pop(), self.stack.pop()
-        self.stack.append({} if name.name == "OrderedDict" and not args else opcodes._rebuilt(name, args))
+        self.stack.append({} if name.name == "OrderedDict" and not args else opcodes.rebuilt(name, args))
 
     def set_items(self) -> None:
         found = self.pop_to_mark()

@@ -255,6 +255,9 @@ class Watch:
         capture = self._own_capture()
         if capture is not None:
             capture.guarded(capture.cut_short)
+        folders = sys.modules.get("ascend_studio.captures_folder")
+        if folders is not None:
+            folders.leave()
 
 
 class Capture:
@@ -266,6 +269,7 @@ class Capture:
         self.start = start
         self.folder = os.path.join(watch.run, FOLDER, asked.id)
         self.manifest = os.path.join(self.folder, "rank%d.json" % watch.rank)
+        self.disks = [watch.run]  # folders that are written to
         self.values: Dict[str, Any] = {
             "state": "armed", "kind": asked.kind, "start": start, "steps": asked.steps, "done": 0,
             "task": asked.task, "level": asked.level, "stacks": asked.stacks, "targets": asked.targets,
@@ -297,22 +301,21 @@ class Capture:
             self._fail(refused.rule, **refused.args_of_rule)
         except Exception as error:
             if isinstance(error, OSError) and error.errno == 28:
-                full = no_space(self.watch.run, self.asked)
+                full = no_space(self)
                 self._fail(full.rule, **full.args_of_rule)
             else:
                 self._fail("capture.failed", reason=("%s: %s" % (type(error).__name__, error))[:300])
 
     def _fail(self, rule: str, **args: Any) -> None:
         self.is_over = True
-        self.tell(state="failed", rule=rule, args=args)
-        ascend_studio.finding(rule, "warning", kind=self.asked.kind, **args)
         if self.tool is not None and self.has_begun:
             with contextlib.suppress(Exception):
                 self.tool.abandon()
+        ascend_studio.finding(rule, "warning", kind=self.asked.kind, **args)
+        self.tell(state="failed", rule=rule, args=args)  # last: who waits for it finds everything else in its place
 
     def arm(self) -> None:
-        if free(self.watch.run) < self.asked.need + self.asked.margin:
-            raise no_space(self.watch.run, self.asked)
+        check_room(self)
         self.tell()
         self.note("capture.armed", start=self.start)
         self.tool = tool_for(self)
@@ -359,9 +362,9 @@ class Capture:
         path = os.path.relpath(self.tool.finish(), self.watch.run)
         self.is_over = True
         octets = self.tool.octets()
-        self.tell(state="done", octets=octets, path=path, writing=time.monotonic() - begun)
         ascend_studio.artifact(self.asked.kind, path)
         self.note("capture.done", octets=size_text(octets), path=path)
+        self.tell(state="done", octets=octets, path=path, writing=time.monotonic() - begun)
 
     def cut_short(self) -> None:
         if not self.has_begun or not self.values["done"]:
@@ -415,15 +418,26 @@ def world_size() -> int:
     return max(int(ascend_studio._setting(name, 1)) for name in names)
 
 
+def check_room(capture: Capture) -> None:
+    """Raises Refused where what is expected has no room."""
+    if _free(capture) < capture.asked.need + capture.asked.margin:
+        raise no_space(capture)
+
+
 def check_disk(capture: Capture) -> None:
     """Raises Refused where less is free than is to stay free."""
-    left = free(capture.watch.run)
+    left = _free(capture)
     if left < capture.asked.margin:
         raise Refused("capture.disk_low", free=size_text(left))
 
 
-def no_space(run: str, asked: Asked) -> Refused:
-    return Refused("capture.no_space", free=size_text(free(run)), wanted=size_text(asked.need + asked.margin))
+def no_space(capture: Capture) -> Refused:
+    wanted = capture.asked.need + capture.asked.margin
+    return Refused("capture.no_space", free=size_text(_free(capture)), wanted=size_text(wanted))
+
+
+def _free(capture: Capture) -> int:
+    return min(free(one) for one in capture.disks)
 
 
 def size_text(octets: float) -> str:

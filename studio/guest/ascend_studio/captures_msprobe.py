@@ -8,9 +8,10 @@ import contextlib
 import importlib
 import json
 import os
+import shutil
 import sys
 
-from ascend_studio import captures
+from ascend_studio import captures, captures_folder
 
 if False:
     from typing import Any, Dict, Iterator, List
@@ -29,13 +30,24 @@ class Dump:
 
     def __init__(self, capture: captures.Capture) -> None:
         self.capture = capture
-        self.config = os.path.join(capture.watch.run, captures.FOLDER, "msprobe.r%d.json" % capture.watch.rank)
         self.root: Any = None
         self.running = self.waiting = False
         self.begun = 0
         self.error: Any = None
         self.debugger: Any = None
         self.module = self._import()
+        self.folder = capture.folder  # where msprobe writes
+        self.config = os.path.join(capture.watch.run, captures.FOLDER, "msprobe.r%d.json" % capture.watch.rank)
+        if captures_folder.is_refused(self.folder):
+            self._write_elsewhere()
+
+    def _write_elsewhere(self) -> None:
+        asked = self.capture.asked
+        working = captures_folder.working(self.capture.watch.run, asked.need + asked.margin)
+        self.folder, self.config = os.path.join(working, asked.id), os.path.join(working, "msprobe.json")
+        os.makedirs(self.folder, exist_ok=True)
+        self.capture.disks.append(self.folder)
+        captures.check_room(self.capture)
 
     def _import(self) -> Any:
         try:
@@ -69,7 +81,7 @@ class Dump:
         only = {"scope": [], "list": asked.targets, "data_mode": [MODES.get(asked.direction, asked.direction)]}
         summary = "md5" if asked.task == "md5" else "statistics"
         settings: Dict[str, Any] = {
-            "task": "statistics" if asked.task == "md5" else asked.task, "dump_path": self.capture.folder,
+            "task": "statistics" if asked.task == "md5" else asked.task, "dump_path": self.folder,
             "rank": [], "step": [], "level": asked.level, "async_dump": False, "dump_enable": enabled,
             "statistics": {**only, "summary_mode": summary}, "tensor": only, "structure": only,
         }  # fmt: skip
@@ -112,7 +124,7 @@ class Dump:
     def between(self, step: int) -> None:
         self.hold()
         self.debugger.step()
-        self._rename()
+        self._keep()
         self.debugger.set_init_step(step)
         if self.capture.by_forward:
             self.waiting = True
@@ -135,18 +147,20 @@ class Dump:
         self.debugger.step()
         self._undo()
         self._switch_off()
-        self._rename()
+        self._keep()
         self._refuse_nothing()
         return str(self.capture.folder)
 
-    def _rename(self) -> None:
+    def _keep(self) -> None:
         """A training that goes on from a checkpoint says at the end of its first step which one that was."""
         was, self.begun = self.begun, self.capture.values["start"]
         if was != self.begun:
             os.rename(self._folder_of(was), self._folder_of(self.begun))
+        if self.folder != self.capture.folder:
+            captures_folder.move_steps(self.folder, self.capture.folder, self.capture.asked.margin)
 
     def _folder_of(self, step: int) -> str:
-        return os.path.join(self.capture.folder, "step%d" % step)
+        return os.path.join(self.folder, "step%d" % step)
 
     def _refuse_nothing(self) -> None:
         """Raises Refused where no name has any of the targets in it."""
@@ -165,7 +179,8 @@ class Dump:
         _remove_hooks(getattr(self.debugger.service, "hook_manager", None))
 
     def octets(self) -> int:
-        return int(captures.size_of(self.capture.folder))
+        folders = {self.folder, self.capture.folder}
+        return sum(int(captures.size_of(one)) for one in folders)
 
     def check(self) -> None:
         if self.error is not None:
@@ -180,6 +195,8 @@ class Dump:
         for do in (self._undo, self.debugger.stop, self.debugger.step, self._switch_off):
             with contextlib.suppress(Exception):
                 do()
+        if self.folder != self.capture.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _protect(self, collector: Any) -> None:
         """What msprobe raises where it keeps a tensor, for instance on a full disk, would go through the training's own

@@ -137,7 +137,7 @@ class Profile:
         self.session = None
         if not _ends_whole(making):  # a full disk: kineto does not say so
             os.remove(making)
-            raise captures.no_space(self.capture.watch.run, self.capture.asked)
+            raise captures.no_space(self.capture)
         os.replace(making, self.path)
         return self.path
 

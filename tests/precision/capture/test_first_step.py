@@ -11,9 +11,10 @@ import pytest
 
 from backends.launch.capture import state
 from studio import files
-from tests.guest.capturing import MINDSPORE, TORCH, Training, operators
+from tests.guest.capturing import MINDSPORE, ODD, TORCH, Training, operators
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from backends.launch.capture.state import Rank
@@ -33,6 +34,7 @@ def dumps(training: Training, found: Rank) -> dict[str, Path]:
 
 
 def planned(folder: Path, script: str, *args: str, hooks: str = "curves,captures", **values: object) -> Training:
+    folder.mkdir(exist_ok=True)
     request = {"id": "plan", "kind": "dump", "start": 1, "steps": 1, **values}
     state.plan_into(folder, state.Request(**request))  # type: ignore[arg-type]
     return Training(folder, script, *args, hooks=hooks)
@@ -48,12 +50,13 @@ def assert_losses_are_those_of(training: Training, plain: Training, steps: int) 
 
 
 @pytest.fixture(scope="session")
-def torch_training(tmp_path_factory: pytest.TempPathFactory) -> Training:
+def torch_training(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Training]:
     """One that is captured from its first forward on, with digests, and goes on."""
     folder = tmp_path_factory.mktemp("torch")
-    training = planned(folder, IN_PLACE, WIDTH, steps=2, task="md5", level="mix")
+    training = planned(folder / ODD, IN_PLACE, WIDTH, steps=2, task="md5", level="mix")
     assert training.captured("plan").state == "done", training.log()
-    return training
+    yield training
+    training.end()
 
 
 def test_that_a_dump_begins_with_the_first_forward_and_counts_steps_as_the_curves_do(torch_training: Training) -> None:
@@ -87,6 +90,7 @@ def test_that_only_what_was_asked_for_is_dumped(torch_training: Training) -> Non
     (path,) = dumps(torch_training, forward).values()
     assert operators(path) == ["Functional.linear.0.forward", "Module.0.Linear.forward.0"]
     assert len(list(path.parent.rglob("*.pt"))) == 8
+    assert files.read_json(path)["dump_data_dir"] == str(path.parent / "dump_tensor_data")
 
     backward = torch_training.capture(kind="dump", steps=1, targets=("linear.1",), direction="backward")
     (path,) = dumps(torch_training, backward).values()
@@ -111,20 +115,7 @@ def test_that_a_training_captured_from_its_first_step_has_the_losses_of_one_that
     assert_losses_are_those_of(torch_training, plain, 6)
 
 
-CASTS = TORCH.replace("net(torch.randn(4, 8))", "net(torch.randn(4, 8)).bfloat16().float()")
-
-
-def test_that_casts_are_dumped_where_they_are_asked_for(tmp_path: Path) -> None:
-    training = planned(tmp_path, CASTS, "16", casts=True)
-    (path,) = dumps(training, training.captured("plan")).values()
-    assert {"Tensor.bfloat16.0.forward", "Tensor.float.0.forward"} <= set(operators(path))
-    without = training.capture(kind="dump", steps=1)
-    (path,) = dumps(training, without).values()
-    assert not {one for one in operators(path) if one.startswith(("Tensor.bfloat16", "Tensor.float"))}
-    assert training.finish() == 0
-
-
-GOES_ON = TORCH.replace(
+GOES_ON = TORCH.replace("net(torch.randn(4, 8))", "net(torch.randn(4, 8)).bfloat16().float()").replace(
     "for step in range(1",
     """for one in net.parameters():
     optimizer.state[one] = {"step": torch.tensor(500.0), "exp_avg": one.detach() * 0, "exp_avg_sq": one.detach() ** 2}
@@ -132,24 +123,32 @@ for step in range(1""",
 )
 
 
-def test_that_a_training_that_goes_on_from_a_checkpoint_names_its_steps_as_its_curves_do(tmp_path: Path) -> None:
-    training = planned(tmp_path, GOES_ON, "16", steps=2)
+def test_that_steps_are_named_as_the_curves_do_and_casts_are_dumped_where_they_are_asked_for(tmp_path: Path) -> None:
+    """Of a training that goes on from a checkpoint."""
+    training = planned(tmp_path / ODD, GOES_ON, "16", steps=2, casts=True)
     found = training.captured("plan")
     assert (found.start, list(dumps(training, found))) == (501, ["step501", "step502"])
+    for path in dumps(training, found).values():
+        assert {"Tensor.bfloat16.0.forward", "Tensor.float.0.forward"} <= set(operators(path))
+    without = training.capture(kind="dump", steps=1)
+    (path,) = dumps(training, without).values()
+    assert not {one for one in operators(path) if one.startswith(("Tensor.bfloat16", "Tensor.float"))}
     assert training.finish() == 0
 
 
 def test_that_all_ranks_begin_with_their_first_forward(tmp_path: Path) -> None:
+    folder = tmp_path / ODD
+    folder.mkdir()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    state.plan_into(tmp_path, state.Request(id="plan", kind="dump", start=0))
+    state.plan_into(folder, state.Request(id="plan", kind="dump", start=0))
     whole = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    two = [Training(tmp_path, TORCH, "16", hooks="curves,captures", RANK=str(rank), **whole) for rank in range(2)]
+    two = [Training(folder, TORCH, "16", hooks="curves,captures", RANK=str(rank), **whole) for rank in range(2)]
     found = [two[0].captured("plan", rank) for rank in range(2)]
     assert [one.start for one in found] == [1, 1]
-    assert sorted(path.parent.name for path in tmp_path.rglob("dump.json")) == ["rank0", "rank1"]
-    (tmp_path / "enough").touch()
+    assert sorted(path.parent.name for path in folder.rglob("dump.json")) == ["rank0", "rank1"]
+    (folder / "enough").touch()
     assert [one.child.wait(60) for one in two] == [0, 0]
 
 
@@ -202,10 +201,12 @@ def test_that_of_an_optimizer_that_calls_the_model_itself_only_the_model_is_dump
 
 
 @pytest.fixture(scope="session")
-def mindspore_training(tmp_path_factory: pytest.TempPathFactory) -> Training:
-    training = planned(tmp_path_factory.mktemp("mindspore"), WITH_JIT, "pynative", steps=2, task="md5", level="mix")
+def mindspore_training(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Training]:
+    folder = tmp_path_factory.mktemp("mindspore") / ODD
+    training = planned(folder, WITH_JIT, "pynative", steps=2, task="md5", level="mix")
     assert training.captured("plan").state == "done", training.log()
-    return training
+    yield training
+    training.end()
 
 
 # What is compiled in the first step meets msprobe's wrappers, which the compiler cannot read.

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from backends.precision.compare.answer import answer
 from backends.precision.compare.columns import open_comparison
 from backends.precision.compare.comparison import FOLDER
 from backends.precision.compare.spec import CompareSpec
-from backends.precision.compare.work import answer, compare
+from backends.precision.compare.work import compare
 from studio import run as runs
 from studio import schema
 

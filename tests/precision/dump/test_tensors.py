@@ -21,6 +21,7 @@ from backends.precision.dump.in_child import opened, through_torch
 from backends.precision.dump.layout import places
 from backends.precision.dump.read import read_dump
 from backends.precision.dump.tensors import open_tensor
+from backends.precision.measure.formats import STORED, widened
 from studio.errors import StudioError
 from tests.precision.dump.recorded import DUMPS, folder_of
 from tests.precision.dump.save_tensors import NAMES
@@ -34,7 +35,9 @@ REAL_NPY = folder_of("mindspore_tensor") / "dump_tensor_data" / "Functional.conc
 
 
 def joined(path: Path, count: int) -> NDArray[Any]:
-    pieces = list(open_tensor(path).chunks(count))
+    found = open_tensor(path)
+    is_wide = found.dtype in STORED
+    pieces = [widened(piece, found.dtype) if is_wide else piece.copy() for piece in found.chunks(count)]
     assert all(len(piece) <= count for piece in pieces)
     return np.concatenate(pieces) if pieces else np.zeros(0)
 

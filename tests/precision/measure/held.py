@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from backends.precision.weights.stored import Stored
+from backends.precision.dump.tensor_file import TensorFile, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +31,9 @@ def held(values: Any, dtype: str = "") -> Held:
     return Held(array, dtype or array.dtype.name, array.shape)
 
 
-def in_file(path: Path, array: np.ndarray[Any, Any], dtype: str = "") -> Stored:
+def in_file(path: Path, array: np.ndarray[Any, Any], dtype: str = "") -> TensorFile:
     array.tofile(path)
-    return Stored(path=path, dtype=dtype or array.dtype.name, shape=array.shape, segments=((0, array.nbytes),))
+    return TensorFile(
+        path=path, dtype=dtype or array.dtype.name, shape=array.shape, strides=in_order(array.shape),
+        segments=((0, array.nbytes),),
+    )  # fmt: skip

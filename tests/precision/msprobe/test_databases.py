@@ -178,3 +178,27 @@ def test_that_what_msprobe_left_is_found_beside_dumps(tmp_path: Path) -> None:
         "compare_1.vis.db", "dump_data.trend.db", "compare_result_rank0_2026.csv"
     ]  # fmt: skip
     assert not found_beside(tmp_path / "nowhere" / "at all")
+
+
+def test_that_a_node_is_found_by_what_it_is_in() -> None:
+    assert visdb.ancestors(GRAPH, 0, 0, "NPU", "Functional.embedding.0.forward") == (
+        "DefaultModel", "Module.0.Embedding.forward.0",
+    )  # fmt: skip
+    assert visdb.ancestors(GRAPH, 0, 0, "NPU", "nobody") == ()
+
+
+def test_that_nodes_that_are_in_each_other_end(tmp_path: Path) -> None:
+    path = tmp_path / "round.vis.db"
+    shutil.copyfile(GRAPH, path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE tb_nodes SET up_node = ? WHERE node_name = 'DefaultModel'", (LINEAR,))
+    connection.close()
+    assert visdb.ancestors(path, 0, 0, "NPU", LINEAR)[-1].startswith("Module.1.linear1")
+
+
+def test_that_of_each_phase_the_recorded_tensors_are_named() -> None:
+    names = trend.read_trends(TREND)
+    found = trend.recorded(TREND, 0)
+    assert [names.metrics[metric] for metric in found] == ["forward"]
+    assert all(target in names.targets for targets in found.values() for target in targets)
+    assert trend.recorded(TREND, 7) == {}

@@ -14,7 +14,8 @@ from backends.launch.spec import LaunchSpec
 from backends.precision.deeper.again import origin_run, values
 from backends.precision.deeper.around import around
 from backends.precision.sides import call_of, opened
-from studio import schema
+from studio import processes, schema
+from studio import run as runs
 from studio.errors import StudioError
 from tests.precision.dump.recorded import json_of
 from tests.precision.signoff.made import compared
@@ -62,6 +63,19 @@ def test_that_a_dump_from_elsewhere_cannot_be_captured_again(tmp_path: Path) -> 
     done = command(tmp_path, "deeper", str(run.folder))
     assert done.returncode == 2
     assert "cannot be captured again" in done.stderr
+
+
+def test_that_a_run_of_another_host_is_not_run_on_this_one(tmp_path: Path) -> None:
+    run = runs.create(tmp_path, "script", schema.to_json(OwnSpec()))
+    dump = run.folder / "artifacts" / "captures" / "x" / "step1" / "rank0"
+    dump.mkdir(parents=True)
+    processes.write_mark(run.folder / "worker.json", os.getpid())
+    assert origin_run(dump).name == run.name
+    mark = json.loads((run.folder / "worker.json").read_text(encoding="utf-8"))
+    mark["place"]["host"] = "gpu-17"
+    (run.folder / "worker.json").write_text(json.dumps(mark), encoding="utf-8")
+    with pytest.raises(StudioError, match="its own host"):
+        origin_run(dump)
 
 
 def test_that_going_deeper_finds_a_cast_that_nobody_traced(tmp_path: Path) -> None:

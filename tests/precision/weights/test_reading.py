@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from backends.precision.measure.formats import STORED, widened
 from backends.precision.weights import in_child
 from backends.precision.weights.in_child import Stopped
 from backends.precision.weights.opened import open_weights
@@ -28,7 +29,8 @@ NO_PYTHON = Path("/nowhere/python")
 
 
 def whole(tensor: Tensor) -> np.ndarray[Any, Any]:
-    parts = [piece.copy() for piece in tensor.chunks(64)]
+    is_wide = tensor.dtype in STORED
+    parts = [widened(piece, tensor.dtype) if is_wide else piece.copy() for piece in tensor.chunks(64)]
     return np.concatenate(parts).reshape(tensor.shape) if parts else np.zeros(tensor.shape)
 
 

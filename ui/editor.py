@@ -63,4 +63,4 @@ def open_at(line: Sequence[str], path: Path, at: int) -> None:
             argv(line, path, at), stdin=quiet, stdout=quiet, stderr=quiet, cwd=path.parent, start_new_session=True
         )
     except (OSError, ValueError) as error:
-        raise StudioError("migration.editor.failed", editor=line[0], reason=str(error)) from error
+        raise StudioError("editor.failed", editor=line[0], reason=str(error)) from error

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit
 
 from studio.errors import from_os
 from studio.texts import t
-from ui.migration import editor
+from ui import editor
 from ui.popover import Popover
 from ui.widgets import Sentence, label, primary_button, retone
 
@@ -28,20 +28,20 @@ class EditorSheet(Popover):
     def __init__(self, owner: QWidget, session: Session, then: Callable[[tuple[str, ...]], object]) -> None:
         super().__init__(owner, "editor_sheet", 420)
         self._session, self._then = session, then
-        self.column.addWidget(label("migration.editor.title", "title"))
-        self.column.addWidget(Sentence("migration.editor.text"))
+        self.column.addWidget(label("editor.title", "title"))
+        self.column.addWidget(Sentence("editor.text"))
         self.field = QLineEdit(shlex.join(editor.chosen()))
-        self.field.setObjectName("migration_editor_line")
-        self.field.setAccessibleName(t("migration.editor.title"))
+        self.field.setObjectName("editor_line")
+        self.field.setAccessibleName(t("editor.title"))
         self.field.setPlaceholderText("code --goto {path}:{line}")
         self.field.textChanged.connect(self._judge)
         self.field.returnPressed.connect(self._keep)
         self.column.addWidget(self.field)
         self._found = Sentence()
         names = ", ".join(line[0] for line in editor.installed())
-        self._found.setText(t("migration.editor.found", names=names) if names else t("migration.editor.none_found"))
+        self._found.setText(t("editor.found", names=names) if names else t("editor.none_found"))
         self.column.addWidget(self._found)
-        self.keep = primary_button("migration.editor.keep", "migration.editor.keep")
+        self.keep = primary_button("editor.keep", "editor.keep")
         self.keep.clicked.connect(self._keep)
         self.column.addWidget(self.keep, 0, Qt.AlignmentFlag.AlignRight)
         self._judge()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from studio.texts import t
 from ui import theme
+from ui.plain_text import plain_tip
 from ui.say import say
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     Index = QModelIndex | QPersistentModelIndex
 
 ROW = 28
+HEAD = 46
 WIDEST = 220
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -78,7 +80,7 @@ class TableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return cell.text
         if role == Qt.ItemDataRole.ToolTipRole:
-            return cell.hint or cell.text
+            return plain_tip(cell.hint or cell.text)
         if role == Qt.ItemDataRole.ForegroundRole:
             return theme.color(cell.token)
         if role == Qt.ItemDataRole.FontRole and cell.is_mono:
@@ -90,6 +92,11 @@ class TableModel(QAbstractTableModel):
 
 def _order(cell: Cell) -> tuple[float, str]:
     return (0.0, cell.text.lower()) if cell.order is None else (cell.order, cell.text.lower())
+
+
+def fit_height(view: QTableView, highest: int) -> None:
+    """As high as its rows, at most `highest`."""
+    view.setFixedHeight(min(highest, HEAD + ROW * max(1, view.model().rowCount())))
 
 
 def table_view(model: TableModel, name: str, key: str, *stretched: int) -> QTableView:
