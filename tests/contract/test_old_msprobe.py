@@ -12,7 +12,7 @@ import pytest
 
 from backends.launch.capture import state
 from studio import files
-from tests.guest.capturing import TORCH, Training, operators
+from tests.guest.capturing import ODD, TORCH, Training, operators
 
 VERSIONS = ("8.3.3", "1.3.0")
 
@@ -37,11 +37,13 @@ def msprobe(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 def test_that_an_older_msprobe_dumps_from_the_first_step_with_the_same_settings(tmp_path: Path, msprobe: Path) -> None:
     request = state.Request(id="plan", kind="dump", start=1, steps=2, level="mix", task="md5", targets=("linear",))
-    state.plan_into(tmp_path, request)
-    training = Training(tmp_path, f"import sys\nsys.path.insert(0, {str(msprobe)!r})\n{TORCH}", "16")
+    folder = tmp_path / ODD
+    folder.mkdir()
+    state.plan_into(folder, request)
+    training = Training(folder, f"import sys\nsys.path.insert(0, {str(msprobe)!r})\n{TORCH}", "16")
     found = training.captured("plan")
     assert found.state == "done", training.log()
-    dumps = sorted((tmp_path / found.path).rglob("dump.json"))
+    dumps = sorted((folder / found.path).rglob("dump.json"))
     assert [path.parent.parent.name for path in dumps] == ["step1", "step2"]
     for path in dumps:
         data = files.read_json(path)["data"]

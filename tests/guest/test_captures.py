@@ -14,7 +14,7 @@ from backends.launch.capture import state
 from studio import files
 from studio.places import GUEST
 from studio.run import last_events
-from tests.guest.capturing import MINDSPORE, SECRET, TORCH, Training, operators, slices
+from tests.guest.capturing import MINDSPORE, ODD, SECRET, TORCH, Training, operators, slices
 from tests.runs import wait_for
 
 if TYPE_CHECKING:
@@ -110,20 +110,27 @@ def test_that_a_capture_leaves_room_on_the_disk(tmp_path: Path) -> None:
 
 
 def test_that_all_ranks_capture_the_same_steps(tmp_path: Path) -> None:
+    """The first ones of all, and later ones."""
+    folder = tmp_path / ODD
+    folder.mkdir()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
+    state.plan_into(folder, state.Request(id="plan", kind="dump", start=0))
     whole = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    two = [Training(tmp_path, TORCH, "16", hooks="curves,captures", RANK=str(rank), **whole) for rank in range(2)]
-    wait_for(lambda: len(state.ready(tmp_path)) == 2, 240)
+    two = [Training(folder, TORCH, "16", hooks="curves,captures", RANK=str(rank), **whole) for rank in range(2)]
+    found = [two[0].captured("plan", rank) for rank in range(2)]
+    assert [(one.state, one.start) for one in found] == [("done", 1), ("done", 1)]
+    assert sorted(path.parent.name for path in folder.rglob("dump.json")) == ["rank0", "rank1"]
+    wait_for(lambda: len(state.ready(folder)) == 2, 240)
     id = two[0].ask(kind="profile", steps=2)
     found = [two[0].captured(id, rank) for rank in range(2)]
     assert [one.state for one in found] == ["done", "done"]
     assert found[0].start == found[1].start
     only = two[0].captured(two[0].ask(id="only", kind="profile", ranks=(1,)), 1)
     assert only.state == "done"
-    assert list(state.ranks(tmp_path, "only")) == [1]
-    (tmp_path / "enough").touch()
+    assert list(state.ranks(folder, "only")) == [1]
+    (folder / "enough").touch()
     assert [one.child.wait(60) for one in two] == [0, 0]
 
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from backends.precision.compare.answer import answer
 from backends.precision.compare.spec import CompareSpec
-from backends.precision.compare.work import answer, compare
+from backends.precision.compare.work import compare
 from studio import run as runs
 from studio import schema
 from studio.errors import StudioError
@@ -53,7 +54,8 @@ class Cells(nn.Module):
     """A recurrent cell, called as often as there are letters."""
     def __init__(self, fault):
         super().__init__()
-        self.embed, self.cell, self.head, self.fault = nn.Embedding(30, 12), nn.GRUCell(12, 12), nn.Linear(12, 30), fault
+        self.embed, self.cell, self.head = nn.Embedding(30, 12), nn.GRUCell(12, 12), nn.Linear(12, 30)
+        self.fault = fault
 
     def forward(self, x):
         x, h, out = self.embed(x), torch.zeros(len(x), 12), []

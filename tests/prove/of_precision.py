@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from tests.planted.making import make
 from tests.planted.plants import every_noise, pairs
 from tests.planted.scoring import ask, ask_msprobe, table, tally
+from tests.prove.precision_journeys import journeys
 
 if TYPE_CHECKING:
     from tests.planted.scoring import Said
@@ -31,7 +32,11 @@ MISSES_ALLOWED = 2 / 30  # of noisy pairs; none of the clean ones, and no alarm 
 def prove() -> dict[str, Any]:
     kept = os.environ.get("ASCEND_STUDIO_DUMPS")
     with tempfile.TemporaryDirectory() as scratch:
-        return _examined(Path(kept or scratch, "dumps").absolute(), Path(scratch))
+        walked = journeys(Path(scratch))
+        print(*(f"{name:20} {said}" for name, said in walked.items()), sep="\n", file=sys.stderr, flush=True)
+        figures = _examined(Path(kept or scratch, "dumps").absolute(), Path(scratch))
+    passed = figures["passed"] and all(said == "right" for said in walked.values())
+    return {**figures, "passed": passed, "journeys": walked}
 
 
 def _examined(folder: Path, scratch: Path) -> dict[str, Any]:

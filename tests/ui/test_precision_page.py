@@ -20,8 +20,8 @@ from backends.launch.own.spec import OwnSpec
 from backends.precision.compare.remembered import place_of
 from backends.precision.dump.layout import places
 from backends.precision.dump.read import read_dump
+from studio import processes, schema
 from studio import run as runs
-from studio import schema
 from studio.events import Ended, Journal, Metric
 from studio.places import ROOT
 from studio.project import Project, make_runs_folder
@@ -198,6 +198,26 @@ def test_that_a_dropped_dump_becomes_the_side_that_is_missing(
     assert not looks.faults(page)
 
 
+def test_that_dumps_from_elsewhere_are_compared_without_a_project(
+    page: PrecisionPage, session: Session, qtbot: QtBot, tmp_path: Path
+) -> None:
+    session.open_project(None)
+    target = tmp_path / "npu 结果"
+    shutil.copytree(DUMPS / "torch_statistics", target)
+    (path,) = target.rglob("dump.json")
+    found = json.loads(path.read_text())
+    raise_linear(found["data"])
+    path.write_text(json.dumps(found))
+    pick = page.compare.pick
+    for side, folder in ((pick.target, target), (pick.golden, DUMPS / "torch_statistics")):
+        drop_on(side, folder)
+        qtbot.waitUntil(lambda side=side: side.capture is not None)
+    press(page, "precision_compare")
+    qtbot.waitUntil(lambda: session.look() or page.compare.compared is not None, timeout=60_000)
+    assert page.compare.is_result
+    qtbot.waitUntil(lambda: page.compare.view.operator.name.whole_text().startswith("Functional.linear"))
+
+
 def test_that_a_folder_without_a_dump_says_so(page: PrecisionPage, qtbot: QtBot, tmp_path: Path) -> None:
     side = page.compare.pick.target
     drop_on(side, tmp_path)
@@ -351,6 +371,36 @@ def test_that_why_a_comparison_failed_is_told(
 
 
 # Capturing
+
+
+def test_that_a_capture_is_offered_while_its_training_goes_on(
+    page: PrecisionPage, session: Session, project: Path, qtbot: QtBot
+) -> None:
+    spec = schema.with_value(schema.with_value(OwnSpec(), "line", ("python", "train.py")), "workdir", project)
+    run = runs.create(make_runs_folder(Project(folder=project)), "script", schema.to_json(spec), project)
+    journal = Journal(run.folder, 1)
+    journal.write(Metric(step=1, values={"loss": 2.0}))
+    processes.write_mark(run.folder / "worker.json", os.getpid())
+    (run.folder / "capture.json").write_text('{"id": "a", "kind": "dump"}')
+    session.look()
+    assert session.listed[0][1].state == "running"
+    assert page.views._captures == ()
+    shutil.copytree(DUMPS / "torch_statistics", run.folder / "artifacts/captures/a")
+    (run.folder / "artifacts/captures/a/rank0.json").write_text('{"state": "done", "kind": "dump"}')
+    journal.write(Metric(step=2, values={"loss": 1.0}))
+    seen(page, qtbot, 1)
+    assert page.views._captures[0].run is not None
+
+
+def test_that_a_training_begins_as_it_was_begun_last(page: PrecisionPage, put: Callable[..., Run]) -> None:
+    page.tabs.setCurrentIndex(CAPTURE)
+    run = put("", "--lr=1")
+    own = page.views.capture.own
+    assert own.spec.program.line == ("python", "train.py", "--lr=1")
+    own.set_value("line", ("python", "other.py"))
+    put("", "--lr=2")
+    assert own.spec.program.line == ("python", "other.py"), "what was written stays"
+    assert run.asked.command == "script"
 
 
 def test_that_modules_are_ticked_in_a_tree_of_an_earlier_capture(

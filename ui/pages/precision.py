@@ -124,8 +124,10 @@ class PrecisionPage(QWidget):
     def _use_side(self, side: str, capture: Capture) -> None:
         self.pick_others()
         pick = self.compare.pick
-        pair = {"target": pick.target.capture, "golden": pick.golden.capture, side: capture}
-        pick.show_pair(pair["target"], pair["golden"])
+        before = (pick.golden if side == "target" else pick.target).capture
+        other = before if before is not None and before.path != capture.path else self.views.like(capture)
+        pick.show_pair(*((capture, other) if side == "target" else (other, capture)))
+        pick.focus_first()
 
     def _compare_picked(self) -> None:
         if self.tabs.currentIndex() == COMPARE and not self.compare.is_result and self.compare.pick.compare.isEnabled():

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QTabBar, QVBoxLayout, QWidget
 
 from backends.launch.capture.spec import MODULES, targets_of
+from backends.launch.launchers import python_of as python_of_recipe
 from backends.launch.own.plan import code_of as code_of_own
 from backends.launch.own.plan import python_of
 from backends.launch.own.spec import OwnSpec
@@ -44,7 +45,7 @@ OWN, RECIPE = range(2)
 COMMANDS = ("script", "launch")
 WHAT = ("precision.more.own", "precision.more.recipe")
 OWN_ROWS = (("line",), ("workdir", "python"))
-RECIPE_ROWS = (("recipe", "mode", "device"), ("weights", "seed"))
+RECIPE_ROWS = (("recipe", "mode"), ("device", "seed"), ("weights", "steps"))
 PLANNED_ROWS = (
     ("capture_task", "capture_level", "capture_direction"),
     ("capture_at", "capture_steps", "capture_ranks"),
@@ -57,6 +58,7 @@ IMPLIED = {
     "python": "own_script.implied_python", "capture_at": "precision.more.implied_at",
 }  # fmt: skip
 SIDE = 380
+RECIPE_STEPS = 10
 
 
 class CaptureView(QWidget):
@@ -74,6 +76,9 @@ class CaptureView(QWidget):
         self._make_what()
         self._make_planned()
         self.captured, self.expected, self.other = CapturedCard(), ExpectedCard(), OtherSideCard()
+        # Above the fold, whatever is chosen below it.
+        self.expected.body.addWidget(self._wants)
+        self.expected.body.addWidget(self.start, 0, Qt.AlignmentFlag.AlignRight)
         self.probe = ProbeCard(on_npu=bool(cards()))
         self.captured.side_chosen.connect(self.side_chosen)
         row = QHBoxLayout()
@@ -91,7 +96,7 @@ class CaptureView(QWidget):
         column = QVBoxLayout(made)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP)
-        for card in (self._what, self._planned, self.captured):
+        for card in (self._what, self._planned):
             column.addWidget(card)
         column.addStretch(1)
         return made
@@ -103,7 +108,7 @@ class CaptureView(QWidget):
         column = QVBoxLayout(made)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP)
-        for card in (self.expected, self.probe, self.other):
+        for card in (self.expected, self.captured, self.probe, self.other):
             column.addWidget(card)
         column.addStretch(1)
         return made
@@ -145,11 +150,7 @@ class CaptureView(QWidget):
         self.start = primary_button("precision.more.start", "precision_start_capture")
         self.start.clicked.connect(self._ask)
         self._wants = Sentence()
-        last = QHBoxLayout()
-        last.addWidget(self._wants, 1)
-        last.addWidget(self.start, 0, Qt.AlignmentFlag.AlignBottom)
         self._planned.body.addWidget(self.planned)
-        self._planned.body.addLayout(last)
 
     # What is asked
 
@@ -247,9 +248,12 @@ class CaptureView(QWidget):
         spec = self.spec()
         self.expected.show_spec(spec, self._session.listed, self._session.folder)
         self.other.show_spec(None if wrong else spec)
+        self.other.setHidden(is_blank)
         project = str(self._session.project.folder) if self._session.project else ""
-        if isinstance(spec, OwnSpec) and not is_blank:
-            self.probe.show_python(python_of(spec, project))
+        if isinstance(spec, LaunchSpec):
+            self.probe.show_python(python_of_recipe(spec))
+        else:
+            self.probe.show_python(None if is_blank else python_of(spec, project))
 
     def sentence(self) -> str:
         return t("precision.more.sentence")
@@ -282,8 +286,8 @@ def _planned() -> OwnSpec:
 
 
 def _recipe() -> LaunchSpec:
-    """Operators are seen one by one in PyNative only."""
-    return schema.with_value(LaunchSpec(), "mode", "pynative")
+    """Operators are seen one by one in PyNative only; what comes behind the captured steps is not needed."""
+    return schema.with_value(schema.with_value(LaunchSpec(), "mode", "pynative"), "steps", RECIPE_STEPS)
 
 
 def _with_modules(captures: Sequence[Capture]) -> Capture | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ui.precision.captures import Capture
 
-MOST = 12
+MOST = 6
 
 
 class CapturedCard(Card):
@@ -59,20 +59,25 @@ class CapturedCard(Card):
         name, words = Elided(role="strong"), Elided(role="hint")
         name.setText(name_of(capture))
         words.setText(words_of(capture))
-        column = QVBoxLayout()
+        made = QWidget()
+        column = QVBoxLayout(made)
+        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(1)
         column.addWidget(name)
         column.addWidget(words)
-        made = QWidget()
-        row = QHBoxLayout(made)
-        row.setContentsMargins(0, 0, 0, 0)
+        column.addSpacing(5)
+        column.addLayout(self._buttons(number, capture))
+        return made
+
+    def _buttons(self, number: int, capture: Capture) -> QHBoxLayout:
+        row = QHBoxLayout()
         row.setSpacing(8)
-        row.addLayout(column, 1)
-        folder = text_button("precision.more.open_folder", f"precision_open_{number}")
-        folder.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(capture.path))))
-        row.addWidget(folder)
         for side, key in (("target", "precision.more.as_target"), ("golden", "precision.more.as_golden")):
             use = button(key, f"precision_as_{side}_{number}")
             use.clicked.connect(partial(self.side_chosen.emit, side, capture))
             row.addWidget(use)
-        return made
+        row.addStretch(1)
+        folder = text_button("precision.more.open_folder", f"precision_open_{number}")
+        folder.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(capture.path))))
+        row.addWidget(folder)
+        return row

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel
 
-from ui.widgets import Card, Sentence, button, label, show_icon
+from ui.widgets import Card, Sentence, label, primary_button, show_icon
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -40,7 +40,7 @@ class HowCard(Card):
             parts: tuple[QWidget, ...] = (sign, label(title, "strong"), Sentence(text))
             for column, part in enumerate(parts):
                 grid.addWidget(part, row, column, Qt.AlignmentFlag.AlignTop if column < 2 else Qt.AlignmentFlag(0))
-        self.capture = button("precision.start.go_capture", "precision_go_capture")
+        self.capture = primary_button("precision.start.go_capture", "precision_go_capture")
         self.capture.clicked.connect(self.capture_wanted)
         self.body.addLayout(grid)
         self.body.addWidget(self.capture, 0, Qt.AlignmentFlag.AlignLeft)

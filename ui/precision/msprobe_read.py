@@ -124,13 +124,11 @@ def _each(read: Any, paths: Sequence[Path], problems: list[StudioError]) -> tupl
 
 def _graph(path: Path) -> Graph:
     graph = Graph(path=path, held=visdb.read_graphs(path))
-    if len(graph.held.sides) < 2:
+    found = visdb.first_of_all(path) if len(graph.held.sides) > 1 else None
+    if found is None:
         return graph
-    for step in graph.held.steps:
-        for rank in graph.held.ranks:
-            if (first := visdb.first_error(path, step, rank)) is not None:
-                return replace(graph, first=first, step=step, rank=rank)
-    return graph
+    step, rank, node = found
+    return replace(graph, first=node, step=step, rank=rank)
 
 
 def _trend(path: Path) -> Trend:

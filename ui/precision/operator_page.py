@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from backends.precision.compare.comparison import FIRST
 from backends.precision.msprobe import acc_check
 from studio.texts import t
 from ui import theme
@@ -23,7 +24,7 @@ from ui.precision.operator_rows import OperatorRows
 from ui.precision.operator_stack import OperatorStack
 from ui.precision.operator_why import why
 from ui.precision.picture_view import PictureView
-from ui.precision.row_text import golden_name, has_target
+from ui.precision.row_text import golden_name, grouped, has_target
 from ui.precision.spread_list import SpreadList
 from ui.precision.verdict_mark import TOKENS, mark_pixmap, word
 from ui.say import say
@@ -185,9 +186,11 @@ class OperatorPage(QFrame):
         verdict = int(found.call_verdict[call])
         self.name.setText(found.names[call] if has_target(found, call) else golden_name(found, call))
         self.where.setText(_where(found, call))
-        self._mark.setPixmap(mark_pixmap(verdict, MARK))
-        self.verdict.setText(word(verdict))
-        retone(self.verdict, "role", ROLES.get(TOKENS[verdict], "strong"))
+        is_first = found.first is not None and found.first.call == call
+        shown = FIRST if is_first else verdict
+        self._mark.setPixmap(mark_pixmap(shown, MARK))
+        self.verdict.setText(" · ".join(dict.fromkeys((word(shown), word(verdict)))))
+        retone(self.verdict, "role", ROLES.get(TOKENS[shown], "strong"))
         self.why.setText(why(found, call))
 
     def _choose_row(self, row: int) -> None:
@@ -201,7 +204,7 @@ def _where(found: Comparison, call: int) -> str:
     """'Call 12 of 57 · forward · step 0, rank 0 · in Module.1.TransformerEncoderLayer.forward.0'."""
     one = [one for one in found.passes if one.first_call <= call][-1]
     parts = [
-        t("precision.operator.number", number=call + 1, n=len(found.names)),
+        t("precision.operator.number", number=grouped(call + 1), n=grouped(len(found.names))),
         t("precision.view.pass", step=one.step, rank=one.rank),
     ]
     other = golden_name(found, call)

@@ -150,17 +150,19 @@ def _stats(comparison: Comparison, row: int) -> QGridLayout:
     grid.setContentsMargins(SIZE + 7, 0, 0, 0)
     grid.setHorizontalSpacing(8)
     grid.setVerticalSpacing(1)
-    golden, target = comparison.golden_stats[row], comparison.target_stats[row]
-    differs = comparison.verdict[row] in (FIRST, DIFFERS, FOLLOWS)
-    role = ROLES.get(TOKENS[comparison.verdict[row]], "") if differs else ""
+    verdict = comparison.verdict[row]
+    sides = {"golden": comparison.golden_stats[row], "target": comparison.target_stats[row]}
+    sides.pop({EXTRA: "golden", MISSING: "target"}.get(int(verdict), ""), None)
+    differs = verdict in (FIRST, DIFFERS, FOLLOWS)
+    role = ROLES.get(TOKENS[verdict], "") if differs else ""
     for column, key in enumerate(STATS, 1):
         grid.addWidget(_cell(t(key), "hint"), 0, column, RIGHT)
-        one, other = float(golden[column - 1]), float(target[column - 1])
-        grid.addWidget(_number(one, ""), 1, column, RIGHT)
-        grid.addWidget(_number(other, role if one != other else ""), 2, column, RIGHT)
+        values = [float(side[column - 1]) for side in sides.values()]
+        for line, value in enumerate(values, 1):
+            grid.addWidget(_number(value, role if value != values[0] else ""), line, column, RIGHT)
         grid.setColumnStretch(column, 1)
-    grid.addWidget(_cell(t("precision.operator.golden"), "hint"), 1, 0)
-    grid.addWidget(_cell(t("precision.operator.target"), "hint"), 2, 0)
+    for line, side in enumerate(sides, 1):
+        grid.addWidget(_cell(t(f"precision.operator.{side}"), "hint"), line, 0)
     return grid
 
 

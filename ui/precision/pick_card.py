@@ -92,8 +92,10 @@ class PickCard(Card):
         side.show_path(path)
 
     def focus_first(self) -> None:
+        """What is to be done next."""
         side = self.golden if self.target.capture is not None else self.target
-        side.choice.setFocus(Qt.FocusReason.OtherFocusReason)
+        wanted = self.compare if self.compare.isEnabled() else side.choice
+        wanted.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
     def golden_again(self) -> Capture | None:

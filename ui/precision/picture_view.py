@@ -9,6 +9,7 @@ import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QVBoxLayout, QWidget
 
+from backends.precision.compare.comparison import EXTRA, MISSING
 from studio.errors import StudioError
 from studio.texts import t
 from ui.asking import ask
@@ -47,7 +48,7 @@ class PictureView(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._comparison: Comparison | None = None
-        self.row = -1
+        self._call = self.row = -1
         self._kept: dict[tuple[Path, Path], Pictures | StudioError] = {}
         self.tensor = QComboBox()
         self.tensor.setObjectName("precision_tensor")
@@ -85,7 +86,7 @@ class PictureView(QWidget):
     def show_call(self, comparison: Comparison, call: int, row: int) -> None:
         """The tensors of `row`, where it has none of the call's worst output that has."""
         rows = rows_with_files(comparison, call) if call >= 0 else []
-        self._comparison = comparison
+        self._comparison, self._call = comparison, call
         self.row = row if row in rows else _worst_of(comparison, rows)
         self._fill(rows)
         self._show_pictures()
@@ -111,6 +112,11 @@ class PictureView(QWidget):
         files = self._files()
         return self._kept.get(files) if files else None
 
+    def _is_alone(self) -> bool:
+        """Only one side made the call."""
+        found = self._comparison
+        return found is not None and self._call >= 0 and found.call_verdict[self._call] in (MISSING, EXTRA)
+
     def _read(self) -> None:
         files = self._files()
         if files and files not in self._kept:
@@ -127,7 +133,7 @@ class PictureView(QWidget):
         found = self._found()
         is_drawn = isinstance(found, Pictures) and bool(found.difference.cells.size)
         self._drawn.setVisible(is_drawn)
-        self.deeper.setVisible(self.row < 0)
+        self.deeper.setVisible(self.row < 0 and not self._is_alone())
         self.said.setVisible(not is_drawn)
         if isinstance(found, Pictures) and is_drawn:
             self.heat.show_picture(found.difference)
@@ -138,7 +144,12 @@ class PictureView(QWidget):
         elif found is not None:
             self.said.setText(t("precision.operator.no_elements"))
         else:
-            self.said.setText(t("precision.operator.no_tensors" if self.row < 0 else "precision.operator.reading"))
+            self.said.setText(t(self._none_key()))
+
+    def _none_key(self) -> str:
+        if self._is_alone():
+            return "precision.operator.one_side"
+        return "precision.operator.no_tensors" if self.row < 0 else "precision.operator.reading"
 
     def _show_worst(self, worst: tuple[Element, ...]) -> None:
         empty(self._worst)

@@ -100,6 +100,12 @@ def grouped(count: int) -> str:
     return f"{count:,}".replace(",", "\u2009")
 
 
+def call_error(comparison: Comparison, call: int) -> str:
+    """Of one side alone there is none."""
+    is_alone = comparison.call_verdict[call] in (MISSING, EXTRA)
+    return NOTHING if is_alone else figure(float(comparison.call_error[call]))
+
+
 def has_target(comparison: Comparison, call: int) -> bool:
     return comparison.call_verdict[call] != MISSING
 

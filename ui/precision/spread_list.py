@@ -12,7 +12,7 @@ from studio.texts import t
 from ui import theme
 from ui.page_scroll import empty
 from ui.plain_text import plain_tip
-from ui.precision.row_text import figure
+from ui.precision.row_text import call_error
 from ui.precision.spread import Reached, spread
 from ui.precision.verdict_mark import mark_icon, word
 from ui.precision.verdict_said import plain_name
@@ -60,7 +60,7 @@ class SpreadList(QWidget):
         name.setAccessibleName(f"{comparison.names[call]}, {said}")
         name.clicked.connect(partial(self.call_chosen.emit, call))
         error = label(role="hint")
-        error.setText(figure(float(comparison.call_error[call])))
+        error.setText(call_error(comparison, call))
         line = QWidget()
         row = QHBoxLayout(line)
         row.setContentsMargins(STEP * (reached.depth - 1), 0, 0, 0)

@@ -11,7 +11,7 @@ from backends.precision.dump.names import name_of
 from studio.texts import t
 from ui import theme
 from ui.plain_text import plain_tip
-from ui.precision.row_text import figure, golden_name, has_golden, has_target
+from ui.precision.row_text import call_error, golden_name, has_golden, has_target
 from ui.precision.verdict_mark import HINTS, TOKENS, word
 
 if TYPE_CHECKING:
@@ -34,10 +34,13 @@ class TreeModel(QAbstractTableModel):
         super().__init__()
         self.comparison: Comparison | None = None
         self.nodes: Nodes | None = None
+        self._holding: frozenset[int] = frozenset()
 
     def show_comparison(self, comparison: Comparison, nodes: Nodes) -> None:
         self.beginResetModel()
         self.comparison, self.nodes = comparison, nodes
+        first = comparison.first.call if comparison.first is not None else -1
+        self._holding = frozenset(nodes.ancestors(first)) if first >= 0 else frozenset()
         self.endResetModel()
 
     def node(self, row: int) -> int:
@@ -106,7 +109,7 @@ class TreeModel(QAbstractTableModel):
         if role == DEPTH:
             return int(self.nodes.depths[row])
         if role == WORST:
-            return int(self.nodes.worst[node])
+            return FIRST if node in self._holding else int(self.nodes.worst[node])
         return "open" if self.nodes.is_open(row) else "closed" if self.nodes.child_count(node) else "leaf"
 
     def _text(self, node: int, column: int) -> str:
@@ -116,22 +119,23 @@ class TreeModel(QAbstractTableModel):
             return self._head(node) if column == TARGET else ""
         found = self.comparison
         if column == TARGET:
-            return short_name(found.names[node]) if has_target(found, node) else t("precision.view.not_there")
+            return self._name(node, found.names[node]) if has_target(found, node) else t("precision.view.not_there")
         if column == GOLDEN:
-            return short_name(golden_name(found, node)) if has_golden(found, node) else t("precision.view.not_there")
-        return figure(float(found.call_error[node])) if column == ERROR_COLUMN else self._verdict(node)
+            name = golden_name(found, node)
+            return self._name(node, name) if has_golden(found, node) else t("precision.view.not_there")
+        return call_error(found, node) if column == ERROR_COLUMN else self._verdict(node)
+
+    def _name(self, node: int, name: str) -> str:
+        """Without what the module above it is called."""
+        assert self.comparison is not None
+        above = int(self.comparison.parent[node])
+        return short_name(name, self.comparison.names[above] if above >= 0 else "")
 
     def _verdict(self, node: int) -> str:
         """Of a module in which the first divergence lies, that it does: its mark says so too."""
-        assert self.nodes is not None
         assert self.comparison is not None
         own = int(self.comparison.call_verdict[node])
-        return t("precision.view.holds_first") if self._holds_first(node) else word(own)
-
-    def _holds_first(self, node: int) -> bool:
-        assert self.nodes is not None
-        assert self.comparison is not None
-        return self.nodes.worst[node] == FIRST and self.comparison.call_verdict[node] != FIRST
+        return t("precision.view.holds_first") if node in self._holding else word(own)
 
     def _head(self, node: int) -> str:
         assert self.nodes is not None
@@ -157,18 +161,19 @@ class TreeModel(QAbstractTableModel):
         if node >= self.nodes.calls:
             return "dim"
         if column == VERDICT:
-            return TOKENS[FIRST if self._holds_first(node) else self.comparison.call_verdict[node]]
+            return TOKENS[FIRST if node in self._holding else self.comparison.call_verdict[node]]
         there = has_target if column == TARGET else has_golden
         if column in (TARGET, GOLDEN) and not there(self.comparison, node):
             return "faint"
         return "dim" if self.nodes.worst[node] == EQUAL and column == GOLDEN else "text"
 
 
-def short_name(name: str) -> str:
-    """'1.norm1 · LayerNorm' of a module, 'Functional.linear.6' of another call: its direction is in the head."""
+def short_name(name: str, above: str = "") -> str:
+    """'norm1 · LayerNorm' of a module in '1', 'Functional.linear.6' of another call: its direction is in the head."""
     parts = name_of(name)
     number = f" · {parts.number}" if parts.number and parts.type else ""
-    said = f"{parts.api} · {parts.type}{number}" if parts.type else f"{parts.kind}.{parts.api}.{parts.number}"
+    own = parts.api.removeprefix(f"{name_of(above).api}.") if above else parts.api
+    said = f"{own} · {parts.type}{number}" if parts.type else f"{parts.kind}.{parts.api}.{parts.number}"
     if parts.direction == "parameters_grad":
         said = " · ".join((said, t("precision.view.gradients")))
     return " ".join(said.split("\n"))

@@ -38,7 +38,7 @@ def explanation(comparison: Comparison) -> str:
     """What comes before it, why it is named, and where in the source."""
     first = comparison.first
     if first is None:
-        return ""
+        return t("precision.verdict.none_next") if len(comparison.call_verdict) else ""
     parts = [before_of(comparison, first), reason_of(first)]
     if first.source:
         parts.append(t("precision.verdict.source", source=short_source(first.source)))

@@ -105,6 +105,12 @@ class Views(QStackedWidget):
         if "capture" in self.__dict__:
             self.capture.show_captures(captures)
 
+    def like(self, capture: Capture) -> Capture | None:
+        """The newest other capture of the same kind: most often the other side."""
+        kind = (capture.task, capture.level, capture.framework)
+        others = (one for one in self._captures if one.path != capture.path)
+        return next((one for one in others if (one.task, one.level, one.framework) == kind), None)
+
     def show_runs(self) -> None:
         if "capture" in self.__dict__:
             self.capture.take_last_line()

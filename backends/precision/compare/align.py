@@ -56,11 +56,11 @@ def _corrected(target: Dump, golden: Dump, corrected: Mapping[str, str]) -> dict
 
 def _forward(target: Dump, golden: Dump, strict: Tokens, loose: Tokens) -> Iterable[Match]:
     places = [np.flatnonzero(~is_backward(side)) for side in (target, golden)]
-    sides = [
-        Side(tokens=token[place], values=signatures(side)[place])
-        for side, token, place in zip((target, golden), strict, places, strict=True)
-    ]
-    sure = slid(matches(sides[0].tokens, sides[1].tokens), *sides)
+    mine, theirs = (token[place] for token, place in zip(strict, places, strict=True))
+    sure = matches(mine, theirs)
+    if not len(sure) == len(mine) == len(theirs):
+        values = [signatures(side)[place] for side, place in zip((target, golden), places, strict=True)]
+        sure = slid(sure, Side(tokens=mine, values=values[0]), Side(tokens=theirs, values=values[1]))
     for i, j in (*sure, *_between(sure, loose[0][places[0]], loose[1][places[1]])):
         yield int(places[0][i]), int(places[1][j])
 

@@ -58,7 +58,7 @@ def differing(scene: Scene) -> dict[int, Differing]:
         theirs = scene.golden.value.get(j, "") if j >= 0 else ""
         if mine == theirs and _both_or_none(scene, row, i, j):
             continue
-        if not is_same(mine, theirs) and not _of_each_dtype(mine, theirs, scene.other_dtypes):
+        if not is_same(mine, theirs) and not of_each_dtype(mine, theirs, scene.other_dtypes):
             found[row] = Differing(target=mine, golden=theirs)
     return found
 
@@ -78,7 +78,7 @@ def is_same(mine: str, theirs: str) -> bool:
     return bool(OF_THE_MACHINE.search(mine) and OF_THE_MACHINE.search(theirs))
 
 
-def _of_each_dtype(mine: str, theirs: str, pairs: frozenset[tuple[str, str]]) -> bool:
+def of_each_dtype(mine: str, theirs: str, pairs: frozenset[tuple[str, str]]) -> bool:
     """A dtype, or a constant of it, where the sides have other dtypes everywhere."""
     one, other = (CONSTANTS.get(_number(text) or 0.0, (0, "")) for text in (mine, theirs))
     if one[0] and one[0] == other[0]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from backends.precision.compare.call_names import Names
 from backends.precision.compare.comparison import Comparison, First, Pass
 from studio import files
 from studio.errors import StudioError, from_os
@@ -22,6 +23,7 @@ FORMAT = 1
 HEADER = "comparison.json"
 DATA = "comparison.bin"
 ALIGNED = 64
+ENDS = "name_ends"
 
 
 class _Column(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,12 +35,15 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Header(msgspec.Struct, frozen=True, kw_only=True):
-    """comparison.json. The texts lie in the data too, as JSON at `texts`, (offset, octets): they may be long."""
+    """comparison.json. The texts lie in the data too, at (offset, octets), since they may be long: `names`, the calls',
+    one behind the other, of which there may be a million, with `name_ends`; `texts`, the others as JSON."""
 
     format: int = FORMAT
     data: str = DATA
     octets: int
     columns: dict[str, _Column]
+    names: tuple[int, int]
+    name_ends: _Column
     texts: tuple[int, int]
     passes: tuple[dict[str, Any], ...]
     first: dict[str, Any] | None
@@ -46,7 +51,6 @@ class _Header(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Texts(msgspec.Struct, frozen=True, kw_only=True):
-    names: tuple[str, ...]
     items: tuple[str, ...]
     dtypes: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
@@ -73,19 +77,24 @@ def write(comparison: Comparison, folder: Path) -> None:
 
 
 def _write_data(comparison: Comparison, path: Path) -> _Header:
+    names = [name.encode() for name in comparison.names]
+    ends = np.cumsum(np.array([len(name) for name in names], np.int64))
     columns: dict[str, _Column] = {}
     texts = _Texts(**{field: getattr(comparison, field) for field in _Texts.__struct_fields__})
     with path.open("wb") as file:
-        for key, column in comparison.columns.items():
+        for key, column in {**comparison.columns, ENDS: ends}.items():
             file.write(b"\0" * (-file.tell() % ALIGNED))
             whole = np.ascontiguousarray(column)
             columns[key] = _Column(dtype=whole.dtype.str, shape=whole.shape, offset=file.tell())
             file.write(whole.tobytes())
         begin = file.tell()
+        file.write(b"".join(names))
+        middle = file.tell()
         file.write(msgspec.json.encode(texts))
         end = file.tell()
     return _Header(
-        data=path.name, octets=end, columns=columns, texts=(begin, end - begin),
+        data=path.name, octets=end, name_ends=columns.pop(ENDS), columns=columns,
+        names=(begin, middle - begin), texts=(middle, end - middle),
         passes=tuple(msgspec.to_builtins(each, enc_hook=str) for each in comparison.passes),
         first=msgspec.to_builtins(comparison.first), notes=comparison.notes,
     )  # fmt: skip
@@ -97,16 +106,21 @@ def open_comparison(folder: Path) -> Comparison:
     header = _header(folder)
     data = _mapped(folder / header.data, header.octets)
     try:
-        begin, octets = header.texts
-        texts = msgspec.json.decode(data[begin : begin + octets].tobytes(), type=_Texts)
+        texts = msgspec.json.decode(_part(data, header.texts), type=_Texts)
         columns = {key: _column(data, column) for key, column in header.columns.items()}
         return Comparison(
             passes=tuple(_pass(each) for each in header.passes),
             first=None if header.first is None else First(**header.first),
-            columns=columns, notes=header.notes, **msgspec.structs.asdict(texts),
+            names=Names(_part(data, header.names), _column(data, header.name_ends)), columns=columns,
+            notes=header.notes, **msgspec.structs.asdict(texts),
         )  # fmt: skip
     except (msgspec.MsgspecError, TypeError, ValueError, KeyError) as error:
         raise _damaged(folder, error) from error
+
+
+def _part(data: Array, place: tuple[int, int]) -> bytes:
+    begin, octets = place
+    return data[begin : begin + octets].tobytes()
 
 
 def _header(folder: Path) -> _Header:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -78,12 +79,13 @@ class Comparison:
     `target_stats`, `golden_stats`, float64 (rows, 4), NaN without; `error`, float32, its relative distance (NaN: none);
     `allowed`, float32; `verdict`, uint8; `msprobe`, uint8; `measures`, float64 (rows, len(MEASURES)) or of (0, …) where
     no tensors were read; `target_text`, `golden_text`, int32, indices into `texts` for scalars and digests, -1;
-    `target_file`, `golden_file`, int32, indices into `texts`: paths of the tensors relative to the pass's folder, -1.
+    `target_file`, `golden_file`, int32, indices into `texts`: names of the tensors' files, which lie in the data
+    folder of each side's dump (`Dump.data_folder`, in most cases dump_tensor_data in the pass's folder), -1.
     """
 
     passes: tuple[Pass, ...]
     first: First | None
-    names: tuple[str, ...]
+    names: Sequence[str]
     columns: dict[str, NDArray[Any]]
     items: tuple[str, ...]
     dtypes: tuple[str, ...]

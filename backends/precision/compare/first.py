@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from backends.precision.compare.comparison import First, Where
+from backends.precision.compare.source import source_at
 from backends.precision.compare.tokens import BACKWARD
-from backends.precision.compare.walk import key_of
 from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, OUTPUT, PARAMETER, ROLES
-from backends.precision.dump.names import name_of, source_of
+from backends.precision.dump.names import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -141,7 +141,7 @@ def _of_one_capture(scene: Scene, judged: Judged, structure: Structure, event: E
 
 
 def _by_name(scene: Scene, judged: Judged, event: Event, args: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """What a side alone ran between whatever made the input and the call: a capture may know such calls by name, without
+    """What a side alone ran between what made the input and the call: a capture may know such calls by name, without
     their values (`Dump.untraced`)."""
     makers = [int(side[event.row]) for side in (judged.producer, judged.golden_producer)]
     begin = max((int(scene.rows.call[row]) + 1 for row in makers if row >= 0), default=event.call)
@@ -223,25 +223,6 @@ def index_of(scene: Scene, row: int) -> int:
     group = (INPUT, KWARG, PARAMETER) if rows.role[row] in (INPUT, KWARG, PARAMETER) else (OUTPUT, GRADIENT)
     same = [n for n in range(len(rows.call)) if rows.call[n] == rows.call[row] and rows.role[n] in group]
     return same.index(row)
-
-
-def source_at(scene: Scene, call: int) -> str:
-    """The user's line that made a call; of a backward, that of its forward."""
-    for side, calls in ((scene.target, scene.calls.target), (scene.golden, scene.calls.golden)):
-        place = int(calls[call])
-        if place >= 0 and (found := _source(side, place)):
-            return found
-    name = scene.names[call]
-    if name.direction in BACKWARD:
-        for other, one in enumerate(scene.names):
-            if one.direction == "forward" and key_of(one) == key_of(name):
-                return source_at(scene, other)
-    return ""
-
-
-def _source(side: Any, place: int) -> str:
-    stack = int(side.stacks[place])
-    return source_of(side.stack_lines[stack]) if stack >= 0 else ""
 
 
 def earliest(found: Iterable[tuple[First, int, int]]) -> tuple[First, int, int] | None:

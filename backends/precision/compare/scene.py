@@ -72,7 +72,8 @@ def scene(target: Dump, golden: Dump, corrected: Mapping[str, str] | None = None
         target=target, golden=golden, calls=calls, rows=rows, names=names,
         distance=_distance(by_stats, eps, is_tensor, equal, unequal), eps=eps, unequal=unequal,
         mine=_values(target, rows.target, stats, size), theirs=_values(golden, rows.golden, golden_stats, golden_size),
-        stats=stats, golden_stats=golden_stats, ends=ends[0], golden_ends=ends[1], size=size, golden_size=golden_size, is_tensor=is_tensor,
+        stats=stats, golden_stats=golden_stats, ends=ends[0], golden_ends=ends[1],
+        size=size, golden_size=golden_size, is_tensor=is_tensor,
         odd=odd, other_dtypes=usual_pairs(target, golden, rows, is_tensor & ~odd),
     )  # fmt: skip
 

@@ -24,7 +24,7 @@ GAPS = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """Of each call its token, and its signature (calls, 2, 3)."""
+    """Of each call its token, and its signature as `tokens.signatures`."""
 
     tokens: Array
     values: Array

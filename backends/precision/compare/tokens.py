@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.precision.dump.dump import INPUT, MAX, MIN, NORM, OUTPUT, TENSOR
+from backends.precision.compare.weights import is_weight
+from backends.precision.dump.dump import MAX, MIN, NORM, TENSOR
 from backends.precision.dump.names import name_of
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from backends.precision.compare.arrays import Array
     from backends.precision.dump.dump import Dump
 
+TENSORS = 8
+"""So many of a call's tensors tell which layer it is."""
+SAME = 2.0**-13
+"""What two layers' weights differ by in their extremes is more."""
 BACKWARD = ("backward", "parameters_grad")
 
 
@@ -68,19 +73,30 @@ def is_backward(side: Dump) -> Array:
 
 
 def signatures(side: Dump) -> Array:
-    """Maximum, minimum and norm of each call's first output and of its first input, NaN without: (calls, 2, 3)."""
-    found = np.full((len(side.calls), 2, 3), np.nan)
-    for place, role in enumerate((OUTPUT, INPUT)):
-        rows = np.flatnonzero((side.kind == TENSOR) & (side.role == role))
-        calls, first = np.unique(side.call[rows], return_index=True)
-        found[calls, place] = side.stats[rows[first]][:, (MAX, MIN, NORM)]
+    """Maximum, minimum and norm of each call's parameters and of its other tensors, NaN without: (calls, 2, TENSORS,
+    3)."""
+    found = np.full((len(side.calls), 2, TENSORS, 3), np.nan)
+    rows = np.flatnonzero(side.kind == TENSOR)
+    names = [name_of(call) for call in side.calls]
+    weights = np.array([is_weight(names[call].api, names[call].type, role, side.item[row])
+                        for row, call, role in zip(rows.tolist(), side.call[rows].tolist(), side.role[rows].tolist(),
+                                                   strict=True)], bool)  # fmt: skip
+    for group, chosen in enumerate((rows[weights], rows[~weights])):
+        calls = side.call[chosen]
+        places = np.arange(len(chosen)) - np.searchsorted(calls, np.arange(len(side.calls)))[calls]
+        there = places < TENSORS
+        found[calls[there], group, places[there]] = side.stats[chosen[there]][:, (MAX, MIN, NORM)]
     return found
 
 
 def how_far(left: Array, right: Array) -> Array:
-    """Of signatures beside each other, between 0 (equal, or nothing known) and 1: outputs and inputs each for
-    themselves, since a step that is missing changes all outputs behind it, and not what comes in."""
+    """Of signatures beside each other, between 0 (equal, or nothing known) and 2: 1 where a parameter is another one,
+    and the mean of the other tensors, each by the fourth root of its relative distance. A layer that is missing changes
+    all outputs behind it, and no weight."""
     with np.errstate(all="ignore"):
         scale = np.maximum(np.abs(left), np.abs(right))
-        far = np.where(scale > 0, np.abs(left - right) / scale, 0.0)
-    return np.asarray(np.minimum(np.nan_to_num(far, nan=0.0).max(axis=2, initial=0.0), 1.0).mean(axis=1))
+        far = np.where(scale > 0, np.abs(left - right) / scale, np.where(np.isnan(scale), np.nan, 0.0))
+        tensors = np.minimum(np.fmax.reduce(far, axis=3), 1.0)
+    known = (~np.isnan(tensors[:, 1])).sum(axis=1)
+    weights, others = np.nan_to_num(tensors).swapaxes(0, 1)
+    return np.asarray((weights.max(axis=1) > SAME) + np.sqrt(np.sqrt(others)).sum(axis=1) / np.maximum(known, 1))

@@ -8,37 +8,15 @@ is not traced.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from backends.precision.compare import arguments
 from backends.precision.compare.comparison import DIFFERS, EQUAL, EXPLAINED, EXTRA, FOLLOWS, MISSING, UNKNOWN
-from backends.precision.compare.distance import has_inf, has_nan, largest, typical
-from backends.precision.compare.growth import LOW, Size, cancelled, factors, kappa, rounding
-from backends.precision.compare.judge import Event, Judged
-from backends.precision.compare.kinds import GROWTH, Kind, growth_of, is_random, kind_of
+from backends.precision.compare.growth import LOW, cancelled, factors, kappa, rounding
+from backends.precision.compare.kinds import GROWTH, Kind, growth_of, is_random
+from backends.precision.compare.levels import ANY, AT_LEAST, HIDES, Levels
 from backends.precision.compare.links import is_broken
-from backends.precision.compare.products import product_error
-from backends.precision.dump.dump import GRADIENT, MAX, MIN, OUTPUT, PARAMETER
+from backends.precision.dump.dump import GRADIENT, OUTPUT, PARAMETER
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from backends.precision.compare.arrays import Array
-    from backends.precision.compare.scene import Scene
-    from backends.precision.dump.dump import Name
-
-HIDES = 8.0
-"""An error may be so many times larger than the statistics of its tensor show: they see its extremes, its mean and its
-norm, where errors of single elements cancel."""
-AT_LEAST = 1 / 8
-"""Of an eps of the coarsest dtype that a value came through: so much of its rounding may be in a wider tensor, and not
-be seen in its statistics."""
 HEAT = 8.0
 """What is exponentiated is large beyond that."""
-LOST = 0.1
-"""Two runs whose noise has come to this have nothing in common any more, and may differ by anything."""
 RECENT = 64
 """How many outputs back the noise of what is not traced is taken from."""
 UNTRACED = 16.0
@@ -56,55 +34,9 @@ ARGUMENTS = 1e-5
 """A number that came from a tensor may differ by the noise, and by no more than this: others are written in code."""
 NOTHING_INSIDE = (0.0, 0.0, False)
 """Of what a module called: the largest level and eps, and whether something differed."""
-ANY = float("inf")
 
 
-class Walk:
-    """Its state is in Python lists: it looks at each row once, and numpy's scalars are slower."""
-
-    def __init__(self, scene: Scene, state: Mapping[int, float], noise: Array | None, known_error: float) -> None:
-        rows, names = scene.rows, scene.names
-        self.scene = scene
-        self.state = state
-        self.first = np.searchsorted(rows.call, np.arange(len(names) + 1)).tolist()
-        self.role, self.eps = rows.role.tolist(), scene.eps.tolist()
-        self.distance: list[float] = scene.distance.tolist()
-        self.mine, self.theirs = scene.mine.tolist(), scene.theirs.tolist()
-        self.is_tensor, self.odd = scene.is_tensor.tolist(), scene.odd.tolist()
-        self.same_size = (scene.size == scene.golden_size).tolist()
-        self.noise = None if noise is None else np.nan_to_num(noise).tolist()
-        self.unequal = scene.unequal.tolist()
-        self.unlike = _with_other_outputs(scene)
-        self.product_error = max(product_error(scene), known_error)
-        self.sizes = _sizes(scene)
-        self.differing, self.bad = arguments.differing(scene), _bad(scene)
-        self.calls = list(zip(scene.calls.target.tolist(), scene.calls.golden.tolist(), strict=True))
-        self.apis = [name.type or name.api for name in names]
-        self.kinds = [kind_of(api) for api in self.apis]
-        self.is_made = ((rows.role == OUTPUT) | (rows.role == GRADIENT)).tolist()
-        self.keys = [key_of(name) for name in names]
-        self.is_forward = [name.direction == "forward" for name in names]
-        self.parents = _parents(scene)
-        self._begin(len(self.role), len(names))
-
-    def _begin(self, rows: int, calls: int) -> None:
-        self.level, self.limit = [0.0] * rows, [float("nan")] * rows
-        self.coarse: list[float] = list(self.eps)
-        self.hides = [HIDES] * rows
-        self.verdict, self.tainted = [UNKNOWN] * rows, [False] * rows
-        self.producer, self.golden_producer = [-1] * rows, [-1] * rows
-        self.seen: dict[int, int] = {}
-        self.golden_seen: dict[int, int] = {}
-        self.recent: list[float] = []
-        self.recent_tainted: list[float] = []
-        self.inside: dict[int, tuple[float, float, bool]] = {}
-        self.of_forward: dict[tuple[str, str, str, int], tuple[float, float]] = {}
-        self.events: list[Event] = []
-        self.is_exact = self.is_back = False
-        self.call_verdict = [UNKNOWN] * calls
-        self.call_error, self.call_input = [0.0] * calls, [0.0] * calls
-        self.call_allowed = [float("nan")] * calls
-
+class Walk(Levels):
     def visit(self, call: int) -> None:
         mine, theirs = self.calls[call]
         rows = range(self.first[call], self.first[call + 1])
@@ -285,52 +217,6 @@ class Walk:
             return "gradient"
         return "random" if is_random(self.apis[call]) else "output"
 
-    # Rows
-
-    def _check(self, call: int, row: int, allowed: float, reason: str) -> None:
-        if self.noise is not None:
-            allowed = max(allowed, HIDES * self.noise[row])
-        if allowed >= LOST:
-            allowed = ANY
-        self.limit[row] = allowed
-        if not self.is_tensor[row] or not (self.same_size[row] or self.is_forward[call]):
-            self.verdict[row] = UNKNOWN
-        elif row in self.bad:
-            self._event(call, row, self.bad[row])
-        elif not self.same_size[row]:
-            self._event(call, row, "shape")
-        elif self.odd[row] or self.distance[row] > allowed:
-            self._event(call, row, reason)
-        else:
-            self.verdict[row] = self._explained(row)
-
-    def _event(self, call: int, row: int, reason: str, **args: object) -> None:
-        self.events.append(Event(call=call, row=row, reason=reason, args=args))
-        self.verdict[row], self.tainted[row] = DIFFERS, True
-
-    def _explained(self, row: int) -> int:
-        found = self.distance[row]
-        if found == 0:
-            return EQUAL
-        if found != found:
-            return UNKNOWN
-        return FOLLOWS if self.tainted[row] and found > rounding(self.eps[row]) else EXPLAINED
-
-    def _level(self, row: int, led: float) -> float:
-        """What the tensor shows, or what it was led to, as far as that may be hidden."""
-        shown = self.distance[row]
-        shown = shown if shown < 1.0 else 0.0 if shown != shown else 1.0
-        if led <= shown:
-            return shown
-        hidden = max(self.hides[row] * max(shown, rounding(self.eps[row])), AT_LEAST * self.coarse[row])
-        return max(shown, min(led, hidden))
-
-    def _remember(self, row: int) -> None:
-        if self.mine[row]:
-            self.seen[self.mine[row]] = row
-        if self.theirs[row]:
-            self.golden_seen[self.theirs[row]] = row
-
     # Calls
 
     def _sum_up(self, call: int, inputs: list[int], outputs: list[int], begun: int) -> None:
@@ -359,53 +245,6 @@ class Walk:
             tainted or (bool(self.events) and any(self.tainted[row] for row in outputs)),
         )
 
-    def result(self) -> Judged:
-        return Judged(
-            verdict=np.array(self.verdict, np.uint8), allowed=np.array(self.limit, np.float32),
-            call_verdict=np.array(self.call_verdict, np.uint8), call_error=np.array(self.call_error, np.float32),
-            call_input=np.array(self.call_input, np.float32), call_allowed=np.array(self.call_allowed, np.float32),
-            events=tuple(self.events), producer=np.array(self.producer, np.int64),
-            golden_producer=np.array(self.golden_producer, np.int64), level=np.array(self.level),
-            product_error=self.product_error,
-        )  # fmt: skip
-
-
-def key_of(name: Name) -> tuple[str, str, str, int]:
-    """The same of a forward and its backward."""
-    return name.kind, name.api, name.type, name.number
-
 
 def _most(levels: list[float]) -> float:
     return max(levels[-RECENT:]) if levels else 0.0
-
-
-def _sizes(scene: Scene) -> list[Size]:
-    """Of the golden side, else of the target."""
-    stats = np.where(np.isnan(scene.golden_ends), scene.ends, scene.golden_ends)
-    amax, rms = largest(stats), typical(stats, scene.golden_size)
-    with np.errstate(all="ignore"):
-        spread = np.nan_to_num(stats[:, MAX] - stats[:, MIN], nan=0.0, posinf=0.0, neginf=0.0)
-    columns = (amax.tolist(), rms.tolist(), spread.tolist(), scene.golden_size.tolist())
-    return list(map(Size._make, zip(*columns, strict=True)))
-
-
-def _with_other_outputs(scene: Scene) -> set[int]:
-    """Calls of which one side has an output that the other lacks."""
-    rows = scene.rows
-    return {*rows.call[(rows.role == OUTPUT) & ((rows.target < 0) | (rows.golden < 0))].tolist()}
-
-
-def _bad(scene: Scene) -> dict[int, str]:
-    """Rows where the target has NaN or infinity and the golden side has numbers."""
-    here, there = has_nan(scene.target, scene.rows.target), has_nan(scene.golden, scene.rows.golden)
-    nan = (here & ~np.isnan(scene.golden_stats)).any(axis=1) & ~there.any(axis=1)
-    inf = has_inf(scene.stats) & ~has_inf(scene.golden_ends) & ~there.any(axis=1)
-    found = dict.fromkeys(np.flatnonzero(inf & scene.is_tensor).tolist(), "first_inf")
-    return found | dict.fromkeys(np.flatnonzero(nan & scene.is_tensor).tolist(), "first_nan")
-
-
-def _parents(scene: Scene) -> list[int]:
-    """Of each call the place of the module that it was called in, -1 without."""
-    places = {call: n for n, call in enumerate(scene.calls.target.tolist()) if call >= 0}
-    above = [*scene.target.parents.tolist(), -1]
-    return [places.get(above[call], -1) for call in scene.calls.target.tolist()]

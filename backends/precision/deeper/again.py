@@ -36,7 +36,7 @@ def origin_run(dump: Path) -> Run:
     is no training."""
     folder = run_around(dump)
     mark = processes.read_mark(folder / "worker.json") if folder is not None else None
-    if folder is None or mark is None or mark.place.host != processes.here().host:
+    if folder is None or (mark is not None and mark.place.host != processes.here().host):
         raise StudioError("precision.deeper.not_ours", folder=str(dump))
     run = runs.open_run(folder)
     if run.asked.command not in COMMANDS:

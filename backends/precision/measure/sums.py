@@ -13,6 +13,7 @@ MANY = 1 << 14
 """Elements that are kept until they are worth a piece of their own."""
 WIDE = 1 << 14
 """Elements of a piece that is computed in float64: its arrays fit the cache too."""
+PART = 1 << 13
 LIMITS = (1e-3, 5e-3)
 BITS = {"f": np.int32, "d": np.int64}
 MASKS = {"f": np.int32(0xFF << 23), "d": np.int64(0x7FF << 52)}
@@ -21,8 +22,8 @@ FEW = 24
 """Picking out one of so many elements costs less than computing with all."""
 AGAIN = 8
 """After so many pieces most of whose elements differ it is looked again whether they still do."""
-SLACK = 1.03
-"""So much less than the largest number of units may be told; up to 8, where it is a multiple of 1/4, it is exact."""
+SLACK = 17 / 16
+"""So much less than the largest number of units may be told; up to 4, where it is a multiple of 1/4, it is exact."""
 NOWHERE = np.empty(0, np.intp)
 SMALLEST, LARGEST = 1e-16, 1e15
 """Magnitudes whose squares float32 can add."""
@@ -106,8 +107,8 @@ class Sums:
     def _add_all(self, a: Array, b: Array) -> None:
         if (a.dtype.kind == "c") != (b.dtype.kind == "c"):
             a, b = a.astype(np.complex128), b.astype(np.complex128)
-        rooms = self._room(np.float32, len(a)).widened
-        a, b = (widened(piece, *given) for piece, *given in zip((a, b), self.dtypes, rooms, strict=True))
+        room = self._room(np.float32, len(a))
+        a, b = (widened(piece, self.dtypes[side], room.widened[side]) for side, piece in enumerate((a, b)))
         self.elements += len(a)
         if a.dtype == b.dtype == np.float32 and self._add(a, b):
             return
@@ -144,10 +145,8 @@ class Sums:
             if not math.isfinite(sum_rel):
                 at_zero = self._where_golden_is_zero(relative, difference, b)
                 sum_rel = float(np.einsum("i->", relative))
-        dd, ab, bb = float(np.dot(difference, difference)), float(np.dot(a, b)), float(np.dot(b, b))
-        aa = (
-            2 * ab - bb + dd if dd < bb / 4 else float(np.dot(a, a))
-        )  # of a = b + d; no digits are lost where d is small
+        dd, ab, bb = _dot(difference, difference), _dot(a, b), _dot(b, b)
+        aa = 2 * ab - bb + dd if dd < bb / 4 else _dot(a, a)  # of a = b + d; no digits are lost where d is small
         np.abs(difference, out=difference)
         largest = float(np.maximum.reduce(difference, initial=0))
         if not is_forced and not (math.isfinite(sum_rel + dd + aa + ab + bb) and _holds(room, largest, aa, bb)):
@@ -199,10 +198,19 @@ class Sums:
         self.ulp = max(self.ulp, largest) if math.isfinite(largest) else self.ulp
 
 
+def _dot(a: Array, b: Array) -> float:
+    """By BLAS, a part at a time: of more than 10,000 elements OpenBLAS makes work for threads, which wait spinning
+    (kernel/x86_64/ddot.c, kernel/arm64/dot.c)."""
+    whole = len(a) // PART * PART
+    parts = np.matmul(a[:whole].reshape(-1, 1, PART), b[:whole].reshape(-1, PART, 1)).ravel().tolist()
+    rest = float(np.dot(a[whole:], b[whole:])) if whole < len(a) else 0.0
+    return sum(parts, rest)
+
+
 def _square(values: Array) -> tuple[float, bool]:
     """Its product with itself, and whether that is finite and float32 holds its squares."""
     values = values if values.dtype.kind == "f" else values.astype(np.float64)
-    square = float(np.dot(values, values))
+    square = _dot(values, values)
     is_inside = values.dtype == np.float64 or SMALLEST**2 < square < LARGEST**2
     return square, math.isfinite(square) and (is_inside or not values.any())
 

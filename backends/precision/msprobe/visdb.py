@@ -98,6 +98,19 @@ def first_error(path: Path, step: int, rank: int) -> Node | None:
     return None if row is None else _node(row)
 
 
+def first_of_all(path: Path) -> tuple[int, int, Node] | None:
+    """Step, rank and node of the first that msprobe does not let pass: a call, where a step and rank has such a one,
+    else a module, as dumps of level L0 have only those. Raises StudioError."""
+    with opened(path) as connection:
+        _check(connection, path)
+        row = connection.execute(
+            f"SELECT step, rank, {COLUMNS} FROM tb_nodes WHERE data_source = ? AND precision_index > 0"
+            " ORDER BY step, rank, node_type DESC, node_order LIMIT 1",
+            (TARGET,),
+        ).fetchone()
+    return None if row is None else (int(row[0]), int(row[1]), _node(row[2:]))
+
+
 def ancestors(path: Path, step: int, rank: int, side: str, name: str) -> tuple[str, ...]:
     """The nodes that a node is in, outermost first. Raises StudioError."""
     found: list[str] = []

@@ -70,11 +70,16 @@ def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[int, ...]]:
 
 def _row(pair: Pair, target: dict[str, Tensor], golden: dict[str, Tensor], allow: float) -> Row:
     one, other = target[pair.target], golden[pair.golden]
-    return row_of(pair, one, other, measure(one, other), allow)
+    return row_of(pair, one, other, measure(one, other, _look), allow)
+
+
+def _look() -> None:
+    if STOP.asked:
+        raise Stopped
 
 
 class _Told:
-    """Progress in elements. Raises Stopped between two tensors."""
+    """Progress in elements. Raises Stopped."""
 
     def __init__(self, journal: Journal, total: int) -> None:
         self._journal, self._total = journal, total
@@ -83,8 +88,7 @@ class _Told:
     def over(self, pairs: tuple[Pair, ...], golden: dict[str, Tensor]) -> Iterator[Pair]:
         done = 0
         for pair in pairs:
-            if STOP.asked:
-                raise Stopped
+            _look()
             yield pair
             done += math.prod(golden[pair.golden].shape)
             self._tell(done)

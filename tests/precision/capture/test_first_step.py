@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import zlib
 from typing import TYPE_CHECKING
 
@@ -134,22 +133,6 @@ def test_that_steps_are_named_as_the_curves_do_and_casts_are_dumped_where_they_a
     (path,) = dumps(training, without).values()
     assert not {one for one in operators(path) if one.startswith(("Tensor.bfloat16", "Tensor.float"))}
     assert training.finish() == 0
-
-
-def test_that_all_ranks_begin_with_their_first_forward(tmp_path: Path) -> None:
-    folder = tmp_path / ODD
-    folder.mkdir()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    state.plan_into(folder, state.Request(id="plan", kind="dump", start=0))
-    whole = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    two = [Training(folder, TORCH, "16", hooks="curves,captures", RANK=str(rank), **whole) for rank in range(2)]
-    found = [two[0].captured("plan", rank) for rank in range(2)]
-    assert [one.start for one in found] == [1, 1]
-    assert sorted(path.parent.name for path in folder.rglob("dump.json")) == ["rank0", "rank1"]
-    (folder / "enough").touch()
-    assert [one.child.wait(60) for one in two] == [0, 0]
 
 
 COMPILED = TORCH.replace(

@@ -93,8 +93,9 @@ class Model(nn.Module):
 
 
 def capture(
-    folder, plant="", ulps=0, double=False, steps=1, only_step=None, level="mix", task="statistics", weight=0.0
-):
+    folder, plant="", ulps=0, double=False, steps=1, only_step=None, level="mix", task="statistics", weight=0.0,
+    autocast=False,
+):  # fmt: skip
     NOISE["ulps"] = ulps
     torch.manual_seed(0)
     model = Model()
@@ -118,7 +119,9 @@ def capture(
         words = torch.randint(0, 20, (2, 9), generator=batches)
         model.blocks[1].plant = plant if only_step in (None, step) else ""
         debugger.start(model=model)
-        F.cross_entropy(model(words[:, :-1]).flatten(0, 1), words[:, 1:].flatten()).backward()
+        with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+            out = model(words[:, :-1])
+        F.cross_entropy(out.float().flatten(0, 1), words[:, 1:].flatten()).backward()
         debugger.stop()
         debugger.step()
         optimizer.step()
@@ -133,6 +136,7 @@ DUMPS = {
     "steps_cast": {"steps": 3, "plant": "cast", "only_step": 1},
     "functions": {"level": "L1", "ulps": 4}, "modules": {"level": "L0"}, "tensors": {"task": "tensor"},
     "tensors_weight": {"task": "tensor", "weight": 1e-4}, "digests": {"task": "md5"},
+    "autocast": {"autocast": True}, "structure": {"task": "structure"},
     "digests_weight": {"task": "md5", "weight": 1e-6},
 }  # fmt: skip
 

@@ -22,7 +22,9 @@ def test_that_what_was_written_is_opened(compared: Callable[..., Compared], tmp_
     found = compared("cast", "ulp").comparison
     columns.write(found, tmp_path / "copy")
     again = columns.open_comparison(tmp_path / "copy")
-    assert again.names == found.names
+    assert tuple(again.names) == tuple(found.names)
+    assert [*map(again.names.__getitem__, range(len(again.names)))] == list(found.names)
+    assert again.names[-1] == found.names[-1:][0]
     assert again.first == found.first
     assert again.passes == found.passes
     assert all(np.array_equal(again.columns[key], found.columns[key], equal_nan=True) for key in found.columns

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.precision.compare.conftest import Compared
 
 PLANTED = {
-    "cast": ("Functional.linear.8.forward", "input", "input_untraced"),
+    "cast": ("Functional.linear.8.forward", "input", "input_by_extra"),
     "relu": ("Functional.relu.0.forward", "extra", "replaced"),
     "extra": ("Tensor.__mul__.2.forward", "extra", "extra"),
     "nan": ("Functional.linear.9.forward", "input", "first_nan"),
@@ -54,7 +54,8 @@ def test_that_a_perturbed_weight_is_named_where_it_is_used_first(compared: Calla
     [
         ("healthy", "healthy"), ("ulp", "healthy"), ("healthy", "ulp"), ("ulp", "double"), ("double", "ulp"),
         ("ulp", "ulp_again"), ("steps", "steps_ulp"), ("functions", "healthy"), ("healthy", "functions"),
-        ("modules", "ulp"), ("ulp", "modules"), ("tensors", "ulp"), ("digests", "healthy"),
+        ("modules", "ulp"), ("ulp", "modules"), ("tensors", "ulp"), ("digests", "healthy"), ("autocast", "healthy"),
+        ("healthy", "autocast"),
     ],
 )  # fmt: skip
 def test_that_noise_is_no_divergence(compared: Callable[..., Compared], target: str, golden: str) -> None:
@@ -62,6 +63,23 @@ def test_that_noise_is_no_divergence(compared: Callable[..., Compared], target: 
     assert found.answer["first_divergence"] is None
     assert found.code == 0
     assert found.answer["differs"] == 0
+
+
+def test_that_what_stands_between_on_one_side_is_called_by_its_name(compared: Callable[..., Compared]) -> None:
+    """construct.json knows the casts that msprobe does not dump."""
+    assert "Tensor.bfloat16.0" in compared("cast", "ulp").first["args"]["other"]
+
+
+def test_that_an_untraced_cast_is_named_by_functions_alone(compared: Callable[..., Compared]) -> None:
+    found = compared("cast", "functions")
+    assert (found.first["name"], found.first["place"]) == ("Functional.linear.8.forward", "input")
+
+
+def test_that_dtypes_that_differ_everywhere_are_told(compared: Callable[..., Compared]) -> None:
+    assert "precision.compare.other_dtypes" in compared("autocast", "healthy").answer["notes"]
+    told = compared("healthy", "double").answer["notes"]
+    assert {"precision.compare.other_dtypes", "precision.compare.no_norms"} <= set(told)
+    assert compared("ulp", "healthy").answer["notes"] == []
 
 
 def test_that_one_step_of_three_is_named(compared: Callable[..., Compared]) -> None:

@@ -51,7 +51,7 @@ def test_that_the_longest_ascending_part_ascends(pairs: list[tuple[int, int]]) -
 def test_that_the_layer_that_is_missing_is_found_by_its_values() -> None:
     """Twelve layers of three calls with the same tokens; one side lacks the fourth."""
     tokens = np.array([1, 2, 3] * 12)
-    values = np.repeat(np.arange(36.0)[:, None] + 1, 6, axis=1).reshape(-1, 2, 3)
+    values = np.repeat(np.arange(36.0)[:, None] + 1, 6, axis=1).reshape(-1, 2, 1, 3)
     keep = np.r_[0:9, 12:36]
     left, right = Side(tokens=tokens[keep], values=values[keep]), Side(tokens=tokens, values=values)
     found = slid(matches(left.tokens, right.tokens), left, right)

@@ -28,11 +28,12 @@ def main(folder: Path) -> None:
         "conjugate": torch.complex(grid, grid).conj(),
         "sparse": grid.to_sparse(),
         "legacy": grid,
+        "old_bfloat16": grid.bfloat16() / 3,
     }
     for name, tensor in found.items():
-        torch.save(tensor, folder / f"{name}.pt", _use_new_zipfile_serialization=name != "legacy")
+        torch.save(tensor, folder / f"{name}.pt", _use_new_zipfile_serialization=not name.startswith(("legacy", "old")))
         plain = tensor.detach().to_dense().resolve_conj()
-        is_wide = name.startswith(("bfloat16", "float8", "codes"))
+        is_wide = name.startswith(("bfloat16", "float8", "codes", "old"))
         np.save(folder / f"{name}.npy", (plain.float() if is_wide else plain).numpy())
     torch.save({"weight": grid}, folder / "several.pt")
 

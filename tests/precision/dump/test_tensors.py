@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.precision.dump.in_child import opened, through_torch
+from backends.precision.dump.in_child import NoTorch, through_torch
 from backends.precision.dump.layout import places
 from backends.precision.dump.read import read_dump
 from backends.precision.dump.tensors import open_tensor
@@ -66,25 +66,28 @@ def test_that_what_is_no_plain_tensor_is_left_to_torch(saved: Path, name: str) -
     assert refusal(saved / f"{name}.pt") == "needs_torch"
 
 
-@pytest.mark.parametrize("name", ["legacy", "conjugate"])
-def test_that_what_only_torch_can_read_is_read_by_a_child(saved: Path, name: str, tmp_path: Path) -> None:
-    found = opened(saved / f"{name}.pt", tmp_path, [sys.executable])
-    np.testing.assert_array_equal(found.whole(), np.load(saved / f"{name}.npy"))
-    assert found.dtype == found.whole().dtype.name
+def nothing() -> None:
+    """Is told that the child is at work."""
 
 
-def test_that_no_child_is_started_for_a_plain_or_a_damaged_tensor(saved: Path, tmp_path: Path) -> None:
-    assert opened(saved / "float32.pt", tmp_path, ["/no/python"]).dtype == "float32"
-    (tmp_path / "cut.pt").write_bytes((saved / "float32.pt").read_bytes()[:300])
-    with pytest.raises(StudioError) as error:
-        opened(tmp_path / "cut.pt", tmp_path, ["/no/python"])
-    assert error.value.key == "precision.dump.tensor_damaged"
+def test_that_what_only_torch_can_read_is_read_by_one_child(saved: Path, tmp_path: Path) -> None:
+    names = ["legacy", "conjugate", "sparse", "old_bfloat16"]
+    files = through_torch([saved / f"{name}.pt" for name in names], tmp_path, [sys.executable], nothing)
+    assert [path.stem for path in files] == names
+    for path, found in files.items():
+        np.testing.assert_array_equal(found.whole(), np.load(saved / f"{path.stem}.npy"))
+    assert [file.dtype for file in files.values()] == ["float32", "complex64", "float32", "bfloat16"]
 
 
-def test_that_a_dict_of_tensors_is_no_tensor(saved: Path, tmp_path: Path) -> None:
-    with pytest.raises(StudioError) as error:
-        through_torch(saved / "several.pt", tmp_path, [sys.executable])
-    assert (error.value.key, error.value.values["type"]) == ("precision.dump.no_tensor", "dict")
+def test_that_a_tensor_which_torch_refuses_takes_none_of_the_others_with_it(saved: Path, tmp_path: Path) -> None:
+    """A dict of tensors, and something that would be executed."""
+    code = pickle.dumps(Boom(), protocol=2)
+    hostile = container(tmp_path / "a\n 保存.pt", {"data.pkl": code, "byteorder": b"little", "data/0": b"\0" * 16})
+    files = through_torch(
+        [hostile, saved / "several.pt", saved / "legacy.pt"], tmp_path, [sys.executable, "-I"], nothing
+    )
+    assert list(files) == [saved / "legacy.pt"]
+    assert not Path(f"{sys.argv[0]}.boom").exists()
 
 
 def test_that_every_tensor_of_the_recorded_dumps_is_read() -> None:
@@ -200,15 +203,6 @@ def test_that_a_hostile_file_executes_nothing(tmp_path: Path, protocol: int) -> 
     assert not boom.exists()
 
 
-def test_that_a_hostile_file_executes_nothing_in_the_child(saved: Path, tmp_path: Path) -> None:
-    code = pickle.dumps(Boom(), protocol=2)
-    path = container(tmp_path / "hostile.pt", {"data.pkl": code, "byteorder": b"little", "data/0": b"\0" * 16})
-    with pytest.raises(StudioError) as error:
-        through_torch(path, tmp_path, [sys.executable])
-    assert error.value.key == "precision.dump.child_failed"
-    assert not Path(f"{sys.argv[0]}.boom").exists()
-
-
 @pytest.mark.parametrize(
     "name",
     [b"os\nsystem", b"builtins\nexec", b"torch\nload", b"torch._utils\n_rebuild_qtensor", b"torch\nFloatStorage.x"],
@@ -288,17 +282,31 @@ def test_that_other_files_are_told_apart(tmp_path: Path) -> None:
     assert refusal(container(tmp_path / "other.zip", {"a.txt": b""})) == "tensor_damaged"
 
 
-def test_that_a_child_without_torch_says_so(tmp_path: Path) -> None:
+def test_that_an_interpreter_without_torch_is_said(tmp_path: Path) -> None:
     (tmp_path / "old.pt").write_bytes(b"\x80\x02")
-    with pytest.raises(StudioError) as error:
-        through_torch(tmp_path / "old.pt", tmp_path, [sys.executable, "-S", "-E"])
-    assert error.value.key == "precision.dump.no_torch"
-    with pytest.raises(StudioError) as error:
-        through_torch(tmp_path / "old.pt", tmp_path, [str(tmp_path / "no-python")])
-    assert error.value.key == "precision.dump.child_failed"
-    with pytest.raises(StudioError) as error:
-        through_torch(tmp_path / "old.pt", tmp_path, [sys.executable], seconds=0.01)
-    assert error.value.key == "precision.dump.child_too_slow"
+    for python in ([sys.executable, "-S", "-E"], [str(tmp_path / "no-python")]):
+        with pytest.raises(NoTorch):
+            through_torch([tmp_path / "old.pt"], tmp_path, python, nothing)
+
+
+class Asked(Exception):
+    pass
+
+
+def test_that_a_child_is_ended_with_who_waits_for_it_and_when_it_takes_too_long(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 100\n")
+    python.chmod(0o755)
+    (tmp_path / "old.pt").write_bytes(b"\x80\x02")
+
+    def stop() -> None:
+        raise Asked
+
+    with pytest.raises(Asked):
+        through_torch([tmp_path / "old.pt"], tmp_path, [str(python)], stop)
+    assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
+    assert through_torch([tmp_path / "old.pt"], tmp_path, [str(python)], nothing, seconds=0.01) == {}
+    assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
 
 
 def test_that_a_large_tensor_is_never_whole_in_memory(tmp_path: Path) -> None:

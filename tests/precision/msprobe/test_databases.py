@@ -180,6 +180,25 @@ def test_that_what_msprobe_left_is_found_beside_dumps(tmp_path: Path) -> None:
     assert not found_beside(tmp_path / "nowhere" / "at all")
 
 
+def test_that_the_first_of_all_steps_is_a_call_and_of_modules_alone_a_module(tmp_path: Path) -> None:
+    found = visdb.first_of_all(GRAPH)
+    assert found is not None
+    assert (found[:2], found[2].name) == ((0, 0), LINEAR)
+    path = tmp_path / "modules.vis.db"
+    shutil.copyfile(GRAPH, path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("DELETE FROM tb_nodes WHERE node_type = 1")
+        connection.execute("UPDATE tb_nodes SET step = 3")
+    connection.close()
+    found = visdb.first_of_all(path)
+    assert found is not None
+    assert (found[0], found[2].is_module, found[2].precision) == (3, True, 1.0)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE tb_nodes SET precision_index = 0")
+    connection.close()
+    assert visdb.first_of_all(path) is None
+
+
 def test_that_a_node_is_found_by_what_it_is_in() -> None:
     assert visdb.ancestors(GRAPH, 0, 0, "NPU", "Functional.embedding.0.forward") == (
         "DefaultModel", "Module.0.Embedding.forward.0",

@@ -1,22 +1,23 @@
-"""Run by the user's own interpreter: reads a tensor with torch.load(weights_only=True) and writes it as .npy.
+"""Run by an interpreter with torch: reads tensors with torch.load(weights_only=True) and writes them as .npy.
 
-    save_npy.py <file of torch.save> <new .npy> <octets it may need>
+    save_npy.py <octets that it may need> < [[file of torch.save, new .npy], …] in JSON
 
-Prints the dtype. Ends with 10 where torch is missing, 11 where the file holds more than a tensor.
+Prints the number and the dtype of each that it could read; bfloat16 is written as its bits. Ends with 10
+where torch is missing.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from pathlib import Path
 from typing import Any
 
 NO_TORCH = 10
-NO_TENSOR = 11
 
 
-def main(source: str, target: str, octets: int) -> int:
+def main(octets: int) -> int:
     try:
         torch = importlib.import_module("torch")
         numpy = importlib.import_module("numpy")
@@ -24,29 +25,43 @@ def main(source: str, target: str, octets: int) -> int:
         sys.stderr.write(str(error))
         return NO_TORCH
     limit(octets)
-    found = torch.load(source, map_location="cpu", weights_only=True)
-    if not isinstance(found, torch.Tensor):
-        sys.stderr.write(type(found).__name__)
-        return NO_TENSOR
-    tensor = plain(torch, found.detach())
-    with Path(target).open("wb") as file:
-        numpy.lib.format.write_array(file, tensor.numpy())
-    sys.stdout.write(str(found.dtype).rpartition(".")[2])
+    for number, (source, target) in enumerate(json.load(sys.stdin)):
+        try:
+            dtype = save(torch, numpy, source, target)
+        except Exception as error:
+            sys.stderr.write(f"{number} {type(error).__name__}\n")
+        else:
+            sys.stdout.write(f"{number} {dtype}\n")
+            sys.stdout.flush()
     return 0
 
 
+def save(torch: Any, numpy: Any, source: str, target: str) -> str:
+    found = torch.load(source, map_location="cpu", weights_only=True)
+    if not isinstance(found, torch.Tensor):
+        raise TypeError(type(found).__name__)
+    tensor = plain(torch, found.detach())
+    dtype = str(tensor.dtype).rpartition(".")[2]
+    array = tensor.view(torch.int16).numpy().view("uint16") if dtype == "bfloat16" else tensor.numpy()
+    with Path(target).open("wb") as file:
+        numpy.lib.format.write_array(file, array)
+    return dtype
+
+
 def plain(torch: Any, tensor: Any) -> Any:
-    """numpy knows neither bfloat16 nor float8, nor what is sparse, quantized or conjugated."""
+    """numpy knows nothing that is sparse, quantized or conjugated, nor some dtypes."""
     if tensor.is_sparse or tensor.layout is not torch.strided:
         tensor = tensor.to_dense()
     if tensor.is_quantized:
         tensor = tensor.dequantize()
-    tensor = tensor.resolve_conj().resolve_neg()
+    tensor = tensor.resolve_conj().resolve_neg().contiguous()
+    if tensor.dtype == torch.bfloat16:
+        return tensor
     try:
         tensor.numpy()
     except TypeError:
         tensor = tensor.to(torch.float32)
-    return tensor.contiguous()
+    return tensor
 
 
 def limit(octets: int) -> None:
@@ -58,4 +73,4 @@ def limit(octets: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+    sys.exit(main(int(sys.argv[1])))
