@@ -24,6 +24,8 @@ from tests.precision.dump.recorded import DUMPS, copy_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    Ask = Callable[[Path, Path], dict[str, Any]]
+
 CAPTURES = '''\
 """One process for each capture, forked from one that has imported torch and msprobe."""
 import json, os, sys
@@ -221,7 +223,7 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def said(tmp_path: Path) -> Callable[[Path, Path], dict[str, Any]]:
+def said(tmp_path: Path) -> Ask:
     def ask(target: Path, golden: Path) -> dict[str, Any]:
         spec = schema.with_value(schema.with_value(CompareSpec(), "target", target), "golden", golden)
         (tmp_path / "runs").mkdir(exist_ok=True)
@@ -230,9 +232,6 @@ def said(tmp_path: Path) -> Callable[[Path, Path], dict[str, Any]]:
         return {"code": code, **json.loads(json.dumps(answer(run)))}
 
     return ask
-
-
-Ask = "Callable[[Path, Path], dict[str, Any]]"
 
 
 @pytest.mark.parametrize("how", ["_", "ulp"])

@@ -44,6 +44,7 @@ def test_that_going_deeper_brings_the_tensors(
     until(qtbot, session, lambda: len(page.latest.comparisons) == 3)
     newest = page.latest.comparisons[0]
     qtbot.waitUntil(lambda: page.compare.compared is not None and page.compare.compared.run.folder == newest.folder)
+    assert page.compare.choice.currentText().endswith("tensors")
     see_tensors(page, qtbot)
     make_reproducer(page, session, qtbot)
     copy_issue(page, qtbot)

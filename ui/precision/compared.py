@@ -11,7 +11,7 @@ from backends.precision.compare.comparison import FOLDER
 from studio.errors import StudioError
 from studio.texts import t
 from ui.curves.names import when
-from ui.precision.captures import run_name, written
+from ui.precision.captures import run_name, task_name, written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,14 +66,27 @@ def sides_of(run: Run) -> tuple[Path, Path]:
 
 
 def name_of(run: Run, runs: Mapping[str, Run]) -> str:
-    """'10:12 · train.py --cast 1 · 10:02:05 ↔ gpu-run'; `runs`: those of the project, by name."""
-    target, golden = (_short(path, runs) for path in sides_of(run))
-    return f"{when(run)}: {target} ↔ {golden}"
+    """'10:12: train.py --cast 1 · 10:02:05 ↔ gpu-run · tensors'; `runs`: those of the project, by name."""
+    paths = sides_of(run)
+    target, golden = (_short(path, runs) for path in paths)
+    asked = {_task(path, runs) for path in paths} - {"", "statistics"}
+    return " · ".join((f"{when(run)}: {target} ↔ {golden}", *map(task_name, sorted(asked))))
+
+
+def _task(path: Path, runs: Mapping[str, Run]) -> str:
+    """What a run of ours captured, as it was asked."""
+    run = _run_of(path, runs)
+    planned = run.asked.values.get("planned") if run is not None else None
+    return str(planned.get("capture_task", "")) if isinstance(planned, dict) else ""
+
+
+def _run_of(path: Path, runs: Mapping[str, Run]) -> Run | None:
+    return next((runs[name] for name in reversed(path.parts) if name in runs), None)
 
 
 def _short(path: Path, runs: Mapping[str, Run]) -> str:
     """A capture of a run by what was run, and when."""
-    run = next((runs[name] for name in reversed(path.parts) if name in runs), None)
+    run = _run_of(path, runs)
     name = run_name(run) if run is not None else path.name
     return name if len(name) <= LONGEST else f"{name[:16]}…{name[-16:]}"
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from backends.precision.measure.formats import Array
 
-CHUNK = 1 << 16
-"""Elements of a piece: two of them and two results fit the second cache of a processor, 1 MB."""
+CHUNK = 1 << 17
+"""Elements of a piece: larger ones leave the caches, smaller ones cost more calls."""
 SHAPES = "precision.measure.shapes"
 LENGTH = "precision.measure.length"
 
