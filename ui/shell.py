@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QPoint, QSize, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
@@ -187,7 +187,8 @@ class Shell(QWidget):
         elif dropped.kind == "project":
             self.open_project(dropped.folder)
         elif dropped.kind == "dump":
-            self.page_widget("precision").take_dump(dropped.folder)
+            page: Any = self.page_widget("precision")
+            page.take_dump(dropped.folder)
         elif dropped.kind == "missing":
             self.session.trouble.emit(StudioError("drop.missing", name=str(path)))
         else:

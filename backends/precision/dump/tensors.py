@@ -27,6 +27,8 @@ LONGEST_DESCRIPTION = opcodes.LONGEST
 def open_tensor(path: Path) -> TensorFile:
     """Raises StudioError: of key NEEDS_TORCH where only torch can read it, of others where it is
     damaged or no tensor."""
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise damaged(path)
     try:
         with path.open("rb") as file:
             start = file.read(len(numpy_header.MAGIC))

@@ -65,6 +65,8 @@ def _of_file(path: Path, scratch: Path, python: Path) -> Mapping[str, Tensor]:
 
 
 def _start(path: Path) -> bytes:
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise StudioError("precision.weights.no_checkpoint", place=str(path))
     try:
         with path.open("rb") as file:
             return file.read(9)
