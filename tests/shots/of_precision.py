@@ -189,7 +189,7 @@ def _of_ranks(shell: Shell, stage: Stage) -> None:
         f"Module.model.language_model.layers.{n % 30}.self_attention.core.FlashAttention.forward.{n}"
         for n in range(600)
     ]
-    names[400] += " 注意力🎉"
+    names[400] += " 🎉"
     verdicts = [EQUAL] * 400 + [MISSING] + [FOLLOWS] * 199
     first = First(
         name=names[400], direction="forward", place="missing", index=0, step=2, rank=0, reason="missing", call=400,

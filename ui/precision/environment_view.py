@@ -21,6 +21,7 @@ from ui.precision.check_tables import CheckTables
 from ui.precision.checked_cards import CheckedCard
 from ui.precision.determinism_card import DeterminismCard
 from ui.precision.path_choice import PathChoice
+from ui.say import say
 from ui.widgets import Card, Sentence, primary_button
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class EnvironmentView(QWidget):
         ready = self.golden.path is not None and self.target.path is not None
         self.check.setEnabled(ready and self.golden.path != self.target.path)
         ready = self.check.isEnabled()
-        self._wants.setText(t("precision.environment.will" if ready else "precision.environment.wants"))
+        say(self._wants, "setText", "precision.environment.will" if ready else "precision.environment.wants")
 
     def _ask(self) -> None:
         """Nothing of the user's code is run."""

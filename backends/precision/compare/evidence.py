@@ -11,6 +11,7 @@ from backends.precision.compare.growth import Size
 from backends.precision.dump.dump import MAX, MIN, OUTPUT
 
 if TYPE_CHECKING:
+    from backends.precision.compare.arrays import Array
     from backends.precision.compare.scene import Scene
     from backends.precision.dump.dump import Name
 
@@ -50,3 +51,25 @@ def parents_of(scene: Scene) -> list[int]:
     places = {call: n for n, call in enumerate(scene.calls.target.tolist()) if call >= 0}
     above = [*scene.target.parents.tolist(), -1]
     return [places.get(above[call], -1) for call in scene.calls.target.tolist()]
+
+
+def other_ends_of(scene: Scene) -> Array:
+    """Of each row, bool: both sides have the tensor in one dtype, and another largest or smallest element: those are
+    elements, which no sum has rounded."""
+    target, golden = (
+        np.array([*side.dtypes, ""])[np.append(side.dtype, -1)[rows]]
+        for side, rows in ((scene.target, scene.rows.target), (scene.golden, scene.rows.golden))
+    )
+    mine, theirs = scene.stats[:, (MAX, MIN)], scene.golden_stats[:, (MAX, MIN)]
+    apart = (mine != theirs) & ~np.isnan(mine) & ~np.isnan(theirs)
+    return np.asarray(apart.any(axis=1) & (target == golden))
+
+
+def trained_of(scene: Scene) -> dict[int, tuple[bool, bool]]:
+    """Whether the target and the golden side train it, of the rows where that differs. MindSpore's dumps do not say."""
+    if not scene.target.needs_grad.any() or not scene.golden.needs_grad.any():
+        return {}
+    rows = np.flatnonzero((scene.rows.target >= 0) & (scene.rows.golden >= 0))
+    mine = scene.target.needs_grad[scene.rows.target[rows]]
+    theirs = scene.golden.needs_grad[scene.rows.golden[rows]]
+    return {int(rows[n]): (bool(mine[n]), bool(theirs[n])) for n in np.flatnonzero(mine != theirs)}

@@ -25,7 +25,7 @@ HIDDEN = 3
 """The same where the inputs of what differs look equal."""
 AROUND = 16
 """How far off a call may have been moved."""
-FROM_WITHIN = ("argument", "first_nan", "first_inf", "output_cast", "parameter", "data", "random")
+FROM_WITHIN = ("argument", "first_nan", "first_inf", "output_cast", "parameter", "needs_grad", "data", "random")
 """Differences that explain themselves: no call that is missing before them is the reason."""
 
 

@@ -8,7 +8,15 @@ import numpy as np
 
 from backends.precision.compare import arguments
 from backends.precision.compare.comparison import DIFFERS, EQUAL, EXPLAINED, FOLLOWS, UNKNOWN
-from backends.precision.compare.evidence import bad_of, key_of, parents_of, sizes_of, with_other_outputs_of
+from backends.precision.compare.evidence import (
+    bad_of,
+    key_of,
+    other_ends_of,
+    parents_of,
+    sizes_of,
+    trained_of,
+    with_other_outputs_of,
+)
 from backends.precision.compare.growth import rounding
 from backends.precision.compare.judge import Event, Judged
 from backends.precision.compare.kinds import kind_of
@@ -47,6 +55,8 @@ class Levels:
         self.same_size = (scene.size == scene.golden_size).tolist()
         self.noise = None if noise is None else np.nan_to_num(noise).tolist()
         self.unequal = scene.unequal.tolist()
+        self.other_ends = other_ends_of(scene).tolist()
+        self.trained = trained_of(scene)
         self.unlike = with_other_outputs_of(scene)
         self.product_error = max(product_error(scene), known_error)
         self.sizes = sizes_of(scene)

@@ -10,8 +10,9 @@ Where the largest elements of most parameters moved by about the same (Adam's lr
 then d is at least that step / amax.
 
 Where the first captured step is not the run's first, nothing is known of the updates before it; then a parameter is
-held against the others: OTHERS times the median of their distances. Beyond UNRELATED that median is no noise: the two
-began with other weights, and none of them is allowed to differ.
+held against the others: OTHERS times the median of their distances, and at least LATE; a bias or another vector is not
+held against anything. Beyond UNRELATED that median is no noise: the two began with other weights, and none of them is
+allowed to differ.
 """
 
 from __future__ import annotations
@@ -40,6 +41,10 @@ OTHERS = 8.0
 UNRELATED = 1 / 80
 """Of the largest element: two healthy runs are that far apart in most of their parameters only when nothing can be said
 of their noise any more."""
+LATE = 2.0**-10
+"""What single elements of a matrix may have moved by in updates that nobody saw."""
+UPDATES = 1.0
+"""The same of a vector, whose elements may all have."""
 SLOWLY = 0.5
 """What moves by less in a step is kept; data are others each time. Only of MindSpore, whose dumps do not tell what is a
 parameter."""
@@ -73,7 +78,7 @@ def allowances(scene: Scene, before: State, step: int) -> dict[int, float]:
     rows = kept(scene)
     parameters = _parameters(scene, rows)
     if not before.stats:
-        return dict.fromkeys(parameters, 0.0 if _is_first(scene, step) else _of_others(scene, parameters))
+        return dict.fromkeys(parameters, 0.0) if _is_first(scene, step) else _of_others(scene, parameters)
     found: dict[int, float] = {}
     moved = _moved(scene, rows, parameters, before)
     for row in rows:
@@ -129,10 +134,20 @@ def _is_first(scene: Scene, step: int) -> bool:
     return step == 0 or (step == 1 and ours)
 
 
-def _of_others(scene: Scene, parameters: set[int]) -> float:
+def _of_others(scene: Scene, parameters: set[int]) -> dict[int, float]:
+    """Vectors first: the gradient of a bias before a norm, or of attention's keys, is nothing but rounding, of which
+    Adam makes whole updates."""
     far = scene.distance[list(parameters)]
     median = float(np.median(far[~np.isnan(far)])) if (~np.isnan(far)).any() else 0.0
-    return OTHERS * median if median <= UNRELATED else 0.0
+    if median > UNRELATED:
+        return dict.fromkeys(parameters, 0.0)
+    led = max(OTHERS * median, LATE)
+    return {row: UPDATES if _is_vector(scene, row) else led for row in parameters}
+
+
+def _is_vector(scene: Scene, row: int) -> bool:
+    shape = scene.target.shape[scene.rows.target[row]]
+    return shape < 0 or len(scene.target.shapes[shape]) < 2
 
 
 def _parameters(scene: Scene, rows: list[int]) -> set[int]:

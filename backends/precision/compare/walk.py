@@ -116,6 +116,12 @@ class Walk(Levels):
         allowed = rounding(self.eps[row]) + led if self.eps[row] else 0.0
         if self.unequal[row] and not makers and not (self.state[row] if is_state else self.recent):
             allowed = 0.0  # nothing has rounded it yet
+        if is_state and not self.state[row] and self.other_ends[row]:
+            allowed = 0.0
+        if is_state and row in self.trained:
+            mine_trains, other_trains = self.trained[row]
+            self._event(call, row, "needs_grad", target=str(mine_trains), golden=str(other_trains))
+            return
         self._check(call, row, allowed, self._why(call, row, bool(makers)))
         self.level[row] = self._level(row, led if is_state else known)
 

@@ -31,8 +31,10 @@ from studio.events import Artifact, Ended, Journal, Note, Progress
 from studio.supervisor import STOP
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from backends.precision.compare.arrays import Array
-    from backends.precision.compare.comparison import First
+    from backends.precision.compare.comparison import Comparison, First
     from backends.precision.compare.scene import Scene
     from backends.precision.compare.spec import CompareSpec
     from backends.precision.dump.pairs import Pair
@@ -144,8 +146,19 @@ class _Comparing:
                 comparison.columns["verdict"][first.row] = FIRST
         columns.write(comparison, self.run.folder / FOLDER)
         write_answer(comparison, self.run)
-        self.journal.write(Artifact(kind="comparison", path=FOLDER))
+        self.journal.write(Artifact(kind="comparison", path=FOLDER), *_verdict(first, comparison))
         return first
+
+
+def _verdict(first: First | None, comparison: Comparison) -> Iterator[Note]:
+    """For those who read the command's output."""
+    if first is None:
+        args = {"calls": len(comparison.names), "rows": len(comparison.verdict)}
+        yield Note(key="precision.compare.none", args=args)
+        return
+    shown = ("name", "place", "index", "step", "rank", "source")
+    yield Note(key="precision.compare.found", args={name: getattr(first, name) for name in shown})
+    yield Note(key=f"precision.first.{first.reason}", args=first.args)
 
 
 def _at(first: First, calls: int, rows: int) -> First:
