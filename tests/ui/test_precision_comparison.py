@@ -139,6 +139,10 @@ def test_that_tensors_are_drawn_where_there_are_some(
     index = ", ".join(map(str, found.worst[0].index))
     row, column = found.worst[0].index
     assert pictures.heat.text_of(row, column) == f"[{index}]: {figure(found.worst[0].absolute)}"
+    assert found.channels is not None
+    assert int(found.channels.max_abs.argmax()) == found.worst[0].index[found.axis]
+    assert pictures.channels.isVisibleTo(view)
+    assert not pictures.channels.grab().isNull()
 
 
 def test_that_another_tensor_of_the_call_can_be_chosen(

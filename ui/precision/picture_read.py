@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.precision.dump.tensors import open_tensor
-from backends.precision.measure.picture import difference_picture, histograms, worst
+from backends.precision.measure.picture import difference_picture, histograms, per_channel, worst
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from backends.precision.compare.comparison import Comparison
-    from backends.precision.measure.picture import Element, Histograms, Picture
+    from backends.precision.measure.picture import Channels, Element, Histograms, Picture
 
 FOLDER = "dump_tensor_data"
 ROWS, COLUMNS, BINS, WORST = 96, 160, 60, 5
@@ -23,9 +23,13 @@ ROWS, COLUMNS, BINS, WORST = 96, 160, 60, 5
 
 @dataclass(frozen=True, kw_only=True)
 class Pictures:
+    """`channels`: along `axis`; None of a tensor without one."""
+
     difference: Picture
     histograms: Histograms
     worst: tuple[Element, ...]
+    channels: Channels | None
+    axis: int
 
 
 def files_of(comparison: Comparison, row: int) -> tuple[Path, Path] | None:
@@ -50,12 +54,19 @@ def _in_place(file: Path) -> Path:
 
 
 def read_pictures(files: tuple[Path, Path]) -> Pictures | StudioError:
-    """Both files, four times, in pieces."""
+    """Both files, five times, in pieces."""
     try:
         target, golden = (open_tensor(_in_place(file)) for file in files)
+        axis = axis_of_channels(golden.shape)
         return Pictures(
             difference=difference_picture(target, golden, ROWS, COLUMNS),
             histograms=histograms(target, golden, BINS), worst=worst(target, golden, WORST),
+            channels=per_channel(target, golden, axis) if axis >= 0 else None, axis=axis,
         )  # fmt: skip
     except StudioError as error:
         return error
+
+
+def axis_of_channels(shape: tuple[int, ...]) -> int:
+    """Of images the second, as both frameworks lay them out, else the last; -1 where there is none."""
+    return 1 if len(shape) in (4, 5) else len(shape) - 1

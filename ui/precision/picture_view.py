@@ -15,6 +15,7 @@ from studio.texts import t
 from ui.asking import ask
 from ui.page_scroll import empty
 from ui.precision import row_text
+from ui.precision.picture_channels import ChannelView
 from ui.precision.picture_heat import HeatView
 from ui.precision.picture_histogram import HistogramView
 from ui.precision.picture_read import Pictures, files_of, read_pictures, rows_with_files
@@ -54,7 +55,8 @@ class PictureView(QWidget):
         self.tensor.setObjectName("precision_tensor")
         say(self.tensor, "setAccessibleName", "precision.operator.tensor")
         self.tensor.activated.connect(lambda _at: self.row_chosen.emit(int(self.tensor.currentData())))
-        self.heat, self.histogram = HeatView(), HistogramView()
+        self.heat, self.histogram, self.channels = HeatView(), HistogramView(), ChannelView()
+        self.of_channels = label(role="hint")
         self.said = Sentence()
         self.said.setObjectName("precision_picture_said")
         self.deeper = button("precision.operator.deeper_for_tensors", "precision_deeper_for_tensors")
@@ -70,6 +72,8 @@ class PictureView(QWidget):
         drawn.addWidget(self.heat)
         drawn.addWidget(label("precision.operator.histogram", "hint"))
         drawn.addWidget(self.histogram)
+        drawn.addWidget(self.of_channels)
+        drawn.addWidget(self.channels)
         drawn.addWidget(label("precision.operator.worst", "hint"))
         drawn.addLayout(self._worst)
         column = QVBoxLayout(self)
@@ -138,6 +142,7 @@ class PictureView(QWidget):
         if isinstance(found, Pictures) and is_drawn:
             self.heat.show_picture(found.difference)
             self.histogram.show_histograms(found.histograms)
+            self._show_channels(found)
             self._show_worst(found.worst)
         elif isinstance(found, StudioError):
             self.said.setText(str(found))
@@ -145,6 +150,14 @@ class PictureView(QWidget):
             self.said.setText(t("precision.operator.no_elements"))
         else:
             self.said.setText(t(self._none_key()))
+
+    def _show_channels(self, found: Pictures) -> None:
+        for widget in (self.of_channels, self.channels):
+            widget.setVisible(found.channels is not None)
+        if found.channels is not None:
+            args = {"axis": found.axis, "count": len(found.channels.max_abs)}
+            self.of_channels.setText(t("precision.operator.channels_of", **args))
+            self.channels.show_channels(found.channels)
 
     def _none_key(self) -> str:
         if self._is_alone():
