@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from studio.errors import StudioError
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -15,8 +13,8 @@ if TYPE_CHECKING:
 
 Framework = Literal["torch", "mindspore"]
 _SPELLED = {"torch": "pytorch", "mindspore": "mindspore"}
-_FORMER = {"overflow_check": "nan_analyze", "graph_visualize": "graph", "acc_check": "run_ut"}
-"""What 8.x called them. 1.x has no config_check and no nan_analyze; neither has data2db."""
+_FORMER = {"overflow_check": "nan_analyze", "acc_check": "run_ut"}
+"""What 8.x called them. 1.x has no config_check and no nan_analyze."""
 
 
 def _line(installed: Installed, framework: str, command: str, *options: str) -> tuple[str, ...]:
@@ -50,19 +48,6 @@ def config_check_line(installed: Installed, golden: Path, target: Path, out: Pat
     return _line(installed, "torch", "config_check", "-c", str(golden), str(target), "-o", str(out))
 
 
-def graph_line(installed: Installed, target: Path, golden: Path | None, out: Path) -> tuple[str, ...]:
-    """Of 26.x: the folders of one rank with its dump.json, of level L0 or mix."""
-    _want_new(installed, "graph_visualize")
-    other = ("-gp", str(golden)) if golden is not None else ()
-    return _line(installed, "torch", "graph_visualize", "-tp", str(target), *other, "-o", str(out))
-
-
-def trend_line(installed: Installed, dump: Path, out: Path) -> tuple[str, ...]:
-    """Of 26.x: the folder that holds the steps' folders."""
-    _want_new(installed, "data2db")
-    return _line(installed, "torch", "data2db", "--db", str(out), "--data", str(dump), "--format", "dump")
-
-
 def acc_check_line(installed: Installed, api_info: Path, out: Path) -> tuple[str, ...]:
     """Runs each API of a dump.json on the device and on the CPU: wants an NPU or a GPU."""
     return _line(installed, "torch", "acc_check", "-api_info", str(api_info), "-o", str(out))
@@ -71,8 +56,3 @@ def acc_check_line(installed: Installed, api_info: Path, out: Path) -> tuple[str
 def api_precision_compare_line(installed: Installed, npu: Path, gpu: Path, out: Path) -> tuple[str, ...]:
     """Two accuracy_checking_details_….csv of acc_check, of an NPU and of a GPU."""
     return _line(installed, "torch", "api_precision_compare", "-npu", str(npu), "-gpu", str(gpu), "-o", str(out))
-
-
-def _want_new(installed: Installed, command: str) -> None:
-    if installed.family != "26":
-        raise StudioError("precision.msprobe.too_old", version=installed.version or "–", command=command)

@@ -86,19 +86,6 @@ def series(
     return np.array([step for step, _ in rows], dtype=np.int64), np.array(values, dtype=np.float64)
 
 
-def at_step(path: Path, step: int, rank: int, metric: int, statistic: str = "norm") -> dict[int, float]:
-    """Of every target that has it: a column of a heat map. Raises StudioError."""
-    if statistic not in STATISTICS:
-        raise StudioError("precision.msprobe.no_statistic", statistic=statistic)
-    with opened(path) as connection:
-        _statistics(connection, path)
-        rows = connection.execute(
-            f"SELECT target_id, {statistic} FROM trend_data WHERE rank = ? AND step = ? AND metric_id = ? LIMIT ?",
-            (rank, step, metric, MOST),
-        ).fetchall()
-    return {int(target): float(value) for target, value in rows if isinstance(value, int | float)}
-
-
 def _statistics(connection: sqlite3.Connection, path: Path) -> tuple[str, ...]:
     if not has_tables(connection, "monitoring_targets", "monitoring_metrics", "trend_data"):
         reason = "monitoring_targets, monitoring_metrics, trend_data"

@@ -13,7 +13,6 @@ import pytest
 
 from backends.precision.msprobe import lines
 from backends.precision.msprobe.installed import Installed, family_of, version_of
-from studio.errors import StudioError
 from studio.places import ROOT
 
 RECORDED = ROOT / "tests" / "recorded" / "precision_tools"
@@ -22,8 +21,6 @@ PARSERS = {
     "compare": ("core/compare/utils.py", "_compare_parser"),
     "overflow_check": ("overflow_check/analyzer.py", "_overflow_check_parser"),
     "config_check": ("core/config_check/config_check_cli.py", "_config_checking_parser"),
-    "graph_visualize": ("visualization/graph_service.py", "_graph_service_parser"),
-    "data2db": ("core/compare/data2db.py", "_data2db_service_parser"),
     "acc_check": ("pytorch/api_accuracy_checker/acc_check/acc_check.py", "_acc_check_parser"),
     "api_precision_compare": (
         "pytorch/api_accuracy_checker/compare/api_precision_compare.py", "_api_precision_compare_parser",
@@ -40,8 +37,6 @@ def every_line(of: Installed) -> dict[str, tuple[str, ...]]:
         "compare": lines.compare_line(of, "torch", A, B, OUT),
         "overflow_check": lines.overflow_line(of, A.parent, OUT),
         "config_check": lines.config_check_line(of, A, B, OUT),
-        "graph_visualize": lines.graph_line(of, A.parent, B.parent, OUT),
-        "data2db": lines.trend_line(of, A.parent, OUT),
         "acc_check": lines.acc_check_line(of, A, OUT),
         "api_precision_compare": lines.api_precision_compare_line(of, A, B, OUT),
     }
@@ -111,15 +106,6 @@ def test_that_commands_have_their_former_names_in_8_3(command: str, called: str)
     assert line[3:6] == ("-f", "pytorch", called)
     said = (RECORDED / f"help_8.3.3_{called}.txt").read_text("utf-8")
     assert options(line[3:]) - {"-f"} <= set(re.findall(r"(?<![\w-])-[a-z_]+", said))
-
-
-@pytest.mark.parametrize(
-    "make", [lambda of: lines.graph_line(of, A, None, OUT), lambda of: lines.trend_line(of, A, OUT)]
-)
-def test_that_what_only_new_ones_have_is_refused_for_old_ones(make: object) -> None:
-    with pytest.raises(StudioError, match=r"8\.3\.3 has no") as caught:
-        make(installed("8.3.3"))  # type: ignore[operator]
-    assert "mindstudio-probe" in str(caught.value)
 
 
 def test_that_the_msprobe_of_an_interpreter_is_known_from_its_files(tmp_path: Path) -> None:
