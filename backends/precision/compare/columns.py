@@ -130,6 +130,9 @@ def _header(folder: Path) -> _Header:
     except OSError as error:
         raise from_os(error, path) from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        found = files.read_json(path)
+        if isinstance(found, dict) and isinstance(found.get("format"), int) and found["format"] > FORMAT:
+            raise StudioError("precision.compare.newer", path=str(path)) from error
         raise _damaged(folder, error) from error
 
 

@@ -76,6 +76,13 @@ def test_that_a_damaged_header_is_refused(compared: Callable[..., Compared], tex
     assert refused.value.key == "precision.compare.damaged"
 
 
+def test_that_a_newer_one_is_told_as_that(tmp_path: Path) -> None:
+    (tmp_path / columns.HEADER).write_text('{"format": 99}', encoding="utf-8")
+    with pytest.raises(StudioError) as refused:
+        columns.open_comparison(tmp_path)
+    assert refused.value.key == "precision.compare.newer"
+
+
 def test_that_no_comparison_says_so(tmp_path: Path) -> None:
     with pytest.raises(StudioError):
         columns.open_comparison(tmp_path)
