@@ -145,7 +145,8 @@ def _add_action(commands: Any, feature: Feature, action: Action) -> None:
 
 def _set_up(parser: _Parser, feature: Feature, action: Action) -> None:
     parser.set_defaults(action=action, feature=feature)
-    parser.add_argument("--detach", action="store_true", help=t("cli.detach"))
+    if not action.here:
+        parser.add_argument("--detach", action="store_true", help=t("cli.detach"))
     schema.add_arguments(parser, action.spec, lambda field: help_of(feature.id, field))
     if line := schema.line_of(action.spec):
         parser.line = line.name
@@ -184,6 +185,8 @@ def _start(given: argparse.Namespace) -> int:
             flag = schema.field_of(given.action.spec, problem.field).flag
             _say(f"{flag}: {t(problem.rule, **problem.args)}")
         return WRONG_USE
+    if given.action.here:
+        return _do_here(given, spec)
     project = _project(given)
     folder = make_runs_folder(project)
     run = runs.create(folder, given.action.name, schema.to_json(spec), project.folder if project else None)
@@ -191,6 +194,13 @@ def _start(given: argparse.Namespace) -> int:
     if given.detach:
         return _result(given, run, runs.glance(run))
     return _follow(given, run, stop_on_interrupt=True)
+
+
+def _do_here(given: argparse.Namespace, spec: Any) -> int:
+    code, answer = given.action.load_here()(spec, _say)
+    if given.json and answer:
+        _print_json(answer)
+    return code
 
 
 def _find_runs(given: argparse.Namespace) -> None:

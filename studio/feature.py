@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from studio.events import Ended
     from studio.run import Run
 
@@ -17,12 +19,19 @@ class Work(Protocol):
     def __call__(self, spec: Any, run: Run, /) -> Ended: ...
 
 
+class WorkHere(Protocol):
+    """The same without a run: `say` takes sentences for people; returns the exit code and what `--json` prints."""
+
+    def __call__(self, spec: Any, say: Callable[[str], None], /) -> tuple[int, dict[str, Any]]: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Action:
     """A command: its name on the command line, its spec, and its work as 'module:function'.
 
     `line_of`: the command that this action is where a program follows it behind `--`; it has none of its own then.
     `answer`: 'module:function' from a run that has ended to what `--json` adds to its object.
+    `here`: the command line does the work itself, without a run: what it finds is not worth keeping.
     """
 
     name: str
@@ -30,6 +39,7 @@ class Action:
     work: str
     line_of: str = ""
     answer: str = ""
+    here: bool = False
 
     @property
     def command(self) -> str:
@@ -39,6 +49,11 @@ class Action:
     def load(self) -> Work:
         """The work itself, imported only now, in the worker."""
         work: Work = _named(self.work)
+        return work
+
+    def load_here(self) -> WorkHere:
+        """The work of an action that needs no run."""
+        work: WorkHere = _named(self.work)
         return work
 
     def answer_of(self, run: Run) -> dict[str, Any]:

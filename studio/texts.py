@@ -1,7 +1,7 @@
 """Every sentence a person reads, in both languages: `t("launch.start")` from `assets/i18n/<language>.toml`.
 
-The sentences of the scan's rules (keys that begin with "rule") and those of Precision are in files of their own,
-`rules.<language>.toml` and `precision.<language>.toml`, which are read when the first of them is asked for.
+The sentences of the scan's rules (keys that begin with "rule"), of Precision and of Timeline are in files of their own,
+as `rules.<language>.toml`, which are read when the first of them is asked for.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from studio.places import ASSETS
 
@@ -18,10 +18,13 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 RULES = ("rule.", "rule_")
-PRECISION = "precision."
+PRECISION, TIMELINE = "precision.", "timeline."
 
 _current: list[Language] = []
 
@@ -70,6 +73,12 @@ def precision_texts(chosen: Language) -> dict[str, str]:
     return _read(f"precision.{chosen}.toml")
 
 
+@lru_cache(maxsize=len(LANGUAGES))
+def timeline_texts(chosen: Language) -> dict[str, str]:
+    """What Timeline says, by dotted key."""
+    return _read(f"timeline.{chosen}.toml")
+
+
 def _read(name: str) -> dict[str, str]:
     with (ASSETS / "i18n" / name).open("rb") as file:
         return _flat(tomllib.load(file))
@@ -77,8 +86,15 @@ def _read(name: str) -> dict[str, str]:
 
 def find(key: str, chosen: Language) -> str | None:
     """The text itself, its placeholders not filled; None where there is none."""
-    texts = rule_texts if key.startswith(RULES) else precision_texts if key.startswith(PRECISION) else catalogue
-    return texts(chosen).get(key)
+    return _texts_of(key)(chosen).get(key)
+
+
+def _texts_of(key: str) -> Callable[[Language], dict[str, str]]:
+    if key.startswith(RULES):
+        return rule_texts
+    if key.startswith(PRECISION):
+        return precision_texts
+    return timeline_texts if key.startswith(TIMELINE) else catalogue
 
 
 def has(key: str) -> bool:

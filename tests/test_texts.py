@@ -30,7 +30,7 @@ def source() -> str:
 
 
 def said_in(language: texts.Language) -> dict[str, str]:
-    return {**texts.catalogue(language), **texts.precision_texts(language)}
+    return {**texts.catalogue(language), **texts.precision_texts(language), **texts.timeline_texts(language)}
 
 
 def placeholders(text: str) -> set[str]:

@@ -1,0 +1,182 @@
+"""A profile that was read: columns mapped from the cache, and what is known of their lanes. Opening reads no event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from backends.timeline.kinds import FAMILIES, Family, LaneKind
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+FORMAT = 1
+META = "meta.json"
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that was read. `path`: relative to what was opened ("." for a file that was opened itself)."""
+
+    path: str
+    kind: str
+    rank: int | None = None
+    truncated: bool = False
+
+
+class Process(msgspec.Struct, frozen=True, kw_only=True):
+    """`rank`: None where the data does not say. Processes come in the order in which they are shown."""
+
+    source: int
+    pid: str
+    name: str
+    label: str = ""
+    rank: int | None = None
+
+
+class Lane(msgspec.Struct, frozen=True, kw_only=True):
+    """A thread, stream, plane, or a row of Overlap Analysis. Its rows are `first_row` to `first_row + rows` - 1, one
+    below the other; slices of one row never overlap. Lanes come in the order in which they are shown, those of a
+    process together. `table`: of a db, where its events are."""
+
+    process: int
+    tid: str
+    name: str
+    kind: LaneKind
+    first_row: int
+    rows: int
+    slices: int
+    table: str = ""
+
+
+class Series(msgspec.Struct, frozen=True, kw_only=True):
+    """Figures over time: samples `begin` to `end` - 1 of the sample columns, in order of time."""
+
+    process: int
+    name: str
+    unit: str
+    begin: int
+    end: int
+    low: float
+    high: float
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """A step of the training, in ns since the origin."""
+
+    number: int
+    start: int
+    end: int
+    rank: int | None = None
+
+
+class Meta(msgspec.Struct, frozen=True, kw_only=True):
+    """All that is small. `origin_ns`: the first event, ns since the epoch (or since whatever the source counts from,
+    then `is_epoch` is False); all columns are relative to it. `set_aside`: reason -> how many events."""
+
+    format: int
+    origin_ns: int
+    last_ns: int
+    is_epoch: bool
+    sources: tuple[Source, ...]
+    processes: tuple[Process, ...]
+    lanes: tuple[Lane, ...]
+    series: tuple[Series, ...]
+    steps: tuple[Step, ...]
+    flow_kinds: tuple[str, ...]
+    events: int
+    slices: int
+    instants: int
+    flows: int
+    flow_ends: int
+    dangling: int
+    counters: int
+    metadata: int
+    set_aside: dict[str, int]
+    partial: float | None = None  # of a trace that is still being read: how much of it, 0 to 1
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Columns are memory maps; nothing is copied. `root`: what was opened, where the sources are (for arguments).
+
+    Slices, sorted by row and then by start: `start`, `end` int64 [slices], ns since the origin; `name` int32 [slices];
+    `event` int64 [slices]: its number in the source, or its rowid; an instant is a slice with end == start.
+    `row_begin` int64 [rows + 1]; `row_lane` int32 [rows]. `cover` int64 [slices + 1]: sum of the durations before.
+    Arrows, sorted by (from_lane, from_time): `arrow` int64 [flows, 4] from_lane, from_time, to_lane, to_time;
+    `arrow_kind` int16 [flows]; `arrow_by_to` int32 [flows]: the same sorted by (to_lane, to_time).
+    Samples: `sample_time` int64, `sample_value` float64. Names: `name_family` uint8 [names], index of FAMILIES.
+    """
+
+    folder: Path
+    root: Path
+    meta: Meta
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    name: NDArray[np.int32]
+    event: NDArray[np.int64]
+    row_begin: NDArray[np.int64]
+    row_lane: NDArray[np.int32]
+    cover: NDArray[np.int64]
+    arrow: NDArray[np.int64]
+    arrow_kind: NDArray[np.int16]
+    arrow_by_to: NDArray[np.int32]
+    sample_time: NDArray[np.int64]
+    sample_value: NDArray[np.float64]
+    name_family: NDArray[np.uint8]
+    name_begin: NDArray[np.int64]
+
+    @property
+    def span(self) -> int:
+        """From the origin to the end of the last event, in ns; at least 1."""
+        return max(1, self.meta.last_ns - self.meta.origin_ns)
+
+    @cached_property
+    def name_texts(self) -> list[str]:
+        """All names, decoded at the first use: 10 MB of them take about 0.1 s, so not on the UI thread."""
+        data = (self.folder / "names.bin").read_bytes()
+        bounds = self.name_begin.tolist()
+        return [data[a:b].decode("utf-8", "replace") for a, b in pairwise(bounds)]
+
+    def name_text(self, name: int) -> str:
+        begin, end = int(self.name_begin[name]), int(self.name_begin[name + 1])
+        return bytes(self._name_bytes[begin:end]).decode("utf-8", "replace")
+
+    @cached_property
+    def _name_bytes(self) -> NDArray[np.uint8]:
+        path = self.folder / "names.bin"
+        return np.memmap(path, np.uint8, "r") if path.stat().st_size else np.empty(0, np.uint8)
+
+    def family(self, name: int) -> Family:
+        return FAMILIES[int(self.name_family[name])]
+
+    def row_of(self, index: int) -> int:
+        """The row that a slice is in."""
+        return int(np.searchsorted(self.row_begin, index, "right")) - 1
+
+    def lane_of(self, index: int) -> int:
+        return int(self.row_lane[self.row_of(index)])
+
+
+COLUMNS = (
+    "start", "end", "name", "event", "row_begin", "row_lane", "cover", "arrow", "arrow_kind", "arrow_by_to",
+    "sample_time", "sample_value", "name_family", "name_begin",
+)  # fmt: skip
+
+
+def open_trace(folder: Path, root: Path) -> Trace:
+    """Maps what `build` wrote. Raises OSError, ValueError or msgspec.DecodeError where it is not whole."""
+    meta = msgspec.json.decode((folder / META).read_bytes(), type=Meta)
+    if meta.format != FORMAT:
+        raise ValueError(f"format {meta.format}")
+    return Trace(folder, root, meta, *(_column(folder / f"{name}.npy") for name in COLUMNS))
+
+
+def _column(path: Path) -> Any:
+    return np.load(path, mmap_mode="r", allow_pickle=False)
