@@ -24,7 +24,7 @@ from studio.texts import t
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from studio.feature import Action, Feature
+    from studio.feature import Action, Feature, WorkHere
     from studio.run import Glance, Run
 
 WRONG_USE = 2
@@ -197,7 +197,8 @@ def _start(given: argparse.Namespace) -> int:
 
 
 def _do_here(given: argparse.Namespace, spec: Any) -> int:
-    code, answer = given.action.load_here()(spec, _say)
+    work: WorkHere = given.action.load_here()
+    code, answer = work(spec, _say)
     if given.json and answer:
         _print_json(answer)
     return code
