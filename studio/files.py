@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+T = TypeVar("T")
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -29,6 +31,14 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     write_whole(path, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+
+
+def read_as(path: Path, kind: type[T]) -> T | None:
+    """A value of a kind that msgspec knows; None where the file is missing, damaged, or of another studio."""
+    try:
+        return msgspec.convert(read_json(path), kind)
+    except msgspec.ValidationError:
+        return None
 
 
 def read_json(path: Path) -> Any:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPlainTextEdit, QTabBar
+from PySide6.QtWidgets import QPlainTextEdit
 
-from studio.texts import t
 from ui.say import say
+from ui.tabs import Tabs
 from ui.widgets import Card, Sentence, mono_font, show_icon, text_button
 
 if TYPE_CHECKING:
@@ -29,15 +29,7 @@ class CopyCard(Card):
         show_icon(self.copy_button, "copy", "accent", 16)
         self.copy_button.clicked.connect(self._copy)
         self.header.addWidget(self.copy_button)
-        self.tabs = QTabBar()
-        self.tabs.setObjectName(f"{object_name}.tabs")
-        self.tabs.setDrawBase(False)
-        self.tabs.setExpanding(False)
-        self._keys = tabs
-        for _key in tabs:
-            self.tabs.addTab("")
-        self.retranslate()
-        say(self.tabs, "setAccessibleName", title_key)
+        self.tabs = Tabs(f"{object_name}.tabs", title_key, tabs)
         self.tabs.currentChanged.connect(lambda _index: self._show())
         self.view = _view(f"{object_name}.text")
         say(self.view, "setAccessibleName", title_key)
@@ -54,10 +46,6 @@ class CopyCard(Card):
     def show_texts(self, texts: Sequence[str]) -> None:
         self._texts = texts
         self._show()
-
-    def retranslate(self) -> None:
-        for index, key in enumerate(self._keys):
-            self.tabs.setTabText(index, t(key))
 
     def show_wrong(self, wrong: bool) -> None:
         """Nothing to copy while the form holds something that cannot be started."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PySide6.QtCore import QMimeData
+    from PySide6.QtGui import QDragMoveEvent
 
 
 def dropped_path(data: QMimeData) -> Path | None:
@@ -50,6 +51,28 @@ class Dropping(QObject):
                 self._open(path)
             return True
         return super().eventFilter(watched, event)
+
+
+class DropTarget(QFrame):
+    """A part of the window that takes drops for itself."""
+
+    path_dropped = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setAcceptDrops(True)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasUrls():
+            event.acceptProposedAction()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        event.acceptProposedAction()
+        if path := dropped_path(event.mimeData()):
+            self.path_dropped.emit(path)
 
 
 class Cover(QFrame):

@@ -6,8 +6,6 @@ import csv
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import msgspec
-
 from studio import files
 
 if TYPE_CHECKING:
@@ -64,10 +62,7 @@ class Report:
 
 def read_report(folder: Path) -> Report | None:
     """None where the file is missing, damaged, or of another studio."""
-    try:
-        return msgspec.convert(files.read_json(folder / FILE), Report)
-    except msgspec.ValidationError:
-        return None
+    return files.read_as(folder / FILE, Report)
 
 
 def read_operators(folder: Path) -> list[dict[str, str]]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from studio import files
 
 if TYPE_CHECKING:
@@ -42,7 +40,4 @@ class Table:
 
 def table_in(run: Run) -> Table | None:
     """None where the file is missing, or of another studio."""
-    try:
-        return msgspec.convert(files.read_json(run.folder / FILE), Table)
-    except msgspec.ValidationError:
-        return None
+    return files.read_as(run.folder / FILE, Table)

@@ -55,5 +55,4 @@ class AddLineCard(CopyCard):
             self.why.setText(t(why) if has(why) else sentence_of(self._found))
 
     def retranslate(self) -> None:
-        super().retranslate()
         self._say_why()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from backends.launch.preview.answer import FILE, Answer, Said, name_of, seconds, sent, size
 from studio import files
 from studio.texts import t
@@ -56,10 +54,7 @@ def sentence(said: Said) -> str:
 
 def answer_in(run: Run) -> Answer | None:
     """None where the file is missing, or of another studio."""
-    try:
-        return msgspec.convert(files.read_json(run.folder / FILE), Answer)
-    except msgspec.ValidationError:
-        return None
+    return files.read_as(run.folder / FILE, Answer)
 
 
 def cells(one: Estimate) -> tuple[str, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QTabBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from studio.texts import t
 from ui.migration.export_menu import ExportMenu
-from ui.say import say
+from ui.tabs import Tabs
 from ui.widgets import MARGIN, Chip, Title, button, text_button
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Head(QWidget):
         self._when = ""
         self.chip = Chip()
         self.chip.setObjectName("migration_state")
-        self.tabs = _tabs()
+        self.tabs = Tabs("migration_tabs", "migration.tabs", TABS)
         self.tabs.currentChanged.connect(self.tab_chosen)
         self.options = text_button("migration.options", "migration.options")
         self.options.clicked.connect(self.options_wanted)
@@ -61,8 +61,6 @@ class Head(QWidget):
         self.retranslate()
 
     def retranslate(self) -> None:
-        for tab, key in enumerate(TABS):
-            self.tabs.setTabText(tab, t(key))
         self.chip.show_state(t("migration.scanned_at", when=self._when))
         self._fold()
 
@@ -79,15 +77,3 @@ class Head(QWidget):
         super().resizeEvent(event)
         if (event.oldSize().width() >= ROOM_FOR_ALL) != (self.width() >= ROOM_FOR_ALL):
             self._fold()
-
-
-def _tabs() -> QTabBar:
-    tabs = QTabBar()
-    tabs.setObjectName("migration_tabs")
-    tabs.setUsesScrollButtons(False)
-    tabs.setDrawBase(False)
-    tabs.setExpanding(False)
-    for key in TABS:
-        tabs.addTab(t(key))
-    say(tabs, "setAccessibleName", "migration.tabs")
-    return tabs

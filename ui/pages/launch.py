@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from backends.launch import lines
 from backends.launch.plan import code_of
@@ -30,6 +30,7 @@ from ui.launch.template_button import TemplateCard
 from ui.outlook import Outlook
 from ui.page_scroll import PageScroll
 from ui.say import say
+from ui.tabs import Tabs
 from ui.widgets import GAP, MARGIN, Sentence, Title, button, primary_button, retone, text_button
 
 if TYPE_CHECKING:
@@ -95,14 +96,7 @@ class LaunchPage(QWidget):
 
     def _top(self) -> QHBoxLayout:
         """The choice between a recipe and an own script, and what can be done with what is chosen."""
-        self.tabs = QTabBar()
-        self.tabs.setObjectName("launch.sides")
-        self.tabs.setUsesScrollButtons(False)
-        self.tabs.setDrawBase(False)
-        self.tabs.setExpanding(False)
-        for key in SIDES:
-            self.tabs.addTab(t(key))
-        say(self.tabs, "setAccessibleName", "launch.sides")
+        self.tabs = Tabs("launch.sides", "launch.sides", SIDES)
         self.tabs.currentChanged.connect(self._show_side)
         self._head = QHBoxLayout()
         self._head.setContentsMargins(0, 0, MARGIN, 0)
@@ -302,8 +296,6 @@ class LaunchPage(QWidget):
         self.outlook.show_measured(self._session.listed, self.form.spec().what.recipe)
 
     def retranslate(self) -> None:
-        for side, key in enumerate(SIDES):
-            self.tabs.setTabText(side, t(key))
         self._show()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from backends.launch.capture.spec import MODULES, targets_of
 from backends.launch.launchers import python_of as python_of_recipe
@@ -28,7 +28,7 @@ from ui.precision.other_side_card import OtherSideCard
 from ui.precision.probe_card import ProbeCard
 from ui.precision.spec_boxes import SpecBoxes
 from ui.precision.target_sheet import TargetSheet
-from ui.say import say
+from ui.tabs import Tabs
 from ui.widgets import GAP, Card, Sentence, button, label, primary_button, retone, show_icon
 
 if TYPE_CHECKING:
@@ -115,13 +115,7 @@ class CaptureView(QWidget):
 
     def _make_what(self) -> None:
         self._what = Card("precision.more.what")
-        self.tabs = QTabBar()
-        self.tabs.setObjectName("precision_what")
-        self.tabs.setDrawBase(False)
-        self.tabs.setExpanding(False)
-        for key in WHAT:
-            self.tabs.addTab(t(key))
-        say(self.tabs, "setAccessibleName", "precision.more.what")
+        self.tabs = Tabs("precision_what", "precision.more.what", WHAT)
         self.tabs.currentChanged.connect(self._turn)
         self.own = SpecBoxes(OwnSpec(), "launch", OWN_ROWS, IMPLIED)
         self.recipe = SpecBoxes(_recipe(), "launch", RECIPE_ROWS)
@@ -259,8 +253,6 @@ class CaptureView(QWidget):
         return t("precision.more.sentence")
 
     def retranslate(self) -> None:
-        for tab, key in enumerate(WHAT):
-            self.tabs.setTabText(tab, t(key))
         self._judge()
 
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSplitter, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from studio.texts import t
 from ui import actions
 from ui.precision.comparison_selection import Selection
 from ui.precision.operator_page import OperatorPage
@@ -19,7 +18,7 @@ from ui.precision.table_view import TableView
 from ui.precision.tree_view import TreeView
 from ui.precision.verdict_card import VerdictCard
 from ui.precision.verdict_mark import TO_LOOK_AT
-from ui.say import say
+from ui.tabs import Tabs
 from ui.widgets import label
 
 if TYPE_CHECKING:
@@ -111,14 +110,7 @@ class ComparisonView(QWidget):
     def _make_lists(self) -> QFrame:
         card = QFrame()
         card.setProperty("role", "card")
-        self.tabs = QTabBar()
-        self.tabs.setObjectName("precision_lists")
-        self.tabs.setDrawBase(False)
-        self.tabs.setExpanding(False)
-        self.tabs.setUsesScrollButtons(False)
-        for key in TABS:
-            self.tabs.addTab(t(key))
-        say(self.tabs, "setAccessibleName", "precision.view.lists")
+        self.tabs = Tabs("precision_lists", "precision.view.lists", TABS)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.table)
         self.stack.addWidget(self.tree)
@@ -236,7 +228,3 @@ class ComparisonView(QWidget):
         elif not is_wide and is_beside:
             self.stack.addWidget(self.operator)
             self.operator.show_frame(False)
-
-    def retranslate(self) -> None:
-        for number, key in enumerate(TABS):
-            self.tabs.setTabText(number, t(key))

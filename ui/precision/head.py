@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QTabBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from studio.texts import t
-from ui.say import say
+from ui.tabs import Tabs
 from ui.widgets import MARGIN, Chip, Title
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ class Head(QWidget):
         self._shows_actions = False
         self.chip = Chip()
         self.chip.setObjectName("precision_state")
-        self.tabs = _tabs()
+        self.tabs = Tabs("precision_tabs", "precision.page.tabs", TABS)
         self.tabs.currentChanged.connect(self.tab_chosen)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, MARGIN, 0)
@@ -60,8 +59,6 @@ class Head(QWidget):
         self.retranslate()
 
     def retranslate(self) -> None:
-        for tab, key in enumerate(TABS):
-            self.tabs.setTabText(tab, t(key))
         self.chip.show_state(*self._state)
         self._fold()
 
@@ -75,15 +72,3 @@ class Head(QWidget):
         super().resizeEvent(event)
         if (event.oldSize().width() >= ROOM_FOR_ALL) != (self.width() >= ROOM_FOR_ALL):
             self._fold()
-
-
-def _tabs() -> QTabBar:
-    tabs = QTabBar()
-    tabs.setObjectName("precision_tabs")
-    tabs.setUsesScrollButtons(False)
-    tabs.setDrawBase(False)
-    tabs.setExpanding(False)
-    for key in TABS:
-        tabs.addTab(t(key))
-    say(tabs, "setAccessibleName", "precision.page.tabs")
-    return tabs

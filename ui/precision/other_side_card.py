@@ -39,7 +39,6 @@ class OtherSideCard(CopyCard):
             self.show_texts((line_there(spec), back()))
 
     def retranslate(self) -> None:
-        super().retranslate()
         if self._spec is not None:
             self.show_texts((line_there(self._spec), back()))
 

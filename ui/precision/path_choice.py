@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from studio.texts import t
-from ui.dropping import dropped_path
+from ui.dropping import DropTarget
 from ui.file_dialogs import ask_file, ask_folder
 from ui.precision.place_box import PlaceBox
 from ui.widgets import Elided, button, label, mono_font, show_icon
@@ -17,17 +17,15 @@ from ui.widgets import Elided, button, label, mono_font, show_icon
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 
-
-class PathChoice(QFrame):
+class PathChoice(DropTarget):
     """`name`: of its objects; `wants`: a file or a folder."""
 
     chosen = Signal()
 
     def __init__(self, name: str, title_key: str, wants: str = "file") -> None:
         super().__init__()
-        self.setAcceptDrops(True)
+        self.path_dropped.connect(self._take)
         self.path: Path | None = None
         self._wants = wants
         self._known: Sequence[tuple[str, Path]] = ()
@@ -80,17 +78,3 @@ class PathChoice(QFrame):
         self.choice.show_entries(entries, [path for _, path in entries].index(self.path))
         self._path.setText(str(self.path or ""))
         self._path.setVisible(self.path is not None)
-
-    # What is dropped
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if event.mimeData().hasUrls():
-            event.acceptProposedAction()
-
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        event.acceptProposedAction()
-        if path := dropped_path(event.mimeData()):
-            self._take(path)

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from studio.errors import StudioError
 from studio.texts import t
 from ui.asking import ask
-from ui.dropping import dropped_path
+from ui.dropping import DropTarget
 from ui.file_dialogs import ask_folder
 from ui.precision.captures import Capture, name_of, read_capture, words_of
 from ui.precision.place_box import PlaceBox
@@ -21,10 +21,8 @@ from ui.widgets import Elided, Sentence, button, label, mono_font, retone, show_
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 
-
-class SideInput(QFrame):
+class SideInput(DropTarget):
     """`side`: 'target', 'golden' or 'again', also the name of its texts. `chosen`: somebody chose, or cleared it."""
 
     chosen = Signal()
@@ -33,7 +31,7 @@ class SideInput(QFrame):
         super().__init__()
         self.setObjectName(f"precision_side_{side}")
         self.setProperty("role", "drop")
-        self.setAcceptDrops(True)
+        self.path_dropped.connect(self.show_path)
         self.capture: Capture | None = None
         self._known: tuple[Capture, ...] = ()
         self._others: tuple[Capture, ...] = ()
@@ -123,17 +121,3 @@ class SideInput(QFrame):
         entries = [(t("precision.start.choose"), None), *((name_of(one), one) for one in captures)]
         at = shown.index(self.capture.path) + 1 if self.capture and self.capture.path in shown else 0
         self.choice.show_entries(entries, at)
-
-    # What is dropped
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if event.mimeData().hasUrls():
-            event.acceptProposedAction()
-
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        event.acceptProposedAction()
-        if path := dropped_path(event.mimeData()):
-            self.show_path(path)

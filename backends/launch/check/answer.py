@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-import msgspec
-
 from backends.launch.check.figures import Disk, Estimate  # noqa: TC001 - msgspec reads the fields
 from backends.launch.check.largest import Largest  # noqa: TC001
 from studio import files
@@ -62,7 +60,4 @@ def refusal_in(run: Run) -> Refusal | None:
 
 
 def _read(run: Run, kind: type[T]) -> T | None:
-    try:
-        return msgspec.convert(files.read_json(run.folder / FILE), kind)
-    except msgspec.ValidationError:
-        return None
+    return files.read_as(run.folder / FILE, kind)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from studio import files
 
 if TYPE_CHECKING:
@@ -52,10 +50,7 @@ class Shapes:
 
 def read_shapes(folder: Path) -> Shapes | None:
     """None where the file is missing, damaged, or of another studio."""
-    try:
-        return msgspec.convert(files.read_json(folder / FILE), Shapes)
-    except msgspec.ValidationError:
-        return None
+    return files.read_as(folder / FILE, Shapes)
 
 
 def text_of(tensors: tuple[Tensor, ...]) -> str:

@@ -103,10 +103,7 @@ def keep(run: Run, found: Certificate) -> None:
 
 def read(folder: Path) -> Certificate | None:
     """None where the file is missing, damaged, or of another studio."""
-    try:
-        return msgspec.convert(files.read_json(folder / FILE), Certificate)
-    except msgspec.ValidationError:
-        return None
+    return files.read_as(folder / FILE, Certificate)
 
 
 def answer(run: Run) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from backends.precision.msprobe import acc_check
 from backends.precision.reproduce.spec import Chosen, comparison_is_given
 from studio.schema import Problem, option
 
@@ -29,6 +28,8 @@ def _card_is_there(spec: AccSpec) -> Iterable[Problem]:
     """Asked before anything starts: acc_check on a CPU ends in an error of its own."""
     if spec.chosen.comparison == Path():
         return
+    from backends.precision.msprobe import acc_check
+
     cards = acc_check.cards()
     if not cards:
         yield Problem(field="device", rule="precision.msprobe.no_device")
@@ -38,7 +39,11 @@ def _card_is_there(spec: AccSpec) -> Iterable[Problem]:
 
 def _other_is_there(spec: AccSpec) -> Iterable[Problem]:
     against = spec.alone.against
-    if against != Path() and acc_check.details_in(against) is None:
+    if against == Path():
+        return
+    from backends.precision.msprobe import acc_check
+
+    if acc_check.details_in(against) is None:
         yield Problem(field="against", rule="precision.acc.no_details", args={"place": str(against)})
 
 

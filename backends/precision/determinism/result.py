@@ -53,10 +53,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_result(run: Run) -> Result | None:
-    try:
-        return msgspec.convert(files.read_json(run.folder / FILE), Result)
-    except msgspec.ValidationError:
-        return None
+    return files.read_as(run.folder / FILE, Result)
 
 
 def answer(run: Run) -> dict[str, Any]:

@@ -37,10 +37,18 @@ def _out_is_new(spec: ReproduceSpec) -> Iterable[Problem]:
     out = spec.written.out
     if out == Path():
         return
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if out.exists() and not _is_empty(out):
         yield Problem(field="out", rule="precision.rule.not_empty", args={"path": str(out)})
     elif not out.parent.is_dir():
         yield Problem(field="out", rule="precision.rule.no_folder", args={"path": str(out.parent)})
+
+
+def _is_empty(folder: Path) -> bool:
+    """Not one that cannot be looked into either."""
+    try:
+        return folder.is_dir() and not any(folder.iterdir())
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True, kw_only=True)

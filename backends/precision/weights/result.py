@@ -97,10 +97,7 @@ def keep(run: Run, found: Weights) -> None:
 
 def read(folder: Path) -> Weights | None:
     """None where the file is missing, damaged, or of another studio."""
-    try:
-        return msgspec.convert(files.read_json(folder / FILE), Weights)
-    except msgspec.ValidationError:
-        return None
+    return files.read_as(folder / FILE, Weights)
 
 
 def answer(run: Run) -> dict[str, Any]:
