@@ -179,4 +179,4 @@ def open_trace(folder: Path, root: Path) -> Trace:
 
 
 def _column(path: Path) -> Any:
-    return np.load(path, mmap_mode="r", allow_pickle=False)
+    return np.load(path, mmap_mode="r")

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout
 from backends.precision.msprobe.beside import found_beside
 from backends.precision.msprobe.compare import results_in
 from backends.precision.msprobe.trend import read_trends
-from backends.precision.msprobe.visdb import first_error, read_graphs
+from backends.precision.msprobe.visdb import first_of_all, read_graphs
 from studio.errors import StudioError
 from studio.texts import t
 from ui.asking import ask
@@ -83,12 +83,11 @@ def _safely(read: Callable[[Path], Said], path: Path) -> Iterator[Said]:
 
 def _graph(path: Path) -> Said:
     graphs = read_graphs(path)
-    places = [(step, rank) for step in graphs.steps for rank in graphs.ranks]
-    node = next((one for place in places if (one := first_error(path, *place)) is not None), None)
+    first = first_of_all(path)
     args = {"file": path.name, "steps": span(graphs.steps), "ranks": span(graphs.ranks)}
-    if node is None:
+    if first is None:
         return "precision.more.beside_graph", args
-    return "precision.more.beside_graph_error", {**args, "call": node.name}
+    return "precision.more.beside_graph_error", {**args, "call": first[2].name}
 
 
 def _trend(path: Path) -> Said:

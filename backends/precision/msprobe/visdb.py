@@ -85,19 +85,6 @@ def children(path: Path, step: int, rank: int, side: str = TARGET, parent: str =
         return tuple(_node(row) for row in rows)
 
 
-def first_error(path: Path, step: int, rank: int) -> Node | None:
-    """The first call, in msprobe's order, that it does not let pass. Raises StudioError."""
-    with opened(path) as connection:
-        _check(connection, path)
-        rows = connection.execute(
-            f"SELECT {COLUMNS} FROM tb_nodes WHERE step = ? AND rank = ? AND data_source = ? AND precision_index > 0"
-            " AND node_type = '1' ORDER BY node_order LIMIT 1",
-            (step, rank, TARGET),
-        )
-        row = rows.fetchone()
-    return None if row is None else _node(row)
-
-
 def first_of_all(path: Path) -> tuple[int, int, Node] | None:
     """Step, rank and node of the first that msprobe does not let pass: a call, where a step and rank has such a one,
     else a module, as dumps of level L0 have only those. Raises StudioError."""

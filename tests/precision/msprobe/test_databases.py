@@ -47,9 +47,9 @@ def test_that_the_tree_is_given_one_level_at_a_time() -> None:
 
 
 def test_that_the_first_call_that_msprobe_does_not_let_pass_is_named_with_its_tensors() -> None:
-    first = visdb.first_error(GRAPH, 0, 0)
+    first = visdb.first_of_all(GRAPH)
     assert first is not None
-    assert (first.name, first.precision) == (LINEAR, 1.0)
+    assert (first[:2], first[2].name, first[2].precision) == ((0, 0), LINEAR, 1.0)
     found = visdb.details(GRAPH, 0, 0, "NPU", LINEAR)
     assert found.outputs[f"{LINEAR}.output.0"]["Result"] == "error"
     assert found.inputs[f"{LINEAR}.input.0"]["shape"] == "[4, 6, 8]"
@@ -61,9 +61,9 @@ def test_that_the_first_call_that_msprobe_does_not_let_pass_is_named_with_its_te
 def test_that_the_tree_of_8_3_is_read_the_same() -> None:
     old = RECORDED / "compare_8.3.3.vis.db"
     assert (visdb.read_graphs(old).kind, len(visdb.read_graphs(old).colors)) == ("compare", 5)
-    first = visdb.first_error(old, 0, 0)
+    first = visdb.first_of_all(old)
     assert first is not None
-    assert first.name == LINEAR
+    assert first[2].name == LINEAR
     assert visdb.children(old, 0, 0)[0].name == "DefaultModel"
 
 
