@@ -102,7 +102,7 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     partial: float | None = None  # of a trace that is still being read: how much of it, 0 to 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trace:
     """Columns are memory maps; nothing is copied. `root`: what was opened, where the sources are (for arguments).
 
@@ -155,6 +155,11 @@ class Trace:
 
     def family(self, name: int) -> Family:
         return FAMILIES[int(self.name_family[name])]
+
+    def chunks(self, source: int) -> NDArray[np.int64]:
+        """Of a text source: (first byte, byte behind the last, number of the first event) of its pieces, [n, 3]."""
+        chunks: NDArray[np.int64] = _column(self.folder / f"chunks_{source}.npy")
+        return chunks
 
     def row_of(self, index: int) -> int:
         """The row that a slice is in."""

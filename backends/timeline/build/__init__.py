@@ -1,0 +1,1 @@
+"""From what the readers gathered to columns in the cache."""

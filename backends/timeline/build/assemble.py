@@ -1,0 +1,257 @@
+"""Puts together what the readers gathered: sorted, in rows, matched, and written column by column."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from backends.timeline.build.columns import sort_keys, take_columns, write_column
+from backends.timeline.build.flows import write_arrows
+from backends.timeline.build.lanes import Order, order_of, shown
+from backends.timeline.build.names import kind_of_lane, write_names
+from backends.timeline.build.rows import by_row, depths
+from backends.timeline.build.times import EPOCH, span_of
+from backends.timeline.trace import FORMAT, META, Lane, Meta, Series, Source, Step
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from backends.timeline.gather import Gather
+
+    Numbers = NDArray[np.int64]
+
+FAR = "timeline.aside.far"
+I32, I64 = np.int32, np.int64
+
+
+def assemble(gather: Gather, folder: Path, root: Path, partial: float | None = None) -> Meta:
+    """Writes the columns of a profile into a folder, `meta.json` as the last. The chunks are let go of on the way,
+    unless `partial` says how much of the profile (0 to 1) they are. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    meta = _Assembling(gather, folder, root, partial).meta()
+    with (folder / META).open("wb") as file:
+        file.write(msgspec.json.encode(meta))
+        file.flush()
+        os.fsync(file.fileno())
+    return meta
+
+
+@dataclass
+class _Assembling:
+    gather: Gather
+    folder: Path
+    root: Path
+    partial: float | None
+    far: int = 0
+    far_counters: int = 0
+    first: list[int] = field(default_factory=list)
+    last: list[int] = field(default_factory=list)
+
+    def meta(self) -> Meta:
+        gather = self.gather
+        slices = self._taken("slices", (I32, I64, I64, I32, I64))
+        instants = self._taken("instants", (I32, I64, I32, I64))
+        ends = self._taken("ends", (I32, I64, I64, I32, np.uint8))
+        samples = self._taken("samples", (I32, I64, np.float64))
+        self.span = span_of([slices[1], slices[2], instants[1], ends[1], samples[1]])
+        slices, instants, ends = self._within(slices, 1, 2), self._within(instants, 1, 1), self._within(ends, 1, 1)
+        samples = self._samples(samples)
+        counts = len(slices[0]), len(instants[0]), len(ends[0])
+        all_slices = _together(slices, instants)
+        origin, last = min(self.first, default=0), max(self.last, default=0)
+        used_lanes = _used(len(gather.lanes), all_slices[0], ends[0])
+        order = order_of(gather, used_lanes, _used(len(gather.series), samples[0]))
+        for columns in (all_slices, ends, samples):
+            columns[1] -= origin
+        all_slices[2] -= origin
+        series = self._series(order, samples)
+        flows, dangling = write_arrows(self.folder, order.lane_at[ends[0]], *ends[1:])
+        ends.clear()
+        lanes = self._slices(order, all_slices)
+        self._chunks()
+        aside = {**gather.set_aside, **({FAR: self.far + gather.set_aside[FAR]} if self.far else {})}
+        return Meta(
+            format=FORMAT,
+            origin_ns=origin,
+            last_ns=last,
+            is_epoch=origin > EPOCH,
+            sources=tuple(self._source(number) for number in range(len(gather.sources))),
+            processes=order.processes,
+            lanes=lanes,
+            series=series,
+            steps=self._steps(origin),
+            flow_kinds=tuple(shown(kind) for kind in gather.flow_kinds),
+            events=gather.events,
+            slices=counts[0],
+            instants=counts[1],
+            flows=flows,
+            flow_ends=counts[2],
+            dangling=dangling,
+            counters=gather.counters + gather.counter_events - self.far_counters,
+            metadata=gather.metadata,
+            set_aside=aside,
+            partial=self.partial,
+        )
+
+    def _taken(self, what: str, dtypes: tuple[Any, ...]) -> list[NDArray[Any]]:
+        return take_columns(getattr(self.gather, what), dtypes, keep=self.partial is not None)
+
+    def _within(self, columns: list[NDArray[Any]], begin: int, end: int) -> list[NDArray[Any]]:
+        """Without what lies too far away; notes where the rest begins and ends."""
+        fits = self.span.holds(columns[begin], columns[end])
+        if not fits.all():
+            self.far += int(np.count_nonzero(~fits))
+            columns = [column[fits] for column in columns]
+        if len(columns[0]):
+            self.first.append(int(columns[begin].min()))
+            self.last.append(int(columns[end].max()))
+        return columns
+
+    def _samples(self, columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        """An event may have several figures: those of one process and time are taken for one."""
+        far = np.flatnonzero(~self.span.holds(columns[1], columns[1]))
+        if not len(far):
+            return self._within(columns, 1, 1)
+        process = np.array([series.process for series in self.gather.series], I64)[columns[0][far]]
+        self.far_counters = len(np.unique(np.stack([process, columns[1][far]]), axis=1).T)
+        before = self.far
+        within = self._within(columns, 1, 1)
+        self.far = before + self.far_counters
+        return within
+
+    def _series(self, order: Order, samples: list[NDArray[Any]]) -> tuple[Series, ...]:
+        place = order.series_at[samples[0]]
+        by_time = np.argsort(sort_keys(place, samples[1])[0], kind="stable")
+        value = samples[2][by_time]
+        write_column(self.folder, "sample_time", samples[1][by_time])
+        write_column(self.folder, "sample_value", value)
+        samples.clear()
+        bounds = np.searchsorted(place[by_time], np.arange(len(order.series) + 1)).tolist()
+        return tuple(
+            self._one_series(order, number, begin, value[begin:end])
+            for number, begin, end in zip(order.series, bounds, bounds[1:], strict=False)
+        )
+
+    def _one_series(self, order: Order, number: int, begin: int, value: NDArray[np.float64]) -> Series:
+        series = self.gather.series[number]
+        known = value[np.isfinite(value)]
+        return Series(
+            process=order.process_at[series.process],
+            name=shown(series.name),
+            unit=shown(series.unit),
+            begin=begin,
+            end=begin + len(value),
+            low=float(known.min()) if len(known) else 0.0,
+            high=float(known.max()) if len(known) else 0.0,
+        )
+
+    def _slices(self, order: Order, columns: list[NDArray[Any]]) -> tuple[Lane, ...]:
+        lane, start, end, name, event = columns
+        columns.clear()
+        lane = order.lane_at[lane]
+        name = write_names(self.folder, list(self.gather.names), lane, name, kind_of_lane(order))
+        by_start, rows, first_row, row = _rows(lane, start, end, len(order.lanes))
+        counts = np.bincount(lane, minlength=len(order.lanes)).tolist()
+        del lane
+        start, end = start[by_start], end[by_start]
+        write_column(self.folder, "start", start)
+        write_column(self.folder, "end", end)
+        np.subtract(end, start, out=end)
+        write_column(self.folder, "cover", np.concatenate([np.zeros(1, I64), np.cumsum(end)]))
+        del start, end
+        write_column(self.folder, "name", name[by_start])
+        write_column(self.folder, "event", event[by_start])
+        row_begin = np.concatenate([np.zeros(1, I64), np.cumsum(np.bincount(row, minlength=int(rows.sum())))])
+        write_column(self.folder, "row_begin", row_begin)
+        write_column(self.folder, "row_lane", np.repeat(np.arange(len(rows), dtype=I32), rows))
+        return tuple(
+            self._lane(order, number, *of_lane)
+            for number, *of_lane in zip(order.lanes, first_row.tolist(), rows.tolist(), counts, strict=True)
+        )
+
+    def _lane(self, order: Order, number: int, first_row: int, rows: int, slices: int) -> Lane:
+        lane = self.gather.lanes[number]
+        return Lane(
+            process=order.process_at[lane.process], tid=shown(lane.tid), name=shown(lane.name),
+            kind=order.kinds[number], first_row=first_row, rows=rows, slices=slices, table=lane.table,
+        )  # fmt: skip
+
+    def _steps(self, origin: int) -> tuple[Step, ...]:
+        gather, span = self.gather, self.span
+        steps = {
+            (start - origin, end - origin, number, gather.sources[source].rank)
+            for number, start, end, source in gather.steps
+            if span.low <= start <= end <= span.high
+        }
+        ordered = sorted(steps, key=lambda step: (*step[:3], -1 if step[3] is None else step[3]))
+        return tuple(Step(number=number, start=start, end=end, rank=rank) for start, end, number, rank in ordered)
+
+    def _source(self, number: int) -> Source:
+        source = self.gather.sources[number]
+        path = os.path.relpath(source.path, self.root)
+        return Source(path=shown(path), kind=source.kind, rank=source.rank, truncated=source.truncated)
+
+    def _chunks(self) -> None:
+        for number, source in enumerate(self.gather.sources):
+            if source.chunks:
+                write_column(self.folder, f"chunks_{number}", np.array(source.chunks, I64))
+
+
+def _together(slices: list[NDArray[Any]], instants: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Instants are slices without length."""
+    lane, time, name, event = instants
+    together = []
+    for place, column in enumerate((lane, time, time, name, event)):
+        together.append(np.concatenate([slices[place], column]) if len(lane) else slices[place])
+        slices[place] = together[-1]
+    return together
+
+
+def _used(count: int, *columns: NDArray[Any]) -> NDArray[np.bool_]:
+    used = np.zeros(count, bool)
+    for column in columns:
+        used[column] = True
+    return used
+
+
+def _rows(
+    lane: NDArray[Any], start: Numbers, end: Numbers, lanes: int
+) -> tuple[Numbers, Numbers, Numbers, NDArray[Any]]:
+    """The order of the slices by row and start, the number of rows of each lane, its first one, and the rows in
+    that order."""
+    begin_key, end_key = sort_keys(lane, start, end)
+    order = _by_key(begin_key, end_key)
+    depth = depths(begin_key[order], end_key[order])
+    del begin_key, end_key
+    sorted_lane = lane[order]
+    rows = _deepest(sorted_lane, depth, lanes) + 1
+    first_row = np.cumsum(rows) - rows
+    row = first_row[sorted_lane] + depth
+    into_rows = by_row(row)
+    return order[into_rows], rows, first_row, row[into_rows]
+
+
+def _deepest(lane: NDArray[Any], depth: NDArray[np.int32], lanes: int) -> Numbers:
+    """Of each lane, 0 for one without slices."""
+    deepest = np.zeros(lanes, I64)
+    if len(lane):
+        first = np.flatnonzero(np.concatenate([[True], lane[1:] != lane[:-1]]))
+        deepest[lane[first]] = np.maximum.reduceat(depth, first)
+    return deepest
+
+
+def _by_key(begin: Numbers, end: Numbers) -> Numbers:
+    """Those that begin together: the longest first, then in the order of the file."""
+    order = np.argsort(begin, kind="stable")
+    sorted_begin = begin[order]
+    same = np.flatnonzero(sorted_begin[1:] == sorted_begin[:-1])
+    if len(same):
+        ties = np.union1d(same, same + 1)
+        order[ties] = order[ties][np.lexsort((-end[order[ties]], sorted_begin[ties]))]
+    return order

@@ -1,0 +1,150 @@
+"""`ascend-studio timeline PATH`: reads a profile into the cache and says what it holds. The window starts this too."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from studio.errors import StudioError
+from studio.texts import t
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from backends.timeline.read import Opened
+    from backends.timeline.spec import TimelineSpec
+
+    Say = Callable[[str], None]
+
+PROGRESS = "ASCEND_STUDIO_PROGRESS"  # "json": a line of JSON on stderr for each step, for a window
+SAMPLE = 0.05  # seconds
+
+
+def timeline(spec: TimelineSpec, say: Say) -> tuple[int, dict[str, Any]]:
+    # numpy starts a thread per core for linear algebra otherwise, which nothing here needs: 0.2 s of CPU.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from backends.timeline.read import read_profile
+
+    private = _Private()
+    for_window = os.environ.get(PROGRESS) == "json"
+    telling = _Telling(say=say, for_window=for_window)
+    try:
+        with _ends_cleanly(), private.sampled():
+            opened = read_profile(
+                spec.profile.profile_path.absolute(), telling.tell, telling.show if for_window else None
+            )
+    except StudioError as error:
+        say(str(error))
+        return 1, {}
+    answer = _answer(opened, private.peak)
+    for line in answer["notes"]:
+        say(line)
+    if not for_window:
+        say(_said(answer))
+    return 0, answer
+
+
+def _answer(opened: Opened, private: int) -> dict[str, Any]:
+    meta, times = opened.trace.meta, os.times()
+    return {
+        "slices": meta.slices,
+        "flows": meta.flows,
+        "counters": meta.counters,
+        "lanes": len(meta.lanes),
+        "set_aside": sum(meta.set_aside.values()),
+        "first_ns": meta.origin_ns,
+        "last_ns": meta.last_ns,
+        "cpu_seconds": round(sum(times[:4]), 3),
+        "private_mb": round(private / 1e6, 1),
+        "cache": str(opened.cache),
+        "instants": meta.instants,
+        "flow_ends": meta.flow_ends,
+        "dangling": meta.dangling,
+        "metadata": meta.metadata,
+        "events": meta.events,
+        "sources": [
+            {"path": source.path, "kind": source.kind, "rank": source.rank, "truncated": source.truncated}
+            for source in meta.sources
+        ],
+        "reasons": meta.set_aside,
+        "fresh": opened.fresh,
+        "notes": [t(note.key, **note.args) for note in opened.notes],
+    }
+
+
+def _said(answer: dict[str, Any]) -> str:
+    key = "timeline.said.read" if answer["fresh"] else "timeline.said.cached"
+    seconds = (answer["last_ns"] - answer["first_ns"]) / 1e9
+    return t(key, slices=answer["slices"], lanes=answer["lanes"], seconds=f"{seconds:.3f}", cpu=answer["cpu_seconds"])
+
+
+@dataclass
+class _Telling:
+    """Progress: for a window at most 20 lines a second, for a person one."""
+
+    say: Say
+    for_window: bool
+    last: float = 0.0
+
+    def tell(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        self.last = self.last or now - (1.0 if self.for_window else 0.0)
+        if now - self.last < (0.05 if self.for_window else 1.0):
+            return
+        self.last = now
+        if self.for_window:
+            self.say(json.dumps({"done": done, "total": total}))
+        else:
+            self.say(t("timeline.said.progress", share=100 * done // max(1, total)))
+
+    def show(self, folder: Path) -> None:
+        self.say(json.dumps({"partial": str(folder)}))
+
+
+@dataclass
+class _Private:
+    """The most private memory of this process, in bytes: RssAnon of /proc, looked at by a timer. The kernel keeps no
+    peak of it, and its peak of all memory counts mapped files, which it takes back whenever it likes."""
+
+    peak: int = 0
+
+    @contextmanager
+    def sampled(self) -> Iterator[None]:
+        before = signal.signal(signal.SIGALRM, self._sample)
+        signal.setitimer(signal.ITIMER_REAL, SAMPLE, SAMPLE)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+            self._sample(0, None)
+
+    def _sample(self, _number: int, _frame: FrameType | None) -> None:
+        for line in Path("/proc/self/status").read_text("utf-8").splitlines():
+            if line.startswith("RssAnon:"):
+                self.peak = max(self.peak, int(line.split()[1]) * 1024)
+
+
+@contextmanager
+def _ends_cleanly() -> Iterator[None]:
+    """SIGTERM and Ctrl+C leave through every `finally`, so that nothing half written stays."""
+    before = {number: signal.signal(number, _leave) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _leave(number: int, _frame: FrameType | None) -> None:
+    """A second signal must not disturb the cleaning up."""
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, signal.SIG_IGN)
+    raise SystemExit(128 + number)

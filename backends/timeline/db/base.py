@@ -1,0 +1,104 @@
+"""A database that is open: its tables and columns, found by name, and the file that their pages are in."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+STEP = 4 << 20  # bytes between two reports
+
+# Old, new and Insight's spellings of one column; compared without case.
+ALIASES = {
+    "timestampns": ("timestampns", "timestamp"),
+    "ddr": ("ddr", "ddrusage"),
+    "hbm": ("hbm", "hbmusage"),
+    "readbwlevel": ("readbwlevel", "readbandwidth"),
+    "writebwlevel": ("writebwlevel", "writebandwidth"),
+    "readostlevel": ("readostlevel", "readost"),
+    "writeostlevel": ("writeostlevel", "writeost"),
+    "blockdim": ("blockdim", "block_dim", "blocknum"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """`root`: its first page. `columns`: name in lower case -> (place in a record, name as written). `plain`: records
+    are stored as the columns say, so that pages can be read directly. `rowid`: False where rows have no number.
+    `identity`: place of the column that is another name of the rowid and so is not stored, or -1."""
+
+    name: str
+    root: int
+    columns: dict[str, tuple[int, str]]
+    plain: bool
+    rowid: bool
+    identity: int
+
+    def place(self, column: str) -> tuple[int, str] | None:
+        names = ALIASES.get(column.lower(), (column.lower(),))
+        return next((self.columns[name] for name in names if name in self.columns), None)
+
+
+@dataclass(kw_only=True)
+class Base:
+    """`descriptor`: of the file itself. `usable`: bytes of a page that records may use. `damaged`: records that could
+    not be read; `lost`: pages that should be there and are not."""
+
+    path: Path
+    connection: sqlite3.Connection
+    descriptor: int
+    size: int
+    page_size: int
+    usable: int
+    tables: dict[str, Table] = field(default_factory=dict)
+    damaged: int = 0
+    lost: int = 0
+    done: int = 0
+    tell: Callable[[int, int], None] | None = None
+
+    def advance(self, read: int) -> None:
+        """Tells how far reading is, every few MB; whoever listens may raise to cancel."""
+        steps = self.done // STEP
+        self.done = min(self.done + read, self.size)
+        if self.tell and self.done // STEP > steps:
+            self.tell(self.done, self.size)
+
+    def table(self, name: str) -> Table | None:
+        return self.tables.get(name.upper())
+
+    def rows(self, line: str, values: Iterable[object] = ()) -> list[tuple[object, ...]]:
+        """Of a small table. What cannot be read of it is left out."""
+        found: list[tuple[object, ...]] = []
+        try:
+            for row in self.connection.execute(line, tuple(values)):
+                found.append(row)  # noqa: PERF402  what came before the damage counts
+        except sqlite3.Error:
+            self.lost += 1
+        return found
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def tables_of(connection: sqlite3.Connection) -> dict[str, Table]:
+    """All real tables, by name in upper case; views and virtual tables are no data. Raises sqlite3.Error."""
+    line = "SELECT name, rootpage, sql FROM sqlite_master WHERE type = 'table' AND rootpage > 1"
+    utf8 = connection.execute("PRAGMA encoding").fetchone() == ("UTF-8",)
+    found = connection.execute(line).fetchall()
+    return {str(name).upper(): _table(connection, str(name), root, str(sql), utf8) for name, root, sql in found}
+
+
+def _table(connection: sqlite3.Connection, name: str, root: int, sql: str, utf8: bool) -> Table:
+    info = connection.execute(f"PRAGMA table_xinfo({quoted(name)})").fetchall()
+    keys = [row for row in info if row[5]]
+    identity = keys[0][0] if len(keys) == 1 and str(keys[0][2]).upper() == "INTEGER" else -1
+    rowid = "WITHOUT ROWID" not in " ".join(sql.upper().split())
+    # A default stands for what older records lack; generated columns may not be stored at all.
+    plain = rowid and utf8 and all(row[4] is None and row[6] == 0 for row in info)
+    columns = {str(row[1]).lower(): (int(row[0]), str(row[1])) for row in reversed(info)}
+    return Table(name=name, root=root, columns=columns, plain=plain, rowid=rowid, identity=identity)

@@ -1,0 +1,38 @@
+"""Rows with a start and an end into slices, and the rows that have none counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from backends.timeline.db.rows import Rows
+    from backends.timeline.gather import Gather
+
+    Numbers = NDArray[np.int64]
+
+BAD_TIME = "timeline.aside.row_time"
+DAMAGED = "timeline.aside.row_damaged"
+NO_TASK = "timeline.aside.row_without_task"
+LATEST = 1 << 62  # a century from now, in ns; sums of two times still fit
+
+
+def timed(gather: Gather, rows: Rows) -> Rows:
+    """Those whose times are sound; the others are set aside. All of them count as events."""
+    gather.events += len(rows)
+    start, end = rows["startNs"], rows["endNs"]
+    sound = rows.where((start > 0) & (start <= end) & (end < LATEST))
+    set_aside(gather, BAD_TIME, len(rows) - len(sound))
+    return sound
+
+
+def set_aside(gather: Gather, reason: str, count: int) -> None:
+    if count:
+        gather.set_aside[reason] += count
+
+
+def add(gather: Gather, lane: NDArray[np.int32], rows: Rows, name: NDArray[np.int32]) -> None:
+    if len(rows):
+        gather.slices.append((lane, rows["startNs"], rows["endNs"], name, rows.rowid))  # type: ignore[arg-type]

@@ -1,0 +1,204 @@
+"""Which files of a folder are profiles, and of which rank."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from backends.timeline.sniff import looks_like
+from backends.timeline.tables.counters import counter_files
+from studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OUTPUTS = ("ASCEND_PROFILER_OUTPUT", "mindstudio_profiler_output")
+Kind = Literal["text", "db", "table"]
+DEPTH = 12
+ENTRIES = 50_000
+# Tables of analyses, without a slice; MindStudio Insight's own cache.
+NO_TIMELINE = ("analysis.db", "cluster_analysis.db", "communication_analyzer.db", "mindstudio_insight_data.db")
+_PROFILER_DB = re.compile(r"ascend_(?:pytorch|mindspore)_profiler\w*\.db$|msprof\w*\.db$", re.I)
+_TEXT = re.compile(r"\.json(?:\.gz)?$", re.I)
+_RAW = re.compile(r"(?:sqlite|device_\d+|host|data|log|logs|cluster_analysis_output|__pycache__|\..*)$", re.I)
+_RANK_OF_DB = re.compile(r"profiler_(\d+)\.db$", re.I)
+_RANK_OF_INFO = re.compile(r"profiler_info_(\d+)\.json$")
+_RANK_OF_NAME = re.compile(r"(?:^|[^a-z])rank[_\-.]?(\d+)(?!\d)", re.I)
+LEVELS = 5  # above a file, in which its rank is looked for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A file to be read, of the folder `folder`. Kind "table": a csv with figures over time, beside a trace."""
+
+    path: Path
+    kind: Kind
+    rank: int | None
+    folder: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """A sentence about what was opened: a key of the catalogue and its arguments."""
+
+    key: str
+    args: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    sources: tuple[Found, ...]
+    remarks: tuple[Remark, ...] = ()
+
+
+def find_sources(path: Path) -> tuple[Found, ...]:
+    """Raises StudioError where there is no profile."""
+    return find(path).sources
+
+
+def find(path: Path) -> Finding:
+    """What a file or folder holds, by rank. Raises StudioError where there is no profile."""
+    if path.is_dir():
+        walk = _Walk()
+        walk.into(path, 0)
+        finding = _chosen(walk)
+    else:
+        finding = Finding(sources=(_file(path),))
+    if not finding.sources:
+        raise StudioError("timeline.error.nothing_found", place=str(path))
+    return Finding(sources=_with_tables(finding.sources), remarks=finding.remarks)
+
+
+def _file(path: Path) -> Found:
+    try:
+        kind = looks_like(path, within=False)
+    except OSError as error:
+        raise StudioError("timeline.error.unreadable", place=str(path), reason=error.strerror or str(error)) from error
+    if kind is None:
+        raise StudioError("timeline.error.no_profile", place=str(path))
+    return _found(path, kind)
+
+
+def _found(path: Path, kind: Kind) -> Found:
+    return Found(path=path, kind=kind, rank=rank_of(path), folder=path.parent)
+
+
+@dataclass
+class _Walk:
+    """Folders below one, each once however links run. `other`: databases for where there is nothing else."""
+
+    text: list[Path] = field(default_factory=list)
+    db: list[Path] = field(default_factory=list)
+    other: list[Path] = field(default_factory=list)
+    seen: set[tuple[int, int]] = field(default_factory=set)
+    left: int = ENTRIES
+    closed: int = 0
+
+    def into(self, folder: Path, depth: int) -> None:
+        try:
+            identity = folder.stat()
+            if depth > DEPTH or (identity.st_dev, identity.st_ino) in self.seen:
+                return
+            self.seen.add((identity.st_dev, identity.st_ino))
+            with os.scandir(folder) as entries:
+                names = sorted((entry.name, entry.is_dir()) for entry in entries)
+        except OSError:
+            self.closed += 1
+            return
+        for name, is_folder in names:
+            self.left -= 1
+            if self.left < 0:
+                return
+            if not is_folder:
+                self.take(folder / name)
+            elif not _RAW.match(name):
+                self.into(folder / name, depth + 1)
+
+    def take(self, path: Path) -> None:
+        if path.name in NO_TIMELINE:
+            self.other.append(path)
+        elif _PROFILER_DB.match(path.name):
+            self.db.append(path)
+        elif path.suffix.lower() == ".db":
+            self.other.append(path)
+        elif _TEXT.search(path.name):
+            self.text.append(path)
+
+
+def _chosen(walk: _Walk) -> Finding:
+    """Of each rank's folder the db, else the text that its profiler made of it, else what else looks like a trace."""
+    remarks = []
+    if walk.closed:
+        remarks.append(Remark(key="timeline.remark.closed_folders", args={"n": walk.closed}))
+    if walk.left < 0:
+        remarks.append(Remark(key="timeline.remark.too_many_files", args={"n": ENTRIES}))
+    dbs, texts = _outputs_first(walk.db), _outputs_first([path for path in walk.text if _is(path, "text")])
+    twice = {unit_of(path) for path in dbs} & {unit_of(path) for path in texts}
+    if twice:
+        remarks.append(Remark(key="timeline.remark.db_preferred", args={"n": len(twice)}))
+    paths = [_found(path, "db") for path in dbs]
+    paths += [_found(path, "text") for path in texts if unit_of(path) not in twice]
+    paths = paths or [_found(path, "db") for path in walk.other if _is(path, "db")]
+    return Finding(sources=tuple(sorted(paths, key=_place)), remarks=tuple(remarks))
+
+
+def _is(path: Path, kind: Kind) -> bool:
+    try:
+        return looks_like(path, within=True) == kind
+    except OSError:
+        return False
+
+
+def _outputs_first(paths: list[Path]) -> list[Path]:
+    """Without what msprof wrote about the same collection, where the framework's profiler made its own of it."""
+    made = {unit_of(path) for path in paths if path.parent.name == OUTPUTS[0]}
+    return [path for path in paths if path.parent.name == OUTPUTS[0] or unit_of(path) not in made]
+
+
+def unit_of(path: Path) -> Path:
+    """The folder of one collection: that of the rank, for all files that its profilers write in it."""
+    folder = path.parent
+    if folder.name in OUTPUTS:
+        folder = folder.parent
+    if folder.name.startswith("PROF_") and folder.parent.name.endswith(("_ascend_pt", "_ascend_ms")):
+        folder = folder.parent
+    return folder
+
+
+def _place(found: Found) -> tuple[bool, int, str]:
+    return found.rank is None, found.rank or 0, str(found.path)
+
+
+def _with_tables(sources: tuple[Found, ...]) -> tuple[Found, ...]:
+    """A db holds the figures itself that lie beside a text as tables."""
+    tables: dict[Path, Found] = {}
+    for found in sources:
+        if found.kind == "text":
+            for path in counter_files(found.folder):
+                tables.setdefault(path, Found(path=path, kind="table", rank=found.rank, folder=found.folder))
+    return (*sources, *tables.values())
+
+
+def rank_of(path: Path) -> int | None:
+    """By the name of the db, by the profiler's own note beside it, or by the names of the folders around it."""
+    if named := _RANK_OF_DB.search(path.name) or _RANK_OF_NAME.search(path.name):
+        return _number(named)
+    for folder in list(path.absolute().parents)[:LEVELS]:
+        if named := _noted(folder) or _RANK_OF_NAME.search(folder.name):
+            return _number(named)
+    return None
+
+
+def _number(named: re.Match[str]) -> int | None:
+    return int(named[1]) if len(named[1]) < 9 else None
+
+
+def _noted(folder: Path) -> re.Match[str] | None:
+    """One note only: a folder of several ranks has several."""
+    try:
+        notes = [named for name in os.listdir(folder) if (named := _RANK_OF_INFO.match(name))]
+    except OSError:
+        return None
+    return notes[0] if len(notes) == 1 else None

@@ -1,0 +1,74 @@
+"""Binary searches in many rows at once: what lies in a range is found without touching what lies outside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from backends.timeline.trace import Trace
+
+    Numbers = NDArray[np.int64]
+
+    class Values(Protocol):
+        """An array of int64, or what looks them up where an array would have to be made for it."""
+
+        def __getitem__(self, places: Numbers, /) -> Numbers: ...
+
+
+def first_from(values: Values, low: Numbers, high: Numbers, target: ArrayLike, *, above: bool = False) -> Numbers:
+    """For each piece `low` to `high` - 1 of `values`, ascending within it: the first index whose value is at least
+    `target` (`above`: greater than it), else `high`."""
+    low, high, aim = np.broadcast_arrays(low, high, np.asarray(target, np.int64))
+    low, high = low.astype(np.int64), high.astype(np.int64)
+    while len(live := np.flatnonzero(low < high)):
+        middle = (low[live] + high[live]) >> 1
+        value = values[middle]
+        goes_up = value <= aim[live] if above else value < aim[live]
+        low[live[goes_up]] = middle[goes_up] + 1
+        high[live[~goes_up]] = middle[~goes_up]
+    return low
+
+
+def slices_in(trace: Trace, rows: Numbers, begin: ArrayLike, end: ArrayLike) -> tuple[Numbers, Numbers]:
+    """For each row the slices low to high - 1 that lie in [begin, end), if only by a part. One without length lies in
+    it where it starts in it; an empty range holds nothing. `begin` and `end`: for all rows, or one per row."""
+    first, behind = trace.row_begin[rows], trace.row_begin[rows + 1]
+    begin, end = np.asarray(begin, np.int64), np.asarray(end, np.int64)
+    low = first_from(trace.end, first, behind, begin)
+    at = np.minimum(low, max(0, len(trace.start) - 1))
+    if len(trace.start):
+        low = low + ((low < behind) & (trace.end[at] == begin) & (trace.start[at] < begin))
+    high = first_from(trace.start, low, behind, np.broadcast_to(end, rows.shape))
+    return low, np.where(begin < end, np.maximum(low, high), low)
+
+
+def next_in_time(starts: Values, low: Numbers, high: Numbers, start: int, own: int, place: int) -> int:
+    """The first place behind (start, own, place) where all pieces are merged in order of start, number of the piece and
+    place; in the piece `own` that is `place` itself. -1 at the end."""
+    found = first_from(starts, low, high, start + (np.arange(len(low)) < own))
+    found[own] = place
+    found = found[found < high]
+    return int(found[np.argmin(starts[found])]) if len(found) else -1
+
+
+def previous_in_time(starts: Values, low: Numbers, high: Numbers, start: int, own: int, place: int) -> int:
+    """The last place before, in the same order as `next_in_time`; -1 at the beginning."""
+    found = first_from(starts, low, high, start + (np.arange(len(low)) < own)) - 1
+    found[own] = place
+    found = found[found >= low][::-1]  # of equal starts the last piece is the nearest
+    return int(found[np.argmax(starts[found])]) if len(found) else -1
+
+
+def rows_of_lane(trace: Trace, lane: int) -> Numbers:
+    described = trace.meta.lanes[lane]
+    return np.arange(described.first_row, described.first_row + described.rows, dtype=np.int64)
+
+
+def all_rows(trace: Trace) -> Numbers:
+    return np.arange(len(trace.row_lane), dtype=np.int64)

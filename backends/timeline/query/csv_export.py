@@ -1,0 +1,107 @@
+"""Slices and statistics for a spreadsheet: UTF-8 with a mark, no cell that a spreadsheet would calculate."""
+
+from __future__ import annotations
+
+import csv
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, TextIO
+
+import numpy as np
+
+from backends.timeline.query.bounds import all_rows, slices_in
+from studio.errors import from_os
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from backends.timeline.query.statistics import Statistics
+    from backends.timeline.trace import Trace
+
+SLICES = ("Rank", "Process", "Lane", "Name", "Family", "Start(ns)", "Duration(ns)", "Start since origin(ns)")
+STATISTICS = (
+    "Name", "Count", "Total(ns)", "Wall(ns)", "Self(ns)", "Average(ns)", "Min(ns)", "Max(ns)",
+)  # fmt: skip
+_CHUNK = 1 << 14
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def write_slices(trace: Trace, path: Path, begin: int, end: int, rows: Sequence[int] | None = None) -> int:
+    """All slices that lie in [begin, end), if only by a part, whole, row by row; with `rows` of those only. How many.
+    Raises StudioError (full disk, no permission); then nothing is left, and an old file stands."""
+    chosen = all_rows(trace) if rows is None else np.unique(np.array(rows, np.int64))
+    low, high = slices_in(trace, chosen, begin, end)
+    _write(path, SLICES, _slices(trace, low, high))
+    return int((high - low).sum())
+
+
+def write_chosen(trace: Trace, path: Path, indexes: NDArray[np.int64]) -> None:
+    """These slices, in their order: what a search found. Raises as `write_slices`."""
+    chunks = (indexes[i : i + _CHUNK] for i in range(0, len(indexes), _CHUNK))
+    _write(path, SLICES, (row for chunk in chunks for row in _rows(trace, chunk)))
+
+
+def write_statistics(trace: Trace, path: Path, found: Statistics) -> None:
+    """Raises as `write_slices`."""
+    _write(path, STATISTICS, statistics_rows(trace, found))
+
+
+def statistics_rows(trace: Trace, found: Statistics) -> Iterator[tuple[object, ...]]:
+    columns = (found.count, found.total, found.wall, found.own, found.mean.round(3), found.least, found.most)
+    for name, *figures in zip(found.name.tolist(), *(column.tolist() for column in columns), strict=True):
+        yield (trace.name_text(name), *figures)
+
+
+def _slices(trace: Trace, low: NDArray[np.int64], high: NDArray[np.int64]) -> Iterator[tuple[object, ...]]:
+    total = np.cumsum(high - low)
+    for begin in range(0, int(total[-1]) if len(total) else 0, _CHUNK):
+        place = np.arange(begin, min(begin + _CHUNK, int(total[-1])))
+        row = np.searchsorted(total, place, "right")
+        yield from _rows(trace, high[row] - (total[row] - place))
+
+
+def _rows(trace: Trace, chosen: NDArray[np.int64]) -> Iterator[tuple[object, ...]]:
+    lane_of = trace.row_lane[np.searchsorted(trace.row_begin, chosen, "right") - 1]
+    start, duration = trace.start[chosen], trace.end[chosen] - trace.start[chosen]
+    for lane, name, begin, length in zip(
+        lane_of.tolist(), trace.name[chosen].tolist(), start.tolist(), duration.tolist(), strict=True
+    ):
+        said = trace.meta.lanes[lane]
+        process = trace.meta.processes[said.process]
+        rank = "" if process.rank is None else process.rank
+        absolute = trace.meta.origin_ns + begin
+        text, family = trace.name_text(name), trace.family(name)
+        yield rank, process.name, said.name, text, family, absolute, length, begin
+
+
+def _write(path: Path, head: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
+    beside = path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
+    try:
+        with beside.open("w", encoding="utf-8-sig", errors="replace", newline="") as file:
+            _write_rows(file, head, rows)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink()
+        raise from_os(error, path) from error
+
+
+def _write_rows(file: TextIO, head: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
+    writer = csv.writer(file, lineterminator="\r\n")
+    writer.writerow(head)
+    writer.writerows(safe(row) for row in rows)
+
+
+def safe(row: tuple[object, ...]) -> tuple[object, ...]:
+    """A text that begins as a formula does is shown, not calculated: OWASP's rule, an apostrophe before it."""
+    return tuple(_safe(cell) if isinstance(cell, str) else cell for cell in row)
+
+
+def _safe(text: str) -> str:
+    text = text.replace("\0", "")
+    return "'" + text if text.lstrip(" ").startswith(_FORMULA) else text

@@ -1,0 +1,204 @@
+"""All there is to know of one slice. Its arguments are decoded now, from the file they are in. Off the UI thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from backends.timeline.db.one import row_of
+from backends.timeline.query.arrows import host_call_of
+from backends.timeline.query.covered import under
+from backends.timeline.query.hit import around, parents_of, slices_named
+from backends.timeline.query.stack import CALL_STACKS, StackFrame, stack_of
+from backends.timeline.query.tensors import Tensor, tensors_of
+from backends.timeline.tables.beside import Joined, rows_beside
+from backends.timeline.text.one import event_of
+from studio.errors import StudioError, from_os
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from backends.timeline.trace import Trace
+
+MOST_ASKED = 12  # slices, one around the other, that are decoded to find a stack
+
+
+@dataclass(frozen=True, kw_only=True)
+class Details:
+    """`start`, `end`: ns since the origin; `absolute`: the start as the source counts it (see `Meta.is_epoch`); `own`:
+    ns that the row below does not cover, in lanes of calls. `raw_start`: as the file has it, "" where it is not known.
+    `args`: (name, value as text) in the order of the file, without the stack. `tables`: what tables beside say.
+    `problem`: why there are no arguments, where there should be."""
+
+    index: int
+    name: str
+    lane: int
+    row: int
+    rank: int | None
+    source: Path
+    start: int
+    end: int
+    own: int
+    absolute: int
+    raw_start: str
+    args: tuple[tuple[str, str], ...]
+    tensors: tuple[Tensor, ...]
+    stack: tuple[StackFrame, ...]
+    tables: tuple[Joined, ...]
+    problem: StudioError | None
+
+    @property
+    def duration(self) -> int:
+        return self.end - self.start
+
+
+def details_of(trace: Trace, index: int, roots: Sequence[Path] = ()) -> Details:
+    """`roots`: where relative paths of a stack may begin: the project, the folder of its packages."""
+    row, start, end = trace.row_of(index), int(trace.start[index]), int(trace.end[index])
+    lane = trace.meta.lanes[int(trace.row_lane[row])]
+    process = trace.meta.processes[lane.process]
+    name = _name(trace, index)
+    event, problem = _event(trace, index, name)
+    args = _arguments(event)
+    absolute = trace.meta.origin_ns + start
+    path = source_path(trace, process.source)
+    tables = _tables(trace, index, path, name, args)
+    place = np.array([row]), np.array([start]), np.array([end])
+    return Details(
+        index=index,
+        name=name,
+        lane=int(trace.row_lane[row]),
+        row=row,
+        rank=process.rank if process.rank is not None else trace.meta.sources[process.source].rank,
+        source=path,
+        start=start,
+        end=end,
+        own=end - start - int(under(trace, *place)[0]),
+        absolute=absolute,
+        raw_start=next((str(event[key]) for key in ("ts", "startNs", "start") if event.get(key) is not None), ""),
+        args=tuple((key, text_of(value)) for key, value in args.items() if key not in CALL_STACKS),
+        tensors=_tensors(args, tables),
+        stack=_stack(trace, index, args, roots),
+        tables=tables,
+        problem=problem,
+    )
+
+
+def _stack(trace: Trace, index: int, args: Mapping[str, Any], roots: Sequence[Path]) -> tuple[StackFrame, ...]:
+    """Its own; else that of the nearest operator around it that has one, since only the outer ones were asked where
+    they are called; else the Python functions around it. A kernel has that of the call that started it."""
+    own = trace.meta.lanes[trace.lane_of(index)].kind
+    chain = () if own == "host" else host_call_of(trace, index)
+    caller = chain[-1].other if chain else index
+    outwards = [caller, *reversed(parents_of(trace, caller))]
+    for each in outwards[:MOST_ASKED]:
+        said = args if each == index else _arguments(_event(trace, each, _name(trace, each))[0])
+        if any(said.get(key) for key in CALL_STACKS):
+            return stack_of(said, (), roots)
+    functions = sorted({*outwards, *_functions_around(trace, caller)}, key=lambda i: -int(trace.start[i]))
+    return stack_of({}, [_name(trace, each) for each in functions], roots)
+
+
+def _name(trace: Trace, index: int) -> str:
+    return trace.name_text(int(trace.name[index]))
+
+
+def _functions_around(trace: Trace, index: int) -> tuple[int, ...]:
+    """The slices that contain this one in other lanes of its thread: their tids go on behind a NUL."""
+    own = trace.lane_of(index)
+    lanes = trace.meta.lanes
+    thread = lanes[own].process, lanes[own].tid.split("\0")[0]
+    start, end = int(trace.start[index]), int(trace.end[index])
+    others = (i for i, lane in enumerate(lanes) if i != own and (lane.process, lane.tid.split("\0")[0]) == thread)
+    return tuple(found for other in others for found in around(trace, other, start, end))
+
+
+def source_path(trace: Trace, source: int) -> Path:
+    """The file a source was read from; `trace.root` itself where that was the file."""
+    return trace.root / trace.meta.sources[source].path
+
+
+def _event(trace: Trace, index: int, name: str) -> tuple[Mapping[str, Any], StudioError | None]:
+    """The event as its file has it now, and why it cannot be had. A file that has changed is noticed by the name."""
+    lane = trace.meta.lanes[trace.lane_of(index)]
+    number = trace.meta.processes[lane.process].source
+    path, event, is_text = (
+        source_path(trace, number),
+        int(trace.event[index]),
+        trace.meta.sources[number].kind == "text",
+    )
+    if event < 0 or not (is_text or (lane.table and lane.kind != "overlap")):  # computed, where the source is a db
+        return {}, None
+    try:
+        found = event_of(path, trace.chunks(number), event) if is_text else row_of(path, lane.table, event)
+    except OSError as error:
+        return {}, from_os(error, path)
+    except StudioError as error:
+        return {}, error
+    if found is None or (is_text and not _is_named(found, name)):
+        return {}, StudioError("timeline.details.changed", path=str(path))
+    return found, None
+
+
+def _is_named(event: Mapping[str, Any], name: str) -> bool:
+    said = event.get("name")
+    return said == name if isinstance(said, str) else True
+
+
+def _arguments(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a text event are under "args"; the columns of a row are arguments themselves."""
+    if "ph" not in event:
+        return dict(event)
+    args = event.get("args")
+    return {str(key): value for key, value in args.items()} if isinstance(args, dict) else {}
+
+
+def _tables(trace: Trace, index: int, path: Path, name: str, args: dict[str, Any]) -> tuple[Joined, ...]:
+    start, duration = int(trace.start[index]), int(trace.end[index] - trace.start[index])
+    try:
+        return rows_beside(
+            path.parent,
+            name=name,
+            start_ns=trace.meta.origin_ns + start,
+            duration_ns=duration,
+            args=args,
+            turn=_turn(trace, index, duration),
+        )
+    except OSError:
+        return ()
+
+
+def _turn(trace: Trace, index: int, duration: int) -> int | None:
+    """The number of a slice of the host among those of its source, name and duration, by start."""
+    lanes = trace.meta.lanes
+    own = lanes[trace.lane_of(index)]
+    if own.kind != "host":
+        return None
+    source = trace.meta.processes[own.process].source
+    rows = [
+        row
+        for lane in lanes
+        if lane.kind == "host" and trace.meta.processes[lane.process].source == source
+        for row in range(lane.first_row, lane.first_row + lane.rows)
+    ]
+    same = slices_named(trace, int(trace.name[index]), 0, trace.span + 1, rows)
+    same = same[trace.end[same] - trace.start[same] == duration]
+    return int(np.flatnonzero(same == index)[0]) if index in same else None
+
+
+def _tensors(args: Mapping[str, Any], tables: Sequence[Joined]) -> tuple[Tensor, ...]:
+    return tensors_of(args) or next(filter(None, (tensors_of(joined.cells) for joined in tables)), ())
+
+
+def text_of(value: Any) -> str:
+    """As people read it: a text as it is, everything else as JSON. A number keeps all its digits."""
+    if isinstance(value, str):
+        return value
+    try:
+        return msgspec.json.encode(value).decode("utf-8", "replace")
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return str(value)

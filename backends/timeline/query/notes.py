@@ -1,0 +1,80 @@
+"""Marks and notes of a person: in the folder of the run that a profile belongs to, else with the studio's own state.
+Never among the profile's own files."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from studio.errors import from_os
+from studio.files import read_json, write_json
+from studio.places import state_home
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from backends.timeline.trace import Trace
+
+FORMAT = 1
+COLORS = 8
+_LARGEST = 1 << 63
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """A moment (`begin` == `end`) or a range, in ns as the source counts them: they stay right where the origin does
+    not. `color`: 0 to COLORS - 1, of the palette of marks."""
+
+    begin: int
+    end: int
+    text: str = ""
+    color: int = 0
+
+
+def place_of_notes(trace: Trace) -> Path:
+    """The file they are kept in, whether it is there or not."""
+    run = _run_around(trace.root)
+    folder = run / "timeline" if run is not None else state_home() / "timeline"
+    return folder / f"{_content(trace)}.json"
+
+
+def _run_around(root: Path) -> Path | None:
+    return next((folder for folder in root.absolute().parents if (folder / "run.json").is_file()), None)
+
+
+def _content(trace: Trace) -> str:
+    """Of what happened in the trace, not of where it lies: a copy or a renamed folder has the same notes."""
+    meta = trace.meta
+    facts = (meta.origin_ns, meta.last_ns, meta.events, sorted((one.kind, one.rank or 0) for one in meta.sources))
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+
+
+def read_notes(path: Path) -> tuple[Mark, ...]:
+    """In order of time. A file that is missing or damaged has none; of one that somebody edited, what is a mark."""
+    found = read_json(path)
+    marks = found.get("marks") if isinstance(found, dict) else None
+    return _ordered(mark for one in (marks if isinstance(marks, list) else ()) if (mark := _mark(one)) is not None)
+
+
+def _mark(value: Any) -> Mark | None:
+    try:
+        mark = msgspec.convert(value, Mark)
+    except msgspec.ValidationError:
+        return None
+    fits = mark.begin <= mark.end and max(abs(mark.begin), abs(mark.end)) < _LARGEST
+    return msgspec.structs.replace(mark, color=mark.color % COLORS) if fits else None
+
+
+def write_notes(path: Path, marks: Iterable[Mark]) -> None:
+    """Whole or not at all. Raises StudioError (full disk, no permission)."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, {"format": FORMAT, "marks": _ordered(marks)})
+    except OSError as error:
+        raise from_os(error, path) from error
+
+
+def _ordered(marks: Iterable[Mark]) -> tuple[Mark, ...]:
+    return tuple(sorted(marks, key=lambda mark: (mark.begin, mark.end, mark.text)))

@@ -1,0 +1,127 @@
+"""Slices by their name: the names are searched, then the slices by the numbers of their names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from backends.timeline.query.bounds import next_in_time, previous_in_time
+from backends.timeline.query.names import names_matching, names_with
+from studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from backends.timeline.trace import Trace
+
+_CHUNK = 1 << 18  # slices looked at together: what is made on the way stays in the processor's cache
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Hits:
+    """`indexes` int64, ascending: by row, and by start within a row (`in_time` sorts them). `names` bool [names]: which
+    names match, for drawing. `row_begin` int64 [rows + 1]: the hits of row r are those from `row_begin[r]` on.
+    `problem`: why there are none, where the search itself failed."""
+
+    text: str
+    indexes: NDArray[np.int64]
+    names: NDArray[np.bool_]
+    row_begin: NDArray[np.int64]
+    problem: StudioError | None = None
+
+
+def search(
+    trace: Trace, text: str, *, regex: bool = False, case: bool = False, rows: Sequence[int] | None = None
+) -> Hits:
+    """All slices whose name has `text` in it, or matches it as a regular expression; an empty text finds none. With
+    `rows` only those. A regular expression is searched in a child process (see `names`)."""
+    none = np.zeros(len(trace.name_family), bool)
+    try:
+        names = none if not text else (names_matching if regex else names_with)(trace, text, case=case)
+    except StudioError as error:
+        return _hits(trace, text, none, np.empty(0, np.int64), error)
+    pieces = [_matching(trace, names, a, b) for a, b in _pieces(trace, rows)] if names.any() else []
+    return _hits(trace, text, names, np.concatenate([np.empty(0, np.int64), *pieces]))
+
+
+def _hits(
+    trace: Trace, text: str, names: NDArray[np.bool_], indexes: NDArray[np.int64], problem: StudioError | None = None
+) -> Hits:
+    row_begin = np.searchsorted(indexes, trace.row_begin).astype(np.int64)
+    return Hits(text=text, indexes=indexes, names=names, row_begin=row_begin, problem=problem)
+
+
+def _matching(trace: Trace, names: NDArray[np.bool_], begin: int, end: int) -> NDArray[np.int64]:
+    return np.flatnonzero(names[trace.name[begin:end]]) + begin
+
+
+def _pieces(trace: Trace, rows: Sequence[int] | None) -> Iterator[tuple[int, int]]:
+    for first, behind in [(0, len(trace.name))] if rows is None else _joined(trace, sorted(set(rows))):
+        for begin in range(first, behind, _CHUNK):
+            yield begin, min(behind, begin + _CHUNK)
+
+
+def _joined(trace: Trace, rows: Sequence[int]) -> list[tuple[int, int]]:
+    """Rows that lie side by side are one piece: there may be a million of them."""
+    numbers = np.array(rows, np.int64)
+    breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
+    groups = np.split(numbers, breaks) if len(numbers) else []
+    return [(int(trace.row_begin[one[0]]), int(trace.row_begin[one[-1] + 1])) for one in groups]
+
+
+def in_time(trace: Trace, hits: Hits) -> NDArray[np.int64]:
+    """The hits in order of their start; those that start together, in order of their rows. Sorting ten million of them
+    takes a second: for a table, off the UI thread."""
+    order = np.argsort(trace.start[hits.indexes], kind="stable")
+    return hits.indexes[order]
+
+
+def next_hit(trace: Trace, hits: Hits, index: int = -1) -> int:
+    """The hit behind a slice in order of time; the slice need not be a hit. Behind the last, and for -1, comes the
+    first of all; -1 where there are none. Nothing is sorted, however many there are."""
+    found = -1
+    if index >= 0:
+        place = int(np.searchsorted(hits.indexes, index, "right"))
+        found = next_in_time(
+            _Starts(trace, hits), *_pieces_of(hits), int(trace.start[index]), trace.row_of(index), place
+        )
+    return int(hits.indexes[found]) if found >= 0 else _outermost(trace, hits, last=False)
+
+
+def previous_hit(trace: Trace, hits: Hits, index: int = -1) -> int:
+    """The hit before a slice: see `next_hit`. Before the first, and for -1, comes the last of all."""
+    found = -1
+    if index >= 0:
+        place = int(np.searchsorted(hits.indexes, index)) - 1
+        at = int(trace.start[index]), trace.row_of(index), place
+        found = previous_in_time(_Starts(trace, hits), *_pieces_of(hits), *at)
+    return int(hits.indexes[found]) if found >= 0 else _outermost(trace, hits, last=True)
+
+
+def _pieces_of(hits: Hits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return hits.row_begin[:-1], hits.row_begin[1:]
+
+
+def _outermost(trace: Trace, hits: Hits, *, last: bool) -> int:
+    low, high = _pieces_of(hits)
+    low, high = low[low < high], high[low < high]
+    ends = hits.indexes[high - 1][::-1] if last else hits.indexes[low]
+    if not len(ends):
+        return -1
+    return int(ends[np.argmax(trace.start[ends]) if last else np.argmin(trace.start[ends])])
+
+
+@dataclass(frozen=True)
+class _Starts:
+    """The starts of the hits, looked up where they are wanted."""
+
+    trace: Trace
+    hits: Hits
+
+    def __getitem__(self, places: NDArray[np.int64], /) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = self.trace.start[self.hits.indexes[places]]
+        return found

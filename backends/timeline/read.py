@@ -1,0 +1,178 @@
+"""Opening a profile: from the cache, or read anew into it. Nothing is written beside the data."""
+
+from __future__ import annotations
+
+import gc
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from backends.timeline.build import cache
+from backends.timeline.build.assemble import assemble
+from backends.timeline.build.content import key_of
+from backends.timeline.find import Finding, Found, Remark, find
+from backends.timeline.gather import Gather
+from studio.errors import StudioError, from_os
+from studio.places import cache_home
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from backends.timeline.build.locks import Lock
+    from backends.timeline.trace import Trace
+
+    Tell = Callable[[int, int], None]
+    Show = Callable[[Path], None]
+
+FIRST_LOOK = 0.4  # seconds of CPU after which a window is shown what there is
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """`fresh`: it was read now. `lease`: keeps the cache's folder as long as this is not forgotten."""
+
+    trace: Trace
+    cache: Path
+    fresh: bool
+    notes: tuple[Remark, ...]
+    lease: Lock
+
+
+def open_cached(path: Path) -> Opened | None:
+    """At once, or None where the profile must be read first. Raises StudioError where there is no profile."""
+    finding, root = find(path), root_of(path)
+    with _told(root):
+        found = cache.entry(key_of(finding.sources, root), root)
+    return _opened(found, finding.remarks, fresh=False) if found else None
+
+
+def read_profile(path: Path, tell: Tell, show: Show | None = None) -> Opened:
+    """`tell` takes bytes done and bytes in all, and may raise to cancel: then nothing is left. `show` takes the folder
+    of a first part, once, if reading is long; it is gone when this returns. Raises StudioError."""
+    finding, root = find(path), root_of(path)
+    with _told(root), _no_collection():
+        return _read(finding, root, tell, show, again=True)
+
+
+def root_of(path: Path) -> Path:
+    """The folder that the paths of the sources begin in."""
+    return path if path.is_dir() else path.parent
+
+
+def _read(finding: Finding, root: Path, tell: Tell, show: Show | None, *, again: bool) -> Opened:
+    key = key_of(finding.sources, root)
+    with cache.reading(key), cache.unfinished(key, "build") as built, cache.unfinished(key, "partial") as partial:
+        if found := cache.entry(key, root):
+            return _opened(found, finding.remarks, fresh=False)
+        progress = _Progress(
+            sizes=[found.path.stat().st_size for found in finding.sources],
+            said=tell,
+            first_look=_first_look(partial, root, show),
+        )
+        gather, remarks = _gathered(finding.sources, progress)
+        changed = key_of(finding.sources, root) != key
+        if not (changed and again):
+            assemble(gather, built, root)
+            remarks += [Remark(key="timeline.remark.changed")] if changed else []
+            return _opened(cache.put(built, key, root), (*finding.remarks, *remarks), fresh=True)
+    return _read(finding, root, tell, show, again=False)
+
+
+def _opened(entry: cache.Entry, remarks: tuple[Remark, ...], *, fresh: bool) -> Opened:
+    sources = entry.trace.meta.sources
+    cut = [Remark(key="timeline.remark.truncated", args={"place": one.path}) for one in sources if one.truncated]
+    return Opened(trace=entry.trace, cache=entry.folder, fresh=fresh, notes=(*remarks, *cut), lease=entry.lease)
+
+
+def _gathered(sources: tuple[Found, ...], progress: _Progress) -> tuple[Gather, list[Remark]]:
+    """What can be read of all sources; raises the first one's error where none can be."""
+    gather, remarks, errors = Gather(), [], []
+    for found in sources:
+        try:
+            _gather(found, gather, progress)
+        except StudioError as error:
+            errors.append(error)
+            remarks.append(Remark(key="timeline.remark.not_read", args={"reason": str(error)}))
+        progress.next_source(gather)
+    if errors and len(errors) == sum(found.kind != "table" for found in sources):
+        raise errors[0]
+    return gather, remarks
+
+
+def _gather(found: Found, gather: Gather, progress: _Progress) -> None:
+    """Only what this kind needs is imported: it counts where a small profile is opened."""
+    source = gather.source(found.path, found.kind, found.rank)
+
+    def tell(done: int, total: int) -> None:
+        progress.tell(done, total, gather)
+
+    if found.kind == "text":
+        from backends.timeline.text.read import read_text
+
+        read_text(found.path, source, gather, tell)
+    elif found.kind == "db":
+        from backends.timeline.db.read import read_db
+
+        read_db(found.path, source, gather, tell)
+    else:
+        from backends.timeline.tables.counters import read_counters
+
+        read_counters(found.path, source, gather)
+
+
+@dataclass(kw_only=True)
+class _Progress:
+    """Of all sources together, by their sizes. `sizes`: of those that are left."""
+
+    sizes: list[int]
+    said: Tell
+    first_look: Callable[[Gather, float], None]
+    done: int = 0
+    begun: float = field(default_factory=time.process_time)
+
+    def tell(self, done: int, total: int, gather: Gather) -> None:
+        share = min(1.0, done / total) if total > 0 else 0.0
+        whole = max(1, self.done + sum(self.sizes))
+        now = self.done + int(share * self.sizes[0]) if self.sizes else self.done
+        self.said(now, whole)
+        if time.process_time() - self.begun > FIRST_LOOK:
+            self.first_look(gather, now / whole)
+
+    def next_source(self, gather: Gather) -> None:
+        self.done += self.sizes.pop(0)
+        self.tell(0, 1, gather)
+
+
+def _first_look(folder: Path, root: Path, show: Show | None) -> Callable[[Gather, float], None]:
+    """Once; and not where the rest takes no longer than the look."""
+    left = [show] if show else []
+
+    def look(gather: Gather, share: float) -> None:
+        if left and gather.slices:
+            shown = left.pop()
+            if share < 0.7:
+                assemble(gather, folder, root, partial=share)
+                shown(folder)
+
+    return look
+
+
+@contextmanager
+def _told(root: Path) -> Iterator[None]:
+    """Errors of files as sentences: of the cache, which is nearly always the one that is full."""
+    try:
+        yield
+    except OSError as error:
+        raise from_os(error, error.filename or cache_home()) from error
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Reading makes millions of objects and no rings of them: the collector would double its time."""
+    with ExitStack() as after:
+        if gc.isenabled():
+            gc.disable()
+            after.callback(gc.enable)
+        yield

@@ -1,0 +1,36 @@
+"""What a file is, by its first bytes."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD = 1 << 16
+_SQLITE = b"SQLite format 3\0"
+_GZIP = b"\x1f\x8b"
+_EVENTS = re.compile(rb'"traceEvents"\s*:|"ph"\s*:\s*"')
+
+
+def looks_like(path: Path, *, within: bool) -> Literal["text", "db"] | None:
+    """`within`: among other files of a folder, where what only might be a trace is none. Raises OSError."""
+    head = _head(path)
+    if head.startswith(_SQLITE) or (path.suffix.lower() == ".db" and not within):
+        return "db"
+    if _EVENTS.search(head):
+        return "text"
+    return None if within or not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"[", b"{")) else "text"
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+    if not head.startswith(_GZIP):
+        return head
+    try:
+        return zlib.decompressobj(31).decompress(head, HEAD)
+    except zlib.error:
+        return b""

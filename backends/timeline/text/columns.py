@@ -1,0 +1,167 @@
+"""Events of one piece after the other into the columns of a gathering."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from backends.timeline.text.added import ZERO_TIME, Added
+from backends.timeline.text.classes import ASIDE, COUNTER, DONE, FLOW, INSTANT, METADATA, PAIR, SLICE, Classes
+from backends.timeline.text.counters import Counters
+from backends.timeline.text.durations import durations_of
+from backends.timeline.text.flows import NO_ID, Flows, id_of
+from backends.timeline.text.lanes import Lanes
+from backends.timeline.text.memory import NAME, take_memory
+from backends.timeline.text.pairs import Half, Pairs
+from backends.timeline.text.part import Literals, Part
+from backends.timeline.text.steps import Steps
+from backends.timeline.text.times import LAST, NEVER, times_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from backends.timeline.gather import Gather
+    from backends.timeline.text.event import Event
+    from backends.timeline.text.pieces import Piece
+
+BAD_TIME = "timeline.aside.bad_time"
+BAD_DURATION = "timeline.aside.bad_duration"
+THREAD_PAIRS, OPENING = "BE", "BbS"
+EPOCH = 10**17  # ns; a trace with times behind it counts from 1970
+
+
+class Columns:
+    """Of one source. `take` each piece in the order of the file, then `finish`."""
+
+    def __init__(self, gather: Gather, source: int) -> None:
+        self._gather = gather
+        self._source = gather.sources[source]
+        self._lanes = Lanes(gather, source)
+        self._classes = Classes(self._lanes)
+        self._counters = Counters(gather, source, self._lanes, self._classes)
+        self._flows = Flows(gather)
+        self._steps = Steps(gather, source)
+        self._pairs = Pairs()
+        self._added = Added(gather, source)
+        self._is_epoch = False
+        self._first = 0  # number of the first event of the piece
+        self._literals = Literals(memoryview(b""))
+        self._by_code = {
+            ASIDE: self._aside,
+            SLICE: self._slices,
+            COUNTER: self._samples,
+            FLOW: self._ends,
+            INSTANT: self._instants,
+            PAIR: self._halves,
+            METADATA: self._metadata,
+        }
+
+    def take(self, piece: Piece, base_ns: int) -> None:
+        """Adds all events of a piece; `base_ns` is added to their times."""
+        self._source.chunks.append((piece.begin, piece.end, self._first))
+        self._gather.events += len(piece.events)
+        self._literals = Literals(piece.data)
+        part = self._timed(piece.events, base_ns)
+        for code in np.flatnonzero(np.bincount(part.codes, minlength=DONE)[:DONE]).tolist():
+            self._by_code[code](part.only(code))
+        self._first += len(piece.events)
+
+    def finish(self, late_base_ns: int) -> None:
+        """Adds what only all events together tell; `late_base_ns` is added to all times."""
+        if self._is_epoch:
+            self._added.set_zeros_aside()
+            self._zero_halves()
+        self._pairs.match(self._gather)
+        if late_base_ns:
+            self._added.shift(late_base_ns)
+
+    def _timed(self, events: list[Event], base_ns: int) -> Part:
+        """All events, those that have no time marked as done."""
+        classes = self._classes.of(events)
+        codes = self._classes.codes[classes]
+        times = times_of([event.ts for event in events])
+        needs_time = (codes != METADATA) & (codes != ASIDE)
+        zero = needs_time & (times == 0) if base_ns == 0 else np.zeros(len(events), np.bool_)
+        times = np.where(times == NEVER, NEVER, times + base_ns)
+        bad = needs_time & ((times < 0) | (times > LAST))
+        self._is_epoch = self._is_epoch or bool((times[~bad] > EPOCH).any())
+        self._set_aside(codes, bad, BAD_TIME)
+        if zero.any():
+            self._treat_zeros(codes, zero)
+        return Part(events, classes, codes, times, np.arange(len(events)))
+
+    def _treat_zeros(self, codes: NDArray[np.uint8], zero: NDArray[np.bool_]) -> None:
+        if self._is_epoch:
+            self._set_aside(codes, zero, ZERO_TIME)
+        self._added.any_zero = not self._is_epoch or self._added.any_zero
+
+    def _set_aside(self, codes: NDArray[np.uint8], which: NDArray[np.bool_], reason: str) -> None:
+        if count := int(which.sum()):
+            self._gather.set_aside[reason] += count
+            codes[which] = DONE
+
+    def _aside(self, part: Part) -> None:
+        self._gather.set_aside.update(Counter(event.cat or "" for event in part.events))
+
+    def _metadata(self, part: Part) -> None:
+        self._gather.metadata += len(part.events)
+        self._lanes.take(part.events)
+
+    def _slices(self, part: Part) -> None:
+        literal = self._literals.duration
+        durations = durations_of([event.dur for event in part.events], lambda at: literal(int(part.places[at])))
+        ends = part.times + durations
+        good = (durations >= 0) & (ends <= LAST)
+        if not good.all():
+            self._gather.set_aside[BAD_DURATION] += int((~good).sum())
+            part, ends = part.where(good), ends[good]
+        if part.events:
+            slices = (self._lane(part), part.times, ends, self._name(part.events), part.places + self._first)
+            self._gather.slices.append(slices)  # type: ignore[arg-type]
+            self._steps.take(slices, part.events)  # type: ignore[arg-type]
+
+    def _instants(self, part: Part) -> None:
+        instants = (self._lane(part), part.times, self._name(part.events), part.places + self._first)
+        self._gather.instants.append(instants)  # type: ignore[arg-type]
+        timed = zip(part.events, part.times.tolist(), strict=True)
+        take_memory(self._gather, self._counters, [(event, time) for event, time in timed if event.name == NAME])
+
+    def _samples(self, part: Part) -> None:
+        taken = self._counters.take(part.events, part.classes, part.times)
+        self._gather.counter_events += int(taken.sum())
+        if not self._is_epoch:
+            self._added.zero_counters += int((part.times[taken] == 0).sum())
+
+    def _ends(self, part: Part) -> None:
+        self._flows.take(part.events, self._lane(part), part.times, self._classes.phases[part.classes])
+
+    def _halves(self, part: Part) -> None:
+        rows = zip(part.events, self._lane(part).tolist(), part.times.tolist(), part.places.tolist(), strict=True)
+        for event, lane, time, place in rows:
+            self._half(event, lane, time, place + self._first)
+
+    def _half(self, event: Event, lane: int, time: int, number: int) -> None:
+        key = 0 if event.ph in THREAD_PAIRS else id_of(event)
+        if key is None:
+            self._gather.set_aside[NO_ID] += 1
+            return
+        half = Half((lane, event.ph in "SF", key), lane, time, event.ph in OPENING, event.name or "", number)
+        self._pairs.halves.append(half)
+
+    def _zero_halves(self) -> None:
+        halves = [half for half in self._pairs.halves if half.time]
+        if count := len(self._pairs.halves) - len(halves):
+            self._gather.set_aside[ZERO_TIME] += count
+            self._pairs.halves = halves
+
+    def _lane(self, part: Part) -> NDArray[np.int32]:
+        lanes: NDArray[np.int32] = self._classes.lanes[part.classes]
+        return lanes
+
+    def _name(self, events: Sequence[Event]) -> NDArray[np.int32]:
+        names = self._gather.names.__getitem__
+        return np.fromiter(map(names, [event.name or "" for event in events]), np.int32, len(events))

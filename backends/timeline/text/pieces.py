@@ -1,0 +1,149 @@
+"""A trace cut into pieces of whole events: most by a typed decoder at once, what it does not take one by one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from backends.timeline.text.event import UNREADABLE, Event, aside, events_of, loose_event
+from backends.timeline.text.loose import BAD, FIRST_KEY, Patience, read_loosely
+from backends.timeline.text.times import LAST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from backends.timeline.text.stream import Stream
+
+PIECE = 256 << 10  # bytes: larger ones leave the processor's cache, and take half as long again
+LARGEST_EVENT = 128 << 20
+
+_BASE = re.compile(rb'"baseTimeNanoseconds"\s*:\s*"?(\d{1,19})\b')
+_ARRAY_OF_OBJECT = re.compile(rb'"traceEvents"\s*:\s*\[')
+_ARRAY = re.compile(rb"[\s,]*\[")
+_CUT = re.compile(rb"\}\s*,\s*(?=\{" + FIRST_KEY.encode() + b")")
+_NOTHING = b"\xef\xbb\xbf \t\r\n\x00"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """`begin`, `end`: bytes of the stream, from one event to behind another. `data`: those bytes."""
+
+    begin: int
+    end: int
+    data: memoryview
+    events: list[Event]
+
+
+class Pieces:
+    """`truncated`: the trace has no end. `base_ns`: what times are to be added to, as its head
+    says; `late_base_ns`: as is said behind the events."""
+
+    def __init__(self, stream: Stream, piece: int = PIECE) -> None:
+        self._stream = stream
+        self._piece = piece
+        self._data = b""
+        self._begin = 0  # of the data, in the stream
+        self._at_end = False
+        self._has_events = False
+        self._patience = Patience()
+        self.truncated = False
+        self.base_ns = 0
+        self.late_base_ns = 0
+
+    def __iter__(self) -> Iterator[Piece]:
+        self._read(self._piece)
+        self._use(len(self._data) - len(self._data.lstrip(_NOTHING)))
+        is_object = self._data[:1] == b"{"
+        while self._reach_object_array() if is_object else self._reach_array():
+            yield from self._of_array()
+        self.truncated = self.truncated or self._stream.cut_off
+
+    def _read(self, count: int) -> None:
+        data = self._stream.read(count)
+        self._at_end = not data
+        self._data += data
+
+    def _use(self, count: int) -> None:
+        self._data = self._data[count:]
+        self._begin += count
+
+    def _reach_array(self) -> bool:
+        while not self._data.strip() and not self._at_end:
+            self._use(len(self._data))
+            self._read(self._piece)
+        array = _ARRAY.match(self._data)
+        self._use(array.end() if array else 0)
+        return array is not None
+
+    def _reach_object_array(self) -> bool:
+        while True:
+            array = _ARRAY_OF_OBJECT.search(self._data)
+            self._find_base(array.start() if array else len(self._data))
+            self._use(array.end() if array else max(0, len(self._data) - 4096))
+            if array or self._at_end:
+                return array is not None
+            self._read(self._piece)
+
+    def _find_base(self, bound: int) -> None:
+        base = _BASE.search(self._data, 0, bound)
+        if base is None or self.base_ns or int(base[1]) > LAST:
+            return
+        if self._has_events:
+            self.late_base_ns = int(base[1])
+        else:
+            self.base_ns = int(base[1])
+
+    def _of_array(self) -> Iterator[Piece]:
+        state, missing = "more", self._piece
+        while state == "more":
+            self._read(max(1, missing))
+            piece = self._strictly()
+            if piece is None:
+                piece, state = self._loosely()
+            if piece is not None:
+                self._has_events = True
+                yield piece
+            elif self._at_end and state == "more":
+                self.truncated, state = True, "closed"
+            missing = self._piece if piece else max(self._piece, len(self._data))
+
+    def _strictly(self) -> Piece | None:
+        """What lies before the last cut, or before one of those before it, where the last is inside an event."""
+        for end, begin_of_next in self._cuts():
+            array = b"".join((b"[", memoryview(self._data)[:end], b"]"))
+            try:
+                events = events_of(array)
+            except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+                continue
+            return self._piece_of(begin_of_next, events, memoryview(array)[1:-1])
+        return None
+
+    def _cuts(self) -> list[tuple[int, int]]:
+        """End of an event and begin of the next, the last first; at most three."""
+        window = 4096
+        while True:
+            cuts = [match.span() for match in _CUT.finditer(self._data, max(0, len(self._data) - window))]
+            if len(cuts) >= 3 or window >= len(self._data):
+                return [(begin + 1, end) for begin, end in cuts[-1:-4:-1]]
+            window *= 8
+
+    def _loosely(self) -> tuple[Piece | None, str]:
+        last = self._at_end or len(self._data) > LARGEST_EVENT
+        text = self._data.decode("utf-8", "surrogateescape")
+        found = read_loosely(text, last, self._patience)
+        used = len(text[: found.end].encode("utf-8", "surrogateescape"))
+        events = [aside(UNREADABLE) if item is BAD else loose_event(item) for item in found.items]
+        if last and not self._at_end and not events:
+            used, events = len(self._data), [aside(UNREADABLE)]
+        if not events:
+            self._use(used)
+            return None, found.state
+        return self._piece_of(used, events, memoryview(self._data)[:used]), found.state
+
+    def _piece_of(self, used: int, events: list[Event], data: memoryview) -> Piece:
+        begin = self._begin
+        self._use(used)
+        return Piece(begin=begin, end=self._begin, data=data, events=events)

@@ -1,0 +1,49 @@
+"""Reads a trace of events in JSON: torch_npu, MindSpore, msprof, Kineto and what else Chrome's format knows.
+
+https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU (Trace Event Format)."""
+
+from __future__ import annotations
+
+import gc
+from contextlib import contextmanager
+from itertools import count
+from typing import TYPE_CHECKING
+
+from backends.timeline.text.columns import Columns
+from backends.timeline.text.pieces import PIECE, Pieces
+from backends.timeline.text.stream import opened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from backends.timeline.gather import Gather
+
+TOLD_EVERY = 16  # pieces
+
+
+def read_text(path: Path, source: int, gather: Gather, tell: Callable[[int, int], None], piece: int = PIECE) -> None:
+    """Adds all events of a file to `gather`, whose source `source` it is. `tell`: bytes done and of how many; what it
+    raises ends the reading. `piece`: bytes that are read at once. Raises OSError."""
+    with opened(path) as stream, _no_garbage_collection():
+        pieces = Pieces(stream, piece)
+        columns = Columns(gather, source)
+        for number, each in zip(count(1), pieces):
+            columns.take(each, pieces.base_ns)
+            if number % TOLD_EVERY == 0:
+                tell(stream.done, stream.size)
+        columns.finish(pieces.late_base_ns)
+        gather.sources[source].truncated = pieces.truncated
+        tell(stream.size, stream.size)
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Millions of new values and not one cycle: looking for them would double the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -1,0 +1,110 @@
+"""Bytes of a trace from its first to its last, plain or gzip, in pieces. Nothing is mapped: a file that is cut off by
+somebody else while it is read would end the process with SIGBUS."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+GZIP = b"\x1f\x8b"
+LARGEST_RATIO = 100  # of a gzip; real traces shrink to a tenth or a thirtieth, and a bomb to a thousandth
+ALWAYS_ALLOWED = 64 << 20
+
+
+class Stream(Protocol):
+    """`size`, `done`: bytes as they are stored. `cut_off`: it ended before its end."""
+
+    size: int
+    done: int
+    cut_off: bool
+
+    def read(self, count: int) -> bytes:
+        """At most `count` bytes, or a few more; none at the end. Raises OSError."""
+
+
+class Plain:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.size = os.fstat(file.fileno()).st_size
+        self.done = 0
+        self.cut_off = False
+
+    def read(self, count: int) -> bytes:
+        data = self._file.read(count)
+        self.done += len(data)
+        return data
+
+
+class Gzipped:
+    """Several members are read as one. What unpacks to more than a hundred times its size is cut off there."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._unpacker = zlib.decompressobj(wbits=31)
+        self._packed = b""
+        self.size = os.fstat(file.fileno()).st_size
+        self.done = 0
+        self.cut_off = False
+        self._allowed = LARGEST_RATIO * self.size + ALWAYS_ALLOWED
+
+    def read(self, count: int) -> bytes:
+        while not self.cut_off and (self._packed or self._fetch()):
+            data = self._unpack(count)
+            if data:
+                return self._within_bounds(data)
+        return b""
+
+    def _fetch(self) -> bool:
+        self._packed = self._file.read(1 << 16)
+        self.done += len(self._packed)
+        self.cut_off = not self._packed and not self._unpacker.eof
+        return bool(self._packed)
+
+    def _unpack(self, count: int) -> bytes:
+        if self._unpacker.eof:
+            self._unpacker = zlib.decompressobj(wbits=31)
+        try:
+            data = self._unpacker.decompress(self._packed, count)
+        except zlib.error:
+            self.cut_off, data = True, b""
+        self._packed = self._unpacker.unused_data if self._unpacker.eof else self._unpacker.unconsumed_tail
+        return data
+
+    def _within_bounds(self, data: bytes) -> bytes:
+        self._allowed -= len(data)
+        self.cut_off = self.cut_off or self._allowed < 0
+        return data
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Stream]:
+    """Raises OSError."""
+    with path.open("rb", buffering=0) as file:
+        packed = file.read(2) == GZIP
+        file.seek(0)
+        yield Gzipped(file) if packed else Plain(file)
+
+
+def part(path: Path, begin: int, end: int) -> bytes:
+    """Bytes `begin` to `end` - 1 of what the stream gives; a gzip is unpacked from its beginning. Raises OSError."""
+    with opened(path) as stream:
+        if isinstance(stream, Plain):
+            with path.open("rb") as file:
+                file.seek(begin)
+                return file.read(end - begin)
+        return _unpacked_part(stream, begin, end)
+
+
+def _unpacked_part(stream: Stream, begin: int, end: int) -> bytes:
+    at, kept = 0, []
+    while at < end and (data := stream.read(1 << 20)):
+        kept.append(data[max(0, begin - at) : max(0, end - at)])
+        at += len(data)
+    return b"".join(kept)

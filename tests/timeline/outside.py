@@ -1,0 +1,78 @@
+"""A command measured from outside: processor time and memory of it and of all that it starts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """`cpu`: user and system seconds, children that were waited for included. `private`: the most MB of anonymous
+    memory that the tree held at once, as sampled; `resident`: the most MB of any one process, as the kernel says."""
+
+    code: int
+    out: str
+    error: str
+    cpu: float
+    private: float
+    resident: float
+
+
+def measure(
+    line: Sequence[str], *, seconds: float = 600, pause: float = 0.005, prepare: Callable[[], Any] | None = None
+) -> Measured:
+    """Runs a command to its end; one that takes longer than `seconds` is killed, and its code is -9."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
+        child = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=out, stderr=error, preexec_fn=prepare)
+        code, usage, private = _followed(child.pid, seconds, pause)
+        child.returncode = code
+        texts = []
+        for file in (out, error):
+            file.seek(0)
+            texts.append(file.read().decode("utf-8", "replace"))
+    cpu, resident = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    return Measured(code=code, out=texts[0], error=texts[1], cpu=cpu, private=private, resident=resident)
+
+
+def _followed(pid: int, seconds: float, pause: float) -> tuple[int, Any, float]:
+    end, private = time.monotonic() + seconds, 0.0
+    while True:
+        found, status, usage = os.wait4(pid, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status), usage, private
+        private = max(private, private_of(pid))
+        if time.monotonic() > end:
+            os.kill(pid, 9)
+        time.sleep(pause)
+
+
+def private_of(pid: int) -> float:
+    """MB of anonymous memory of a process and its children; 0 where it is gone."""
+    return _own(pid) + sum(map(private_of, _children(pid)))
+
+
+def _own(pid: int) -> float:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text("ascii", "replace").splitlines()
+    except OSError:
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("RssAnon:")) / 1024
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found += map(int, task.read_text("ascii").split())
+        except OSError:
+            continue
+    return found

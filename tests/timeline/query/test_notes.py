@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from backends.timeline.query.notes import Mark, place_of_notes, read_notes, write_notes
+from studio.errors import StudioError
+from tests.timeline.traces import Made, trace_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backends.timeline.trace import Trace
+
+MARKS = (Mark(begin=5, end=5, text="慢 🐢\n", color=3), Mark(begin=1 << 60, end=(1 << 60) + 1))
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def _trace(folder: Path) -> Trace:
+    return trace_of(folder, [Made(slices=[(0, 7, "x")])])
+
+
+def test_that_notes_come_back_as_they_were_and_in_order(tmp_path: Path) -> None:
+    place = place_of_notes(_trace(tmp_path / "profile"))
+    assert place.is_relative_to(tmp_path / "state")
+    assert read_notes(place) == ()
+    write_notes(place, reversed(MARKS))
+    assert read_notes(place) == MARKS
+
+
+def test_that_notes_on_a_profile_of_a_run_lie_in_the_run_and_not_in_the_profile(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("{}")
+    profile = tmp_path / "artifacts" / "captures" / "rank0"
+    place = place_of_notes(_trace(profile))
+    assert place.parent == tmp_path / "timeline"
+    write_notes(place, MARKS)
+    assert read_notes(place) == MARKS
+    assert [path.name for path in profile.iterdir()] == ["names.bin"]
+
+
+def test_that_a_copy_has_the_same_notes_and_another_trace_has_its_own(tmp_path: Path) -> None:
+    one, copy = (place_of_notes(_trace(tmp_path / name)) for name in ("one", "copy"))
+    assert one == copy
+    assert place_of_notes(trace_of(tmp_path / "other", [Made(slices=[(0, 8, "x")])])) != one
+
+
+def test_that_of_a_file_somebody_edited_what_is_a_mark_stays(tmp_path: Path) -> None:
+    marks: list[object] = [
+        {"begin": 1, "end": 2, "color": 999, "new": 1}, {"begin": 3, "end": 1}, {"begin": "x", "end": 1}, 7, None,
+        {"begin": 10**30, "end": 10**30}, {"begin": 1.5, "end": 2},
+    ]  # fmt: skip
+    path = tmp_path / "notes.json"
+    path.write_text(json.dumps({"format": 9, "marks": marks}))
+    assert read_notes(path) == (Mark(begin=1, end=2, color=999 % 8),)
+
+
+@pytest.mark.parametrize("text", ["", "[", "[]", "null", '{"marks": 3}', '{"marks": {"a": 1}}', "\ud800"])
+def test_that_a_damaged_file_holds_no_notes(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "notes.json"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    assert read_notes(path) == ()
+
+
+def test_that_where_they_cannot_be_kept_it_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(StudioError) as raised:
+        write_notes(tmp_path / "file" / "notes.json", MARKS)
+    assert raised.value.key.startswith("error.")

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from backends.timeline.query.search import in_time, next_hit, previous_hit, search
+from tests.timeline.query.lanes import lanes
+from tests.timeline.traces import Made, many, trace_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backends.timeline.trace import Trace
+
+checked = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def _named(trace: Trace, wanted: set[str]) -> list[int]:
+    return [i for i, name in enumerate(trace.name) if trace.name_text(int(name)) in wanted]
+
+
+def _trace(folder: Path, *names: str) -> Trace:
+    return trace_of(folder, [Made(slices=[(10 * i, 10 * i + 5, name) for i, name in enumerate(names)])])
+
+
+@checked
+@given(made=lanes(), text=st.sampled_from(("m", "M", "动", "add", "Add", "all", "nothing", "")), case=st.booleans())
+def test_that_all_slices_with_the_text_are_found_and_no_other(
+    tmp_path: Path, made: list[Made], text: str, case: bool
+) -> None:
+    trace = trace_of(tmp_path, made)
+    found = search(trace, text, case=case)
+    wanted = {
+        name for name in trace.name_texts if text and (text in name or (not case and text.lower() in name.lower()))
+    }
+    assert found.indexes.tolist() == _named(trace, wanted)
+    assert [trace.name_texts[i] for i in np.flatnonzero(found.names)] == [n for n in trace.name_texts if n in wanted]
+    for row, (a, b) in enumerate(zip(found.row_begin, found.row_begin[1:], strict=False)):
+        assert {trace.row_of(i) for i in found.indexes[a:b].tolist()} <= {row}
+
+
+@checked
+@given(made=lanes(), text=st.sampled_from(("m", "a", "l", "动")))
+def test_that_next_and_previous_go_through_all_hits_in_time_and_around(
+    tmp_path: Path, made: list[Made], text: str
+) -> None:
+    trace = trace_of(tmp_path, made)
+    hits = search(trace, text)
+    expected = sorted(hits.indexes.tolist(), key=lambda i: (trace.start[i], i))
+    assert in_time(trace, hits).tolist() == expected
+    for one, other in zip(expected, [*expected[1:], *expected[:1]], strict=True):
+        assert next_hit(trace, hits, one) == other
+        assert previous_hit(trace, hits, other) == one
+    assert next_hit(trace, hits) == (expected[0] if expected else -1)
+    assert previous_hit(trace, hits) == (expected[-1] if expected else -1)
+    for index in range(len(trace.start)):
+        behind = [i for i in expected if (trace.start[i], i) > (trace.start[index], index)]
+        assert next_hit(trace, hits, index) == (behind or expected or [-1])[0]
+
+
+def test_that_a_regular_expression_is_searched_in_every_name(tmp_path: Path) -> None:
+    trace = _trace(tmp_path, "aten::add", "Add", "aten::mul", "a\0b\nc", "动作")
+    for pattern, case in ((r"^a.*d$", True), (r"ADD$", False), (r"ADD$", True), (r"[动]", True), (r"b\sc", True)):
+        wanted = {name for name in trace.name_texts if re.search(pattern, name, 0 if case else re.IGNORECASE)}
+        found = search(trace, pattern, regex=True, case=case)
+        assert found.problem is None
+        assert found.indexes.tolist() == _named(trace, wanted)
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a", "*", "a{3,1}", "(?P<n", "\\", "(" * 5000, "x" * 2000])
+def test_that_a_bad_expression_is_told_and_finds_nothing(tmp_path: Path, pattern: str) -> None:
+    found = search(_trace(tmp_path, "x(", "[a"), pattern, regex=True)
+    assert found.problem is not None
+    assert found.problem.key in ("timeline.search.bad_pattern", "timeline.search.pattern_too_long")
+    assert len(found.indexes) == 0
+
+
+def test_that_an_expression_that_takes_for_ever_is_ended(tmp_path: Path) -> None:
+    found = search(_trace(tmp_path, "a" * 60 + "!"), "(a+)+$", regex=True)
+    assert found.problem is not None
+    assert found.problem.key == "timeline.search.too_slow"
+
+
+def test_that_plain_text_is_no_expression_and_names_do_not_run_together(tmp_path: Path) -> None:
+    trace = _trace(tmp_path, "ab", "cd", "a.c")
+    assert search(trace, "a.c").indexes.tolist() == [2]
+    assert search(trace, "bc").indexes.tolist() == []
+    assert search(trace, "ß").indexes.tolist() == []
+    assert search(_trace(tmp_path / "de", "STRASSE"), "straße").indexes.tolist() == [0]
+
+
+def test_that_only_chosen_rows_are_searched_however_they_are_given(tmp_path: Path) -> None:
+    trace = trace_of(tmp_path, [Made(slices=[(0, 5, "x")]) for _ in range(5)])
+    assert search(trace, "x", rows=[4, 0, 1, 1]).indexes.tolist() == [0, 1, 4]
+    assert search(trace, "x", rows=[]).indexes.tolist() == []
+
+
+def test_that_pieces_of_a_large_trace_are_put_together_without_a_seam(tmp_path: Path) -> None:
+    trace = many(tmp_path, 600_000, lanes=4, names=7)
+    assert np.array_equal(search(trace, "kernel_3").indexes, np.flatnonzero(trace.name == 3))
+
+
+def test_that_an_empty_trace_has_no_hits(tmp_path: Path) -> None:
+    trace = trace_of(tmp_path, [])
+    for regex in (False, True):
+        assert search(trace, "x", regex=regex).indexes.tolist() == []
+    assert next_hit(trace, search(trace, "x")) == -1

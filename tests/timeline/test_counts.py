@@ -1,0 +1,135 @@
+"""Each raw file is counted on its own; whatever it holds must be shown, be metadata, or be set aside."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.timeline import counted_db
+from tests.timeline.counted import Counted, count
+from tests.timeline.made import torch_npu, write_array, write_bytes, write_object
+from tests.timeline.made_db import write_db
+from tests.timeline.made_folders import OUTPUT, ranks
+from tests.timeline.made_others import chrome_pairs, kineto, mindspore
+from tests.timeline.shared_data import DBS, PROFILES, RANK, TEXTS, profile
+from tests.timeline.shown import Said, ask, by_table, slices
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+OVERLAP_ROWS = {"Computing", "Communication", "Communication(Not Overlapped)", "Free"}
+
+
+def _lines(path: Path) -> Path:
+    return write_bytes(path, ("[\r\n" + ",\r\n".join(map(json.dumps, torch_npu())) + "\r\n]\r\n").encode())
+
+
+MADE: dict[str, Callable[[Path], Path]] = {
+    "torch_npu": lambda folder: write_array(folder / "trace_view.json", torch_npu()),
+    "lines": lambda folder: _lines(folder / "trace_view.json"),
+    "packed": lambda folder: write_array(folder / "trace_view.json.gz", torch_npu(kernels=40)),
+    "no spaces": lambda folder: write_array(folder / "msprof_20260101.json", torch_npu(), ","),
+    "object": lambda folder: write_object(folder / "trace.json", torch_npu(), None),
+    "mindspore": lambda folder: write_array(folder / "trace_view.json", mindspore()),
+    "kineto": lambda folder: write_object(folder / "host_1.1790857026.pt.trace.json", kineto()),
+    "kineto of a GPU, packed": lambda folder: write_object(folder / "x.pt.trace.json.gz", kineto(gpu=True)),
+    "chrome": lambda folder: write_array(folder / "trace.json", chrome_pairs()),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_that_every_event_of_a_real_trace_is_accounted_for(name: str, tmp_path: Path) -> None:
+    alone = tmp_path / "alone" / profile(name).name
+    alone.parent.mkdir()
+    shutil.copyfile(profile(name), alone)
+    _same(count(alone), ask(alone))
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_that_every_event_of_a_made_trace_is_accounted_for(name: str, tmp_path: Path) -> None:
+    path = MADE[name](tmp_path / "made")
+    _same(count(path), ask(path))
+
+
+def _same(raw: Counted, said: Said) -> None:
+    assert said.code == 0, said.error
+    answer, trace = said.answer, said.trace
+    expected = {
+        "slices": raw.slices.total() + raw.apart.total(), "instants": raw.instants.total(), "flow_ends": raw.ends,
+        "flows": raw.arrows, "counters": raw.samples.total(), "metadata": raw.metadata, "set_aside": raw.strange,
+        "events": raw.events, "first_ns": raw.first, "last_ns": raw.last,
+    }  # fmt: skip
+    assert {key: answer[key] for key in expected} == expected
+    assert sum(trace.meta.set_aside.values()) == raw.strange
+    _same_slices(raw, slices(trace))
+
+
+def _same_slices(raw: Counted, shown: Counter[Any]) -> None:
+    ticks = Counter({(*key, key[3]): many for key, many in raw.instants.items()})
+    rest = shown - raw.slices - ticks
+    assert not (raw.slices + ticks) - shown
+    assert Counter({key[2:]: many for key, many in rest.items()}) == raw.apart
+
+
+@pytest.mark.parametrize("name", DBS)
+def test_that_every_row_of_a_real_database_is_accounted_for(name: str, tmp_path: Path) -> None:
+    alone = tmp_path / "alone" / profile(name).name
+    alone.parent.mkdir()
+    shutil.copyfile(profile(name), alone)
+    _same_rows(alone)
+
+
+def test_that_every_row_of_a_made_database_is_accounted_for(tmp_path: Path) -> None:
+    _same_rows(write_db(tmp_path / "db" / "ascend_pytorch_profiler_0.db"))
+
+
+def _same_rows(path: Path) -> None:
+    """What the product computes itself, the rows of Overlap Analysis, is in no table of the profiler's."""
+    said = ask(path)
+    assert said.code == 0, said.error
+    shown, raw = by_table(said.trace), counted_db.times(path)
+    for table, times in raw.items():
+        found: Counter[tuple[int, int]] = Counter()
+        for (_, start, end), many in shown.get(table, {}).items():
+            found[(start, end)] += many
+        assert found == times, table
+    rest = {name for table in shown.keys() - raw.keys() for name, _, _ in shown[table]}
+    assert rest <= OVERLAP_ROWS
+    answer = said.answer
+    shown_rows = sum(times.total() for times in raw.values())
+    computed = sum(shown[table].total() for table in shown.keys() - raw.keys())
+    assert answer["slices"] == shown_rows + computed
+    for table, column in (("PYTORCH_API", "name"), ("CANN_API", "name")):
+        names: Counter[str] = Counter()
+        for (name, _, _), many in shown[table].items():
+            names[name] += many
+        assert names == counted_db.names(path, table, column)
+
+
+def test_that_a_folder_of_ranks_holds_all_that_its_files_hold(tmp_path: Path) -> None:
+    folder = ranks(tmp_path / "run", 2)
+    raw = [count(path) for path in sorted(folder.glob(f"*/{OUTPUT}/trace_view.json"))]
+    said = ask(folder)
+    assert said.code == 0, said.error
+    assert said.answer["slices"] == sum(one.slices.total() for one in raw)
+    assert said.answer["flows"] == sum(one.arrows for one in raw)
+    assert slices(said.trace) == sum((one.slices for one in raw), Counter())
+    assert {process.rank for process in said.trace.meta.processes} == {0, 1}
+
+
+@pytest.mark.parametrize("name", [f"{RANK}/text", f"{RANK}/db", RANK, "torch_cpu", "mindspore_cpu/run_ascend_ms"])
+def test_that_the_real_folders_open(name: str) -> None:
+    said = ask(profile(name))
+    assert said.code == 0, said.error
+    assert said.answer["slices"] > 100
+
+
+def test_that_all_shared_profiles_are_in_these_tests() -> None:
+    profile(RANK)
+    found = {path for ending in ("*trace*.json", "*profiler_?.db") for path in PROFILES.rglob(ending)}
+    assert found == {PROFILES / name for name in (*TEXTS, *DBS)}

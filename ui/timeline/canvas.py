@@ -1,0 +1,245 @@
+"""The timeline: minimap, ruler, names and lanes together, and the keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import QGridLayout, QScrollBar, QWidget
+
+from studio.texts import t
+from ui import theme
+from ui.timeline import actions
+from ui.timeline.gutter import Gutter
+from ui.timeline.keys import action_of
+from ui.timeline.labels import label_font
+from ui.timeline.lanes_canvas import FAST_AFTER_MS, Canvas
+from ui.timeline.minimap import Minimap
+from ui.timeline.ruler import Ruler
+from ui.timeline.times import exact_text, length_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtGui import QPaintEvent, QShowEvent, QWheelEvent
+
+    from ui.timeline.state import ViewState
+
+
+class Corner(QWidget):
+    """Above the names: how much time is in view, where the pointer is, and what the ticks are added to."""
+
+    def __init__(self, state: ViewState, ruler: Ruler) -> None:
+        super().__init__()
+        self.setObjectName("timeline_corner")
+        self._state, self._ruler = state, ruler
+        self._pointed: float | None = None
+        for signal in (state.trace_changed, state.range_changed, state.look_changed):
+            signal.connect(self.update)
+        theme.notifier().changed.connect(self.update)
+
+    def retranslate(self) -> None:
+        self.update()
+
+    def point(self, time: float | None) -> None:
+        self._pointed = time
+        self.update()
+
+    def lines(self) -> tuple[str, ...]:
+        base = self._ruler.base_text()
+        pointed = "" if self._pointed is None else exact_text(round(self._pointed))
+        return (t("timeline.view.in_view", length=length_text(self._state.span)), pointed, base)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        self.paint(painter)
+        painter.end()
+
+    def paint(self, painter: QPainter) -> None:
+        painter.fillRect(self.rect(), theme.color("surface"))
+        painter.fillRect(self.width() - 1, 0, 1, self.height(), theme.color("line"))
+        painter.fillRect(0, self.height() - 1, self.width(), 1, theme.color("rim"))
+        painter.setFont(label_font())
+        if self._state.trace is None:
+            return
+        for number, (line, y) in enumerate(zip(self.lines(), (14, 36, self.height() - 24), strict=True)):
+            painter.setPen(theme.color("text" if number == 2 else "dim"))
+            aside = Qt.AlignmentFlag.AlignRight if number == 2 else Qt.AlignmentFlag.AlignLeft
+            box = QRect(10, y, self.width() - 20, 20)
+            painter.drawText(box, aside | Qt.AlignmentFlag.AlignVCenter, line)
+
+
+class TimelineView(QWidget):
+    """`note_wanted`, `pane_wanted`, `keys_wanted`: keys of things that are not of the view. Numbers of lanes are those
+    of tracks: see `ViewState.series_of`."""
+
+    lane_menu_wanted = Signal(int, QPoint)
+    process_menu_wanted = Signal(int, QPoint)
+    slice_menu_wanted = Signal(int, QPoint)
+    mark_chosen = Signal(int)
+    note_wanted = Signal()
+    pane_wanted = Signal()
+    keys_wanted = Signal()
+
+    def __init__(self, state: ViewState) -> None:
+        super().__init__()
+        self.setObjectName("timeline_view")
+        self.state = state
+        self.minimap, self.ruler, self.gutter, self.canvas = Minimap(state), Ruler(state), Gutter(state), Canvas(state)
+        self.corner = Corner(state, self.ruler)
+        self.bar = QScrollBar(Qt.Orientation.Vertical)
+        self.bar.setObjectName("timeline_scroll")
+        self._pointed: float | None = None
+        self._lay_out()
+        self._connect()
+        self._actions = self._table()
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(0)
+        grid.addWidget(self.corner, 0, 0, 2, 1)
+        grid.addWidget(self.minimap, 0, 1)
+        grid.addWidget(self.ruler, 1, 1)
+        grid.addWidget(self.gutter, 2, 0)
+        grid.addWidget(self.canvas, 2, 1)
+        grid.addWidget(self.bar, 2, 2)
+        grid.setRowStretch(2, 1)
+        grid.setColumnStretch(1, 1)
+
+    def _connect(self) -> None:
+        state = self.state
+        self.gutter.lane_menu_wanted.connect(self.lane_menu_wanted)
+        self.gutter.process_menu_wanted.connect(self.process_menu_wanted)
+        self.gutter.width_wanted.connect(self.gutter.setFixedWidth)
+        self.canvas.slice_menu_wanted.connect(self.slice_menu_wanted)
+        self.canvas.pointed.connect(self._point)
+        self.ruler.mark_chosen.connect(self.mark_chosen)
+        self.bar.valueChanged.connect(state.scroll_to)
+        state.scroll_changed.connect(self._follow_scroll)
+        state.bands_changed.connect(self._fit_bar)
+        state.slice_chosen.connect(self._scroll_to_slice)
+
+    def _point(self, time: float | None) -> None:
+        self._pointed = time
+        self.ruler.point(time)
+        self.corner.point(time)
+
+    def _follow_scroll(self) -> None:
+        self.bar.setValue(self.state.scroll)
+
+    def _fit_bar(self) -> None:
+        height = self.canvas.height()
+        self.bar.setRange(0, max(0, self.state.bands.height_in_all - height))
+        self.bar.setPageStep(max(1, height - self.state.bands.pinned_height))
+        self.bar.setSingleStep(40)
+        self.bar.setVisible(self.bar.maximum() > 0)
+        self.state.scroll_to(min(self.state.scroll, self.bar.maximum()))
+
+    def _scroll_to_slice(self, index: int) -> None:
+        """Brings the row of a slice that was chosen elsewhere into view."""
+        state = self.state
+        number = state.bands.of_row(state.trace.row_of(index)) if state.trace is not None and index >= 0 else -1
+        if number < 0:
+            return
+        band = state.bands[number]
+        room = self.canvas.height()
+        top = band.top - state.scroll
+        if not band.is_pinned and not state.bands.pinned_height <= top <= room - band.height:
+            self.canvas.scroll_by(int(top - (room + state.bands.pinned_height) / 2))
+
+    def resizeEvent(self, event) -> None:
+        super().resizeEvent(event)
+        QTimer.singleShot(0, self, self._fit_bar)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit_bar()
+        QTimer.singleShot(FAST_AFTER_MS, self, self.canvas.wake_fast)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Over the names."""
+        self.canvas.scroll_by(-round(event.angleDelta().y() / 2))
+        event.accept()
+
+    # Keys
+
+    def event(self, event: QEvent) -> bool:
+        """Keys of the view come before shortcuts of the window, as long as no field is typed into."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            is_ours = action_of(event.key(), event.modifiers()) is not None
+            event.setAccepted(is_ours)
+            return is_ours
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        action = action_of(event.key(), event.modifiers())
+        if action is None or not self.do(action):
+            super().keyPressEvent(event)
+
+    def do(self, action: str) -> bool:
+        """By its name in `keys.py`. False: there was nothing to do, the key is for others."""
+        return self._actions[action]() is not False
+
+    def _table(self) -> dict[str, Callable[[], object]]:
+        state, canvas = self.state, self.canvas
+        return {
+            "zoom_in": lambda: actions.zoom(state, 1 / actions.ZOOM, self._pointed),
+            "zoom_out": lambda: actions.zoom(state, actions.ZOOM, self._pointed),
+            "pan_left": lambda: state.pan(-state.span * actions.PAN),
+            "pan_right": lambda: state.pan(state.span * actions.PAN),
+            "scroll_up": lambda: canvas.scroll_by(-60),
+            "scroll_down": lambda: canvas.scroll_by(60),
+            "page_up": lambda: canvas.scroll_by(-canvas.height() * 4 // 5),
+            "page_down": lambda: canvas.scroll_by(canvas.height() * 4 // 5),
+            "go_begin": lambda: actions.go_to(state, 0),
+            "go_end": lambda: actions.go_to(state, state.whole[1]),
+            "fit": state.fit_selection,
+            "zoom_back": state.zoom_back,
+            "show_whole": state.show_whole,
+            "mark_range": lambda: actions.mark_range(state),
+            "note": self.note_wanted.emit,
+            "previous_slice": lambda: actions.previous_in_lane(state),
+            "next_slice": lambda: actions.next_in_lane(state),
+            "next_hit": lambda: state.go_to_hit(state.hit + 1),
+            "previous_hit": lambda: state.go_to_hit(max(state.hit, 0) - 1),
+            "follow": lambda: actions.follow(state, back=True),
+            "follow_on": lambda: actions.follow(state, back=False),
+            "baseline": lambda: actions.toggle_baseline(state),
+            "align_start": lambda: actions.align(state, 0),
+            "align_end": lambda: actions.align(state, 1),
+            "rows_higher": lambda: actions.change_rows(state, actions.ROW_STEP),
+            "rows_lower": lambda: actions.change_rows(state, -actions.ROW_STEP),
+            "clear": state.clear,
+            "pane": self.pane_wanted.emit,
+            "keys": self.keys_wanted.emit,
+        }
+
+    # The picture to be exported
+
+    def paint(self, painter: QPainter) -> None:
+        """All of it as it is seen, without the pointer."""
+        canvas = self.canvas
+        pointed, self._pointed = self._pointed, None
+        hovered, canvas.hovered = canvas.hovered, -1
+        self._point(None)
+        for part, paint in (
+            (self.minimap, self.minimap.paint), (self.ruler, self.ruler.paint), (self.corner, self.corner.paint),
+            (self.gutter, self.gutter.paint), (canvas, self._paint_canvas),
+        ):  # fmt: skip
+            painter.save()
+            painter.translate(part.pos())
+            painter.setClipRect(part.rect())
+            painter.fillRect(part.rect(), theme.color("surface"))
+            if self.state.trace is not None:
+                paint(painter)
+            painter.restore()
+        canvas.hovered = hovered
+        self._point(pointed)
+
+    def _paint_canvas(self, painter: QPainter) -> None:
+        picture = self.canvas.picture()
+        if picture is not None:
+            painter.drawImage(0, 0, picture)
+            self.canvas.draw_over(painter)

@@ -1,0 +1,98 @@
+"""A counter as an area: for each pixel column the lowest and the highest value, as steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from backends.timeline.trace import Series, Trace
+    from ui.timeline.frame import Edges, Pixels
+
+SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+OCTETS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+ROOM = 3  # px above the highest value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Area:
+    """float64 [width], nan where no value is known yet: before the first sample."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def area_of(trace: Trace, series: Series, edges: Edges, offset: int = 0) -> Area:
+    """A value holds until the next sample. Values that are not finite count as not known."""
+    time = trace.sample_time[series.begin : series.end]
+    value = trace.sample_value[series.begin : series.end]
+    width = len(edges.cuts) - 1
+    at = np.searchsorted(time, edges.cuts - offset)
+    low = np.full(width, np.nan)
+    carried = np.flatnonzero(at[:-1] > 0)
+    low[carried] = value[at[:-1][carried] - 1]
+    high = low.copy()
+    behind = np.flatnonzero(edges.cuts[:-1] - offset > trace.span)  # nothing is known of then
+    low[behind] = high[behind] = np.nan
+    new = np.flatnonzero(at[1:] > at[:-1])
+    if len(new):
+        first, last = int(at[0]), int(at[-1])
+        inside, begins = np.asarray(value[first:last]), at[:-1][new] - first
+        low[new] = np.fmin(low[new], np.fmin.reduceat(inside, begins))
+        high[new] = np.fmax(high[new], np.fmax.reduceat(inside, begins))
+    return Area(low=np.where(np.isfinite(low), low, np.nan), high=np.where(np.isfinite(high), high, np.nan))
+
+
+def value_at(trace: Trace, series: Series, time: float, offset: int = 0) -> float | None:
+    """What a counter says at a time; None before its first sample."""
+    at = int(np.searchsorted(trace.sample_time[series.begin : series.end], int(np.floor(time)) - offset, "right"))
+    return float(trace.sample_value[series.begin + at - 1]) if at else None
+
+
+def bounds_of(series: Series) -> tuple[float, float]:
+    """What the height of a band stands for: from zero, unless there are values below."""
+    low = min(0.0, series.low) if np.isfinite(series.low) else 0.0
+    high = series.high if np.isfinite(series.high) else 1.0
+    return low, high if high > low else low + 1.0
+
+
+def paint_area(part: Pixels, area: Area, bounds: tuple[float, float], soft: int, line: int) -> None:
+    """Into the pixels of a band [height, width]: the area up to the lowest value, and from there to the highest."""
+    height = len(part)
+    scale = (height - ROOM) / (bounds[1] - bounds[0])
+    known = np.isfinite(area.low) & np.isfinite(area.high)
+    low = np.where(known, height - (np.nan_to_num(area.low) - bounds[0]) * scale, height + 1)
+    high = np.where(known, height - (np.nan_to_num(area.high) - bounds[0]) * scale, height + 1)
+    top, bottom = np.floor(high).astype(np.int64), np.floor(low).astype(np.int64)
+    top, bottom = _joined(top, bottom, height)
+    y = np.arange(height)[:, None]
+    np.copyto(part, np.uint32(soft), where=y >= bottom)
+    np.copyto(part, np.uint32(line), where=(y >= np.minimum(top, height - 1)) & (y <= bottom) & known)
+
+
+def _joined(
+    top: NDArray[np.int64], bottom: NDArray[np.int64], height: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """A step is an upright line: the line of each column reaches to that of the column before."""
+    made = bottom.copy()
+    before = np.minimum(top[:-1], height)
+    made[1:] = np.where(before > bottom[1:], np.where(before < height, before, bottom[1:]), bottom[1:])
+    upper = top.copy()
+    upper[1:] = np.where(bottom[:-1] < top[1:], bottom[:-1], top[1:])
+    return upper, made
+
+
+def figure_text(value: float, unit: str) -> str:
+    """'1.25 GiB', '1,650 MHz'."""
+    if unit in ("B", "Byte", "Bytes", "bytes"):
+        octets, name = next(((octets, name) for octets, name in OCTETS if abs(value) >= octets), (1, "B"))
+        return f"{value / octets:.4g} {name}"
+    if abs(value) >= 1e6:
+        size, prefix = next((size, prefix) for size, prefix in SCALES if abs(value) >= size)
+        return f"{value / size:.4g} {prefix}{unit}"
+    shown = f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
+    return f"{shown} {unit}".strip()

@@ -1,0 +1,232 @@
+"""The pixels of a frame, from the columns of a trace alone: one line of colours per row, with numpy.
+
+`fast.py` holds the same in numba; both give the same picture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from backends.timeline.trace import Trace
+
+    Lines = Callable[["Columns", NDArray[np.int64], NDArray[np.int64], "Edges", "Shades", "Colors"], "Pixels"]
+    Shades = NDArray[np.int32]
+    Colors = NDArray[np.uint32]
+    Pixels = NDArray[np.uint32]
+    Owners = dict[int, NDArray[np.int64]]
+
+LEVELS = 64
+FAINTEST = 18  # of LEVELS: what covers a column ever so little is still seen
+SEAM = 22  # the first column of a wide slice that follows upon another
+BATCH = 24  # rows whose arrays stay in the cache of a core together
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """The columns of a trace as plain read-only arrays: each access to a memory map costs a microsecond."""
+
+    start: NDArray[np.int64]
+    name: NDArray[np.int32]
+    cover: NDArray[np.int64]
+    row_begin: NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edges:
+    """The borders of the pixel columns, [width + 1]: `base` + `rel` is the time in ns since the origin, `cuts` the
+    first whole ns that is not before it. Floats alone would be off by ns far from the origin."""
+
+    base: int
+    rel: NDArray[np.float64]
+    cuts: NDArray[np.int64]
+    per_column: float
+
+
+def columns_of(trace: Trace) -> Columns:
+    return Columns(
+        start=_plain(trace.start), name=_plain(trace.name), cover=_plain(trace.cover), row_begin=_plain(trace.row_begin)
+    )
+
+
+def _plain(column: NDArray) -> NDArray:
+    plain = np.asarray(column).view(np.ndarray)[:]
+    plain.flags.writeable = False
+    return plain
+
+
+def edges_of(begin: float, end: float, width: int) -> Edges:
+    base, per_column = int(np.floor(begin)), (end - begin) / width
+    rel = (begin - base) + np.arange(width + 1) * per_column
+    return Edges(base=base, rel=rel, cuts=np.ceil(rel).astype(np.int64) + base, per_column=per_column)
+
+
+def shade_begins(shades: NDArray[np.uint8]) -> Shades:
+    """Where in a table of colours those of each name begin."""
+    return shades.astype(np.int32) * np.int32(LEVELS + 1)
+
+
+def lines(
+    columns: Columns,
+    rows: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    edges: Edges,
+    shades: Shades,
+    colors: Colors,
+) -> Pixels:
+    """uint32 [rows, width], 0 where nothing is. `offsets`: ns by which each row is drawn later. `shades`: of
+    `shade_begins`. `colors` [shades, LEVELS + 1]: from nothing (0) over the background to the full colour.
+
+    A column has the colour of the slice that covers most of it, by the share that is covered in all; the full colour
+    where there are only slices without length."""
+    made = np.zeros((len(rows), len(edges.rel) - 1), np.uint32)
+    filled = np.flatnonzero(columns.row_begin[rows] < columns.row_begin[rows + 1])
+    for first in range(0, len(filled), BATCH):
+        batch = filled[first : first + BATCH]
+        made[batch] = _batch(columns, rows[batch], offsets[batch], edges, shades, colors)
+    return made
+
+
+def _batch(
+    columns: Columns,
+    rows: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    edges: Edges,
+    shades: Shades,
+    colors: Colors,
+) -> Pixels:
+    last = last_begun(columns, rows, offsets, edges)  # the last slice that begins before each edge
+    first = columns.row_begin[rows][:, None]
+    at = np.maximum(last, first)
+    before = columns.cover.take(at)
+    length = columns.cover.take(at + 1)
+    length -= before
+    inside = edges.rel - (columns.start.take(at) - (edges.base - offsets)[:, None])
+    np.maximum(inside, 0, out=inside)
+    np.minimum(inside, length, out=inside)
+    busy = np.diff(before) + np.diff(inside)
+    begun = np.diff(last)
+    has_begun = begun > 0
+    left = (length - inside)[:, :-1]  # of the slice that reaches in from before
+    np.minimum(left, edges.per_column, out=left)
+    if (last[:, 0] < first[:, 0]).any():
+        left[last[:, :-1] < first] = 0
+    own = inside[:, 1:]  # of the slice that begins last
+    pick = np.where(has_begun & (own >= left), at[:, 1:], at[:, :-1])
+    _pick_between(pick, at, begun, busy, left, own)
+    level = _levels(last, busy, begun, has_begun, edges)
+    level += shades.take(columns.name.take(pick))
+    return colors.ravel().take(level)
+
+
+def last_begun(
+    columns: Columns, rows: NDArray[np.int64], offsets: NDArray[np.int64], edges: Edges
+) -> NDArray[np.int64]:
+    """int64 [rows, edges]: the last slice of a row that begins before each edge; before the first of the row: none."""
+    last = np.empty((len(rows), len(edges.cuts)), np.int64)
+    begins, ends = columns.row_begin[rows].tolist(), columns.row_begin[rows + 1].tolist()
+    for index, (begin, end, offset) in enumerate(zip(begins, ends, offsets.tolist(), strict=True)):
+        cuts = edges.cuts - offset if offset else edges.cuts
+        np.add(columns.start[begin:end].searchsorted(cuts), begin - 1, out=last[index])
+    return last
+
+
+def _pick_between(
+    pick: NDArray[np.int64],
+    at: NDArray[np.int64],
+    begun: NDArray[np.int64],
+    busy: NDArray[np.float64],
+    left: NDArray[np.float64],
+    own: NDArray[np.float64],
+) -> None:
+    """Where those between the first and the last cover more than either, one of them stands for them."""
+    many = begun > 2
+    if many.any():
+        rest = busy - left
+        rest -= own
+        many &= rest > left
+        many &= rest > own
+        np.copyto(pick, at[:, 1:] - (begun >> 1), where=many)
+
+
+def _levels(
+    last: NDArray[np.int64],
+    busy: NDArray[np.float64],
+    begun: NDArray[np.int64],
+    has_begun: NDArray[np.bool_],
+    edges: Edges,
+) -> NDArray[np.int32]:
+    share = busy * (LEVELS / edges.per_column)
+    share += 0.5
+    np.maximum(share, FAINTEST, out=share)
+    np.minimum(share, LEVELS, out=share)
+    level = share.astype(np.int32)
+    idle = busy <= 0
+    if idle.any():
+        level[idle] = has_begun[idle] * np.int32(LEVELS)
+    wide = np.flatnonzero(last[:, -1] - last[:, 0] < level.shape[1]) if level.shape[1] > 4 else ()
+    if len(wide):
+        last, begun, some = last[wide], begun[wide], level[wide]
+        seam = (begun[:, 1:-3] == 1) & (last[:, 2:-3] == last[:, 5:]) & (some[:, :-4] > 0)
+        some[:, 1:-3][seam] = np.minimum(some[:, 1:-3][seam], SEAM)
+        level[wide] = some
+    return level
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placed:
+    """A row and where it is drawn: px from the top of the picture, which may be negative. `is_over`: on top of the
+    row before, in the same band."""
+
+    row: int
+    offset: int
+    top: int
+    height: int
+    is_over: bool = False
+
+
+def paint(
+    image: Pixels,
+    background: NDArray[np.uint32],
+    placed: list[Placed],
+    columns: Columns,
+    edges: Edges,
+    shades: Shades,
+    colors: Colors,
+    lines_of: Lines = lines,
+) -> Owners:
+    """Fills `image` [height, width]. `background` [width]: what is seen where nothing is. For each band of several
+    rows, by the place of its first in `placed`: the place of the one that is on top in each column."""
+    image[:] = background
+    if not placed:
+        return {}
+    rows = np.array([one.row for one in placed], np.int64)
+    offsets = np.array([one.offset for one in placed], np.int64)
+    made = lines_of(columns, rows, offsets, edges, shades, colors)
+    owners = _lay_over(made, placed)
+    np.copyto(made, background, where=made == 0)
+    for line, one in zip(made, placed, strict=True):
+        if not one.is_over:
+            image[max(0, one.top) : max(0, one.top + one.height)] = line
+    return owners
+
+
+def _lay_over(made: Pixels, placed: list[Placed]) -> Owners:
+    """Puts each row on top of those below it in its band, and says which is on top in each column."""
+    under = 0
+    owners: Owners = {}
+    for index, one in enumerate(placed):
+        if one.is_over:
+            there = made[index] != 0
+            np.copyto(made[under], made[index], where=there)
+            owners.setdefault(under, np.full(made.shape[1], under))[there] = index
+        else:
+            under = index
+    return owners

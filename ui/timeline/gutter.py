@@ -1,0 +1,275 @@
+"""The names of processes, lanes and counters, in a column that stays, and what can be done to each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from studio.texts import t
+from ui import icons, theme
+from ui.timeline.labels import label_font
+from ui.timeline.painting import placement_of
+from ui.timeline.times import length_text
+from ui.timeline.tip import Tip
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPaintEvent, QWheelEvent
+
+    from ui.timeline.bands import Band
+    from ui.timeline.state import ViewState
+
+WIDTH, NARROWEST, WIDEST = 200, 110, 460
+ICON, GAP, GRIP = 14, 6, 5
+LINE = 20
+TIPS = {
+    "fold": "timeline.view.fold", "unfold": "timeline.view.unfold", "pin": "timeline.view.pin",
+    "unpin": "timeline.view.unpin", "hide": "timeline.view.hide",
+}  # fmt: skip
+PICTURES = {
+    "fold": "timeline-fold", "unfold": "timeline-unfold", "pin": "timeline-pin", "unpin": "timeline-unpin",
+    "hide": "timeline-hide",
+}  # fmt: skip
+
+
+class Gutter(QWidget):
+    lane_menu_wanted = Signal(int, QPoint)
+    process_menu_wanted = Signal(int, QPoint)
+    width_wanted = Signal(int)
+
+    def __init__(self, state: ViewState) -> None:
+        super().__init__()
+        self.setObjectName("timeline_gutter")
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+        self.setFixedWidth(WIDTH)
+        self.setMouseTracking(True)
+        self._state = state
+        self._hovered: int = -1
+        self._tip = Tip(self)
+        self._resizes = False
+        for signal in (state.bands_changed, state.scroll_changed, state.trace_changed, state.look_changed):
+            signal.connect(self.update)
+        theme.notifier().changed.connect(self.update)
+
+    def retranslate(self) -> None:
+        self.update()
+
+    # The picture
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), theme.color("surface"))
+        self.paint(painter)
+        painter.end()
+
+    def paint(self, painter: QPainter) -> None:
+        state = self._state
+        painter.setFont(label_font())
+        fixed, placement = state.bands.pinned_height, placement_of(state, self.height())
+        for is_pinned, clip in ((False, (fixed, self.height() - fixed)), (True, (0, fixed))):
+            painter.setClipRect(0, clip[0], self.width(), clip[1])
+            for index, top in zip(placement.index, placement.tops, strict=True):
+                band = state.bands[index]
+                if band.is_pinned == is_pinned:
+                    self._band(painter, band, index, top)
+        painter.setClipping(False)
+        if fixed:
+            painter.fillRect(0, fixed - 3, self.width(), 2, theme.color("rim"))
+        painter.fillRect(self.width() - 1, 0, 1, self.height(), theme.color("line"))
+
+    def _band(self, painter: QPainter, band: Band, index: int, top: int) -> None:
+        if band.kind == "process":
+            self._process(painter, band, index, top)
+        elif self._is_hovered(band):
+            painter.fillRect(0, top, self.width(), band.height, theme.color("sunken"))
+        if band.kind != "process" and band.is_first and band.drawn >= 9:
+            self._lane(painter, band, top)
+        elif band.kind == "rows" and not band.is_first and band.drawn >= 3:
+            painter.fillRect(15, top, 1, band.height, theme.color("line"))
+
+    def _is_hovered(self, band: Band) -> bool:
+        if not 0 <= self._hovered < len(self._state.bands):
+            return False
+        hovered = self._state.bands[self._hovered]
+        return hovered.kind == band.kind and hovered.track == band.track and hovered.is_pinned == band.is_pinned
+
+    def _process(self, painter: QPainter, band: Band, index: int, top: int) -> None:
+        fill = theme.color("line") if index == self._hovered else theme.color("sunken")
+        painter.fillRect(0, top, self.width(), band.height - 1, fill)
+        name = "chevron-right" if self._state.is_collapsed(band.process) else "chevron-down"
+        painter.drawPixmap(4, top + (band.height - ICON) // 2, icons.pixmap(name, "dim", ICON))
+        font = painter.font()
+        font.setWeight(font.Weight.DemiBold)
+        painter.setFont(font)
+        painter.setPen(theme.color("text"))
+        self._text(painter, self.process_text(band.process), 22, top, band.height - 1, self.width() - 26)
+        font.setWeight(font.Weight.Normal)
+        painter.setFont(font)
+
+    def process_text(self, process: int) -> str:
+        assert self._state.trace is not None
+        meta = self._state.trace.meta
+        one = meta.processes[process]
+        name = one.name or t("timeline.view.process", pid=one.pid)
+        several = len({other.rank for other in meta.processes}) > 1
+        if one.rank is not None and several:
+            return t("timeline.view.rank_process", rank=one.rank, name=name)
+        return name
+
+    def _lane(self, painter: QPainter, band: Band, top: int) -> None:
+        state = self._state
+        room = self.width() - 26
+        actions = self.actions_of(band) if self._is_hovered(band) else ()
+        room -= len(actions) * (ICON + GAP)
+        height = min(band.drawn, LINE)
+        painter.setPen(theme.color("text"))
+        name = t("timeline.view.merged") if state.is_merged(band) else state.track_name(band.track)
+        used = self._text(painter, name, 20, top, height, room)
+        note = self.note_of(band)
+        if note and room - used > 40:
+            painter.setPen(theme.color("dim"))
+            self._text(painter, note, 20 + used + 8, top, height, room - used - 8)
+        elif band.kind == "counter":
+            painter.setPen(theme.color("dim"))
+            series = state.series_of(band.track)
+            self._text(painter, series.unit if series else "", 20, top + 17, LINE, room)
+        if band.is_pinned:
+            painter.fillRect(3, top + 2, 3, max(2, band.drawn - 4), theme.color("accent"))
+        for number, action in enumerate(actions):
+            box = self._icon_box(number, top, height)
+            painter.drawPixmap(box.topLeft(), icons.pixmap(PICTURES[action], "dim", ICON))
+
+    def note_of(self, band: Band) -> str:
+        """Of a pinned lane, whose it is; of one that is drawn later, by how much."""
+        if band.offset_ns:
+            return f"{'+' if band.offset_ns > 0 else '-'}{length_text(abs(band.offset_ns))}"
+        return self.process_text(band.process) if band.is_pinned else ""
+
+    def _text(self, painter: QPainter, text: str, left: int, top: int, height: int, room: int) -> int:
+        """Where it does not fit, its middle is left out: lanes often differ at the end."""
+        metrics = painter.fontMetrics()
+        line = " ".join(text[:200].split())
+        shown = metrics.elidedText(line, Qt.TextElideMode.ElideMiddle, max(10, room))
+        painter.drawText(QRect(left, top, max(10, room) + 4, height), Qt.AlignmentFlag.AlignVCenter, shown)
+        return metrics.horizontalAdvance(shown)
+
+    # What can be done
+
+    def actions_of(self, band: Band) -> tuple[str, ...]:
+        """From the right to the left."""
+        state, trace = self._state, self._state.trace
+        assert trace is not None
+        if state.is_merged(band):
+            return ()
+        actions = ["hide", "unpin" if state.is_pinned(band.track) else "pin"]
+        if band.track < len(trace.meta.lanes) and trace.meta.lanes[band.track].rows > 1:
+            actions.append("unfold" if state.is_folded(band.track) else "fold")
+        return tuple(actions)
+
+    def _icon_box(self, number: int, top: int, height: int) -> QRect:
+        left = self.width() - (number + 1) * (ICON + GAP) - 2
+        return QRect(left, top + (height - ICON) // 2, ICON, ICON)
+
+    def band_index_at(self, y: float) -> int:
+        bands = self._state.bands
+        return bands.at(int(y) if y < bands.pinned_height else int(y) + self._state.scroll)
+
+    def _first_of(self, index: int) -> int:
+        """The band in which the name of a lane stands."""
+        bands = self._state.bands
+        while index > 0 and not bands.is_first[index]:
+            index -= 1
+        return index
+
+    def action_at(self, place: QPointF) -> str:
+        index = self.band_index_at(place.y())
+        if index < 0 or self._state.bands[index].kind == "process":
+            return ""
+        band = self._state.bands[self._first_of(index)]
+        top = band.top - (0 if band.is_pinned else self._state.scroll)
+        for number, action in enumerate(self.actions_of(band)):
+            if self._icon_box(number, top, min(band.drawn, LINE)).adjusted(-3, -3, 3, 3).contains(place.toPoint()):
+                return action
+        return ""
+
+    def do(self, action: str, track: int) -> None:
+        state = self._state
+        {"hide": state.hide, "pin": state.pin, "unpin": state.pin, "fold": state.fold, "unfold": state.fold}[action](
+            track
+        )
+
+    # Hands
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        place = event.position()
+        if self._is_grip(place):
+            self._resizes = True
+            return
+        index = self.band_index_at(place.y())
+        if index < 0:
+            return
+        band = self._state.bands[index]
+        action = self.action_at(place)
+        if band.kind == "process":
+            self._state.collapse(band.process)
+        elif action:
+            self.do(action, band.track)
+            self._tip.hide()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        place = event.position()
+        if self._resizes:
+            self.width_wanted.emit(min(max(int(place.x()), NARROWEST), WIDEST))
+            return
+        self.setCursor(Qt.CursorShape.SizeHorCursor if self._is_grip(place) else Qt.CursorShape.ArrowCursor)
+        index = self.band_index_at(place.y())
+        if index != self._hovered:
+            self._hovered = index
+            self.update()
+        self._tell(place, index)
+
+    def _is_grip(self, place: QPointF) -> bool:
+        return place.x() >= self.width() - GRIP
+
+    def _tell(self, place: QPointF, index: int) -> None:
+        action = self.action_at(place)
+        if action:
+            self._tip.show_at(place.toPoint(), (t(TIPS[action]),))
+        elif index >= 0 and (name := self.full_name(index)):
+            self._tip.show_at(place.toPoint(), name)
+        else:
+            self._tip.hide()
+
+    def full_name(self, index: int) -> tuple[str, ...]:
+        """Of what has no room for its name."""
+        band = self._state.bands[index]
+        is_process = band.kind == "process"
+        name = self.process_text(band.process) if is_process else self._state.track_name(band.track)
+        return (name,) if self.fontMetrics().horizontalAdvance(name[:200]) > self.width() - 70 else ()
+
+    def mouseReleaseEvent(self, _event: QMouseEvent) -> None:
+        self._resizes = False
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        index = self.band_index_at(event.pos().y())
+        self._tip.hide()
+        if index < 0:
+            return
+        band = self._state.bands[index]
+        if band.kind == "process":
+            self.process_menu_wanted.emit(band.process, event.globalPos())
+        else:
+            self.lane_menu_wanted.emit(band.track, event.globalPos())
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._hovered = -1
+        self._tip.hide()
+        self.update()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()  # the view scrolls

@@ -1,0 +1,313 @@
+"""The lanes: the kept picture with what lies over it, and the hands on it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from backends.timeline.query.hit import slice_at
+from studio.texts import t
+from ui import theme
+from ui.say import say
+from ui.timeline import fast
+from ui.timeline.counters import figure_text, value_at
+from ui.timeline.overlay import Flow, Overlay, flows_in_view, flows_of
+from ui.timeline.painting import Painting
+from ui.timeline.state import TimeRange
+from ui.timeline.times import length_text
+from ui.timeline.tip import Tip
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QContextMenuEvent, QImage, QMouseEvent, QPaintEvent, QResizeEvent, QWheelEvent
+
+    from ui.timeline.bands import Band
+    from ui.timeline.frame import Lines
+    from ui.timeline.state import ViewState
+
+DRAGGED = 4  # px before a press becomes a drag
+REACH = 3  # px beside a slice that still hit it
+WHEEL = 1.2  # how much one notch zooms
+NOTCH = 120
+FAST_AFTER_MS = 1500
+
+
+class Canvas(QWidget):
+    """A press without a move selects; a drag draws a range, with Alt or Shift zooms to it, with Ctrl moves the view."""
+
+    slice_menu_wanted = Signal(int, QPoint)
+    pointed = Signal(object)  # ns since the origin, None: the pointer is elsewhere
+    fast_ready = Signal(object)
+
+    def __init__(self, state: ViewState) -> None:
+        super().__init__()
+        self.setObjectName("timeline_canvas")
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        say(self, "setAccessibleName", "timeline.view.canvas")
+        self._state = state
+        self.painting: Painting | None = None
+        self._lines: Lines | None = None
+        self._asked_for_fast = False
+        self._picture: QImage | None = None
+        self._flows: list[Flow] = []
+        self._all_flows: list[Flow] | None = None
+        self.hovered = -1
+        self._tip = Tip(self)
+        self._pressed: QPointF | None = None
+        self._pressed_range = (0.0, 0.0)
+        self._pressed_scroll = 0
+        self._drag = ""
+        self.drawn: tuple[float, float] | None = None
+        state.trace_changed.connect(self._show_trace)
+        for signal in (state.range_changed, state.bands_changed, state.scroll_changed, state.look_changed):
+            signal.connect(self.draw_again)
+        state.hits_changed.connect(self._highlight)
+        state.slice_chosen.connect(self._find_flows)
+        state.range_chosen.connect(self.update)
+        state.marks_changed.connect(self.update)
+        theme.notifier().changed.connect(self._follow_theme)
+        self.fast_ready.connect(self._use_fast)
+
+    # The picture
+
+    def _show_trace(self) -> None:
+        self.painting = None
+        if self._state.trace is not None:
+            self.painting = Painting(self._state.trace)
+            if self._lines is not None:
+                self.painting.lines_of = self._lines
+        self.hovered = -1
+        self._tip.hide()
+        self.draw_again()
+
+    def draw_again(self) -> None:
+        self._picture = self._all_flows = None
+        self.update()
+
+    def _follow_theme(self) -> None:
+        if self.painting is not None:
+            self.painting.look_again()
+        self.draw_again()
+
+    def _highlight(self) -> None:
+        if self.painting is None or self._state.trace is None:
+            return
+        self.painting.highlight(self._state.hit_names)
+        self.draw_again()
+
+    def _find_flows(self) -> None:
+        self._flows = flows_of(self._state, self._state.selected)
+        self.update()
+
+    def wake_fast(self) -> None:
+        """Once, when the window is idle."""
+        if not self._asked_for_fast:
+            self._asked_for_fast = True
+            fast.load_in_background(self._tell_fast)
+
+    def _tell_fast(self, lines_of: Lines) -> None:
+        """In the thread that compiled."""
+        try:
+            self.fast_ready.emit(lines_of)
+        except RuntimeError:  # the window is closed
+            return
+
+    def _use_fast(self, lines_of: Lines) -> None:
+        self._lines = lines_of
+        if self.painting is not None:
+            self.painting.lines_of = lines_of
+
+    def picture(self) -> QImage | None:
+        if self._picture is None and self.painting is not None:
+            self._picture = self.painting.image(self._state, self.width(), self.height())
+        return self._picture
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        picture = self.picture()
+        if picture is None:
+            painter.fillRect(self.rect(), theme.color("surface"))
+        else:
+            painter.drawImage(event.rect(), picture, event.rect())
+            self.draw_over(painter)
+        painter.end()
+
+    def draw_over(self, painter: QPainter) -> None:
+        state, over = self._state, Overlay(painter, self._state, self.width(), self.height())
+        over.steps()
+        over.marks()
+        if state.flow_kinds:
+            if self._all_flows is None:
+                self._all_flows = flows_in_view(state)
+            over.flows(self._all_flows, "edge", 0.7)
+        over.flows(self._flows, "text", 0.9)
+        over.outline(self.hovered, "text", 1)
+        over.outline(state.baseline, "text", 2, Qt.PenStyle.DotLine)
+        over.outline(state.selected, "text", 2)
+        top = state.bands.pinned_height
+        if self.drawn is not None:
+            over.chosen_range(min(self.drawn), max(self.drawn), top, is_zoom=self._drag == "zoom")
+        elif state.selected_range is not None:
+            over.chosen_range(state.selected_range.begin, state.selected_range.end, top)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.draw_again()
+
+    # Places
+
+    def time_at(self, x: float) -> float:
+        return self._state.begin + x / max(1, self.width()) * self._state.span
+
+    def band_at(self, y: float) -> Band | None:
+        bands = self._state.bands
+        index = bands.at(int(y) if y < bands.pinned_height else int(y) + self._state.scroll)
+        return bands[index] if index >= 0 else None
+
+    def slice_under(self, place: QPointF) -> int:
+        """The slice there, of rows over each other the one on top; -1: none."""
+        band, trace = self.band_at(place.y()), self._state.trace
+        if band is None or trace is None:
+            return -1
+        reach = math.ceil(REACH * self._state.span / max(1, self.width()))
+        time = math.floor(self.time_at(place.x())) - band.offset_ns
+        for near in (0, reach):
+            for row in reversed(band.rows):
+                if (found := slice_at(trace, row, time, near)) >= 0:
+                    return found
+        return -1
+
+    # Hands
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            self._pressed = event.position()
+            self._pressed_range = (self._state.begin, self._state.end)
+            self._pressed_scroll = self._state.scroll
+            self._drag = self._drag_of(event)
+
+    @staticmethod
+    def _drag_of(event: QMouseEvent) -> str:
+        if event.button() == Qt.MouseButton.MiddleButton or event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            return "move"
+        # Shift too: many window managers take Alt and a drag for themselves.
+        zooms = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier
+        return "zoom" if event.modifiers() & zooms else "range"
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._pressed is None:
+            self._hover(event.position())
+            return
+        moved = event.position() - self._pressed
+        if self._drag == "move":
+            begin, end = self._pressed_range
+            by = -moved.x() / max(1, self.width()) * (end - begin)
+            self._state.show(begin + by, end + by, is_move=True)
+            self._state.scroll_to(self._pressed_scroll - int(moved.y()))
+        elif self.drawn is not None or abs(moved.x()) >= DRAGGED:
+            self._tip.hide()
+            self.drawn = (
+                self.time_at(self._pressed.x()),
+                self.time_at(min(max(event.position().x(), 0), self.width())),
+            )
+            self.update()
+        self.pointed.emit(self.time_at(event.position().x()))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self._pressed is None:
+            return
+        pressed, drawn, drag = self._pressed, self.drawn, self._drag
+        self._pressed = self.drawn = None
+        if drawn is not None:
+            self._end_drag(min(drawn), max(drawn), drag)
+        elif drag == "range" and (event.position() - pressed).manhattanLength() < 2 * DRAGGED:
+            self._state.select(self.slice_under(event.position()))
+        self.update()
+
+    def _end_drag(self, begin: float, end: float, drag: str) -> None:
+        if drag == "zoom":
+            self._state.show(begin, end)
+        else:
+            self._state.choose_range(TimeRange(begin=round(begin), end=max(round(end), round(begin) + 1)))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        index = self.slice_under(event.position())
+        if index >= 0 and event.button() == Qt.MouseButton.LeftButton:
+            self._state.select(index)
+            self._state.fit(*self._state.times_of(index))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        index = self.slice_under(QPointF(event.pos()))
+        if index >= 0:
+            self._state.select(index)
+        self._tip.hide()
+        self.slice_menu_wanted.emit(index, event.globalPos())
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        turned = event.angleDelta()
+        notches, aside = turned.y() / NOTCH, turned.x() / NOTCH
+        modifiers = event.modifiers()
+        state = self._state
+        if modifiers & Qt.KeyboardModifier.ControlModifier:
+            state.zoom(WHEEL**-notches, self.time_at(event.position().x()))
+        elif modifiers & Qt.KeyboardModifier.ShiftModifier or (aside and not notches):
+            state.pan(-(notches + aside) * state.span * 0.08)
+        else:
+            self.scroll_by(-round(notches * 60))
+        self._hover(event.position())
+        event.accept()
+
+    def scroll_by(self, by: int) -> None:
+        room = max(0, self._state.bands.height_in_all - self.height())
+        self._state.scroll_to(min(max(self._state.scroll + by, 0), room))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._tip.hide()
+        self._point(-1)
+        self.pointed.emit(None)
+
+    def _hover(self, place: QPointF) -> None:
+        self.pointed.emit(self.time_at(place.x()))
+        index = self.slice_under(place)
+        self._point(index)
+        lines = self._tip_lines(index) if index >= 0 else self._counter_lines(place)
+        if lines:
+            self._tip.show_at(place.toPoint(), lines)
+        else:
+            self._tip.hide()
+
+    def _point(self, index: int) -> None:
+        if index != self.hovered:
+            boxes = [self._box(self.hovered), self._box(index)]
+            self.hovered = index
+            for box in boxes:
+                if box is not None:
+                    self.update(box.toAlignedRect().adjusted(-2, -2, 2, 2))
+
+    def _box(self, index: int):
+        return Overlay(QPainter(), self._state, self.width(), self.height()).box(index) if index >= 0 else None
+
+    def _tip_lines(self, index: int) -> tuple[str, ...]:
+        trace = self._state.trace
+        assert trace is not None
+        start, end = int(trace.start[index]), int(trace.end[index])
+        length = length_text(end - start) if end > start else t("timeline.view.instant")
+        lane = self._state.track_name(trace.lane_of(index))
+        return (trace.name_text(int(trace.name[index])) or t("timeline.view.no_name"), f"{length} · {lane}")
+
+    def _counter_lines(self, place: QPointF) -> tuple[str, ...]:
+        band = self.band_at(place.y())
+        if band is None or band.kind != "counter" or self._state.trace is None:
+            return ()
+        series = self._state.series_of(band.track)
+        assert series is not None
+        value = value_at(self._state.trace, series, self.time_at(place.x()), band.offset_ns)
+        return (series.name, "–" if value is None or not np.isfinite(value) else figure_text(value, series.unit))

@@ -1,0 +1,180 @@
+"""The picture of the lanes: pixels from arrays, names on top. It is kept until what is in view changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QColor, QImage, QPainter
+
+from ui import theme
+from ui.timeline import colors
+from ui.timeline.counters import area_of, bounds_of, figure_text, paint_area
+from ui.timeline.frame import Edges, Placed, columns_of, edges_of, lines, paint, shade_begins
+from ui.timeline.labels import LOWEST, Labels, wide_slices
+from ui.timeline.times import ticks_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from backends.timeline.trace import Series, Trace
+    from ui.timeline.bands import Band
+    from ui.timeline.frame import Lines, Owners, Pixels
+    from ui.timeline.state import ViewState
+
+GRID = 0.55  # how strong grid lines are
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """Where the bands are that are in view: `tops` px from the top of the canvas, pinned ones first."""
+
+    index: tuple[int, ...]
+    tops: tuple[int, ...]
+
+
+def placement_of(state: ViewState, height: int) -> Placement:
+    bands = state.bands
+    pinned = range(bands.pinned)
+    fixed = bands.pinned_height
+    moving = [index for index in bands.between(fixed + state.scroll, state.scroll + height) if index >= bands.pinned]
+    tops = [int(bands.top[index]) for index in pinned] + [int(bands.top[index]) - state.scroll for index in moving]
+    return Placement(index=(*pinned, *moving), tops=tuple(tops))
+
+
+class Painting:
+    """Of one trace. `lines_of` is replaced when numba is ready. Without `shades` the names wait for their colours."""
+
+    def __init__(self, trace: Trace, lines_of: Lines = lines) -> None:
+        self.trace = trace
+        self.columns = columns_of(trace)
+        self.lines_of = lines_of
+        self.shades = colors.shades_of(trace)
+        self.shown_shades = self.shades
+        self._begins = shade_begins(self.shades)
+        self.labels = Labels(trace)
+        self._pixels: Pixels = np.empty((0, 0), np.uint32)
+
+    def highlight(self, names: NDArray[np.bool_] | None) -> None:
+        """Dims all but the slices of those names; None dims none."""
+        self.shown_shades = self.shades if names is None else colors.dimmed(self.shades, names)
+        self._begins = shade_begins(self.shown_shades)
+
+    def look_again(self) -> None:
+        """The theme or the font changed."""
+        self.labels = Labels(self.trace)
+
+    def image(self, state: ViewState, width: int, height: int) -> QImage:
+        """The lanes of `state`. It shows the same pixels as the one before: only one is used at a time."""
+        if self._pixels.shape != (height, width):
+            self._pixels = np.empty((height, width), np.uint32)
+        edges = edges_of(state.begin, state.end, width)
+        placement = placement_of(state, height)
+        bands = [state.bands[index] for index in placement.index]
+        placed = placed_rows(bands, placement.tops, state.bands.pinned_height)
+        table = colors.table(theme.current())
+        background = self._background(state, width)
+        owners = paint(
+            self._pixels, background, placed, self.columns, edges, self._begins, table, self.lines_of
+        )  # fmt: skip
+        self._paint_counters(state, bands, placement.tops, edges, background)
+        image = QImage(self._pixels.data, width, height, width * 4, QImage.Format.Format_RGB32)
+        self._draw(image, state, bands, placement.tops)
+        self._draw_labels(image, placed, edges, owners)
+        return image
+
+    def _background(self, state: ViewState, width: int) -> NDArray[np.uint32]:
+        surface = theme.color("surface")
+        background = np.full(width, surface.rgb(), np.uint32)
+        ticks = ticks_of(self.trace, state.time_mode, state.begin, state.end, width)
+        at = ((np.array(ticks.times, np.float64) - state.begin) / state.span * width).astype(np.int64)
+        background[at[(at >= 0) & (at < width)]] = colors.mixed(theme.color("line"), surface, GRID).rgb()
+        outside = colors.mixed(theme.color("sunken"), surface, 0.6).rgb()
+        first, last = ((np.array([0, self.trace.span]) - state.begin) / state.span * width).tolist()
+        background[: max(0, int(first))] = outside
+        background[max(0, int(last) + 1) :] = outside
+        return background
+
+    def _paint_counters(
+        self, state: ViewState, bands: list[Band], tops: tuple[int, ...], edges: Edges, background: NDArray[np.uint32]
+    ) -> None:
+        for band, top in zip(bands, tops, strict=True):
+            series = state.series_of(band.track) if band.kind == "counter" else None
+            if series is None:
+                continue
+            edge = 0 if band.is_pinned else state.bands.pinned_height
+            part = np.empty((band.drawn, self._pixels.shape[1]), np.uint32)
+            part[:] = background
+            soft, line = counter_colors(series)
+            paint_area(
+                part, area_of(self.trace, series, edges, band.offset_ns), bounds_of(series), soft.rgb(), line.rgb()
+            )
+            first, last = max(edge, top), min(len(self._pixels), top + band.drawn)
+            if last > first:
+                self._pixels[first:last] = part[first - top : last - top]
+
+    def _draw(
+        self,
+        image: QImage,
+        state: ViewState,
+        bands: list[Band],
+        tops: tuple[int, ...],
+    ) -> None:
+        """What is not pixels from arrays: heads, what a counter's height stands for."""
+        painter = QPainter(image)
+        width, fixed = image.width(), state.bands.pinned_height
+        if fixed < image.height():
+            painter.setClipRect(0, fixed, width, image.height() - fixed)
+        for is_pinned in (False, True):
+            if is_pinned:
+                painter.setClipRect(0, 0, width, fixed)
+            for band, top in zip(bands, tops, strict=True):
+                if band.is_pinned == is_pinned:
+                    self._draw_band(painter, state, band, top, width)
+        painter.setClipping(False)
+        if fixed:
+            painter.fillRect(0, fixed - 3, width, 2, theme.color("rim"))
+        painter.end()
+
+    def _draw_labels(self, image: QImage, placed: list[Placed], edges: Edges, owners: Owners) -> None:
+        high = [index for index, one in enumerate(placed) if one.height >= LOWEST]
+        if not high:
+            return
+        wide = wide_slices(self.columns, placed, high, edges, owners)
+        painter = QPainter(image)
+        self.labels.draw(painter, wide, placed, self.shown_shades, colors.texts(theme.current()))
+        painter.end()
+
+    def _draw_band(self, painter: QPainter, state: ViewState, band: Band, top: int, width: int) -> None:
+        if band.kind == "process":
+            painter.fillRect(0, top, width, band.height - 1, theme.color("sunken"))
+        elif band.kind == "counter" and (series := state.series_of(band.track)) is not None:
+            painter.setPen(theme.color("dim"))
+            painter.setFont(self.labels.font)
+            text = figure_text(bounds_of(series)[1], series.unit)
+            wide = painter.fontMetrics().horizontalAdvance(text) + 6
+            painter.fillRect(1, top + 1, wide, 15, theme.color("surface"))
+            painter.drawText(QPointF(4, top + 13), text)
+
+
+def counter_colors(series: Series) -> tuple[QColor, QColor]:
+    """Of the area and of its upper line. Memory is green, as slices of it are."""
+    is_memory = series.unit.casefold() in ("b", "byte", "bytes", "kb", "mb", "gb")
+    line = colors.shade("memory" if is_memory else "compute", 0, theme.current())
+    return colors.mixed(line, theme.color("surface"), 0.3), line
+
+
+def placed_rows(bands: list[Band], tops: tuple[int, ...], fixed: int) -> list[Placed]:
+    """The rows to paint, cut off where the pinned ones cover them."""
+    placed: list[Placed] = []
+    for band, top in zip(bands, tops, strict=True):
+        edge = top if band.is_pinned else max(top, fixed)
+        height = top + band.drawn - edge
+        if band.kind == "rows" and height > 0:
+            placed += [
+                Placed(row=row, offset=band.offset_ns, top=edge, height=height, is_over=number > 0)
+                for number, row in enumerate(band.rows)
+            ]
+    return placed
