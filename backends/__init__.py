@@ -11,9 +11,16 @@ if TYPE_CHECKING:
     from studio.feature import Feature
 
 
-@lru_cache(maxsize=1)
-def features() -> tuple[Feature, ...]:
-    """All features, in the order of their tabs."""
-    modules = (importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__))
-    having = (module.FEATURE for module in modules if hasattr(module, "FEATURE"))
-    return tuple(sorted(having, key=lambda feature: feature.order))
+@lru_cache
+def features(command: str = "") -> tuple[Feature, ...]:
+    """All features, in the order of their tabs; for a command that has a feature of its own that one alone, as making
+    the specs of all takes longer than some commands."""
+    names = [found.name for found in pkgutil.iter_modules(__path__)]
+    if command in names and (own := _feature(command)) and any(action.name == command for action in own.actions):
+        return (own,)
+    found = (_feature(name) for name in names)
+    return tuple(sorted((one for one in found if one), key=lambda feature: feature.order))
+
+
+def _feature(name: str) -> Feature | None:
+    return getattr(importlib.import_module(f"{__name__}.{name}"), "FEATURE", None)

@@ -16,9 +16,9 @@ def main() -> int:
     if not words:
         return _window(None)
     from backends import features
-    from studio.command_line import run_command
+    from studio.command_line import command_in, run_command
 
-    return run_command(words, features(), _window)
+    return run_command(words, features(command_in(words)), _window)
 
 
 def _work(folder: str) -> int:

@@ -47,6 +47,17 @@ def run_command(words: list[str], features: tuple[Feature, ...], window: Callabl
         return 0
 
 
+def command_in(words: list[str]) -> str:
+    """The word that is the command; "" where there is none."""
+    left = iter(words)
+    for word in left:
+        if not word.startswith("-"):
+            return word
+        if word in ("--project", "--language"):
+            next(left, "")
+    return ""
+
+
 def _choose_language(words: list[str]) -> None:
     """Before the parser is built, since its help has a language too."""
     words = words[: words.index(schema.BEHIND)] if schema.BEHIND in words else words

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from backends import features
+from studio.command_line import command_in
 from tests.runs import prepare, wait_for
 
 if TYPE_CHECKING:
@@ -194,3 +196,21 @@ def test_that_watching_a_run_that_nobody_began_ends_with_a_sentence(tmp_path: Pa
     done = studio("watch", str(run.folder), cwd=tmp_path)
     assert done.returncode == 2
     assert "worker.log" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        ([], ""), (["--help"], ""), (["timeline", "x"], "timeline"), (["--json"], ""),
+        (["--project", "launch", "--language", "zh", "--no-project", "scan", "timeline"], "scan"),
+        (["--language=zh", "runs"], "runs"),
+    ],
+)  # fmt: skip
+def test_that_the_command_is_the_first_word_that_no_option_takes(words: list[str], command: str) -> None:
+    assert command_in(words) == command
+
+
+def test_that_a_command_with_a_feature_of_its_own_needs_no_other() -> None:
+    assert [one.id for one in features("timeline")] == ["timeline"]
+    for command in ("", "common", "curves", "precision", "scan", "nobody"):
+        assert features(command) == features(), command
