@@ -125,7 +125,13 @@ class HelpPage(QWidget):
 
 
 def _pages() -> list[Path]:
-    return sorted((ASSETS / "help" / texts.language()).glob("*.md"))
+    return sorted((ASSETS / "help" / texts.language()).glob("*.md"), key=_place)
+
+
+def _place(page: Path) -> tuple[int, str]:
+    """Names begin with a number: 10 is behind 9."""
+    number, _, name = page.name.partition("-")
+    return int(number.rstrip("ab") or 0), number + name
 
 
 def _title(path: Path) -> str:
