@@ -130,8 +130,8 @@ def _pages() -> list[Path]:
 
 def _place(page: Path) -> tuple[int, str]:
     """Names begin with a number: 10 is behind 9."""
-    number, _, name = page.name.partition("-")
-    return int(number.rstrip("ab") or 0), number + name
+    number = page.name.partition("-")[0]
+    return int(re.sub(r"\D", "", number) or 0), page.name
 
 
 def _title(path: Path) -> str:
