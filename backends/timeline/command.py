@@ -75,8 +75,13 @@ def _answer(opened: Opened, private: int) -> dict[str, Any]:
         ],
         "reasons": meta.set_aside,
         "fresh": opened.fresh,
-        "notes": [t(note.key, **note.args) for note in opened.notes],
+        "notes": [_printable(t(note.key, **note.args)) for note in opened.notes],
     }
+
+
+def _printable(text: str) -> str:
+    """Names of files may hold bytes that are no text."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _said(answer: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ The names are those of torch_npu, MindSpore, msprof (today's and of older days) 
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -55,12 +56,14 @@ _PROCESSES: dict[str, LaneKind] = {
 _PLACES = {name: place for place, name in enumerate(_PROCESSES)}
 _DEVICE_LABEL = re.compile(r"\b(?:gpu|npu|xpu|cuda|ascend)\b", re.I)
 _STREAM = re.compile(r"\s*stream\b", re.I)
-_FREE = re.compile(r"(?:event|notify|stream|value)?[ _]?wait(?:[ _]?(?:event|value))?$|free$|idle$", re.I)
+_FREE = re.compile(
+    r"(?:event|notify|stream|context|value)?[ _]?(?:wait|sync)(?:[ _]?(?:event|value))?$|free$|idle$", re.I
+)
 _MEMORY = re.compile(r"mem(?:cpy|set|move)|sdma|pinned_?mem", re.I)
 _COMMUNICATION = re.compile(
     r"hcom|(?:\w*[^a-z])?(?:hccl|nccl|rccl|lccl)|(?:all_?reduce|all_?gather|reduce_?scatter|all_?to_?all)", re.I
 )
-_MARKER = re.compile(r"event[ _]|notify[ _]|write[ _]value|profiler|label|stars|nop\b", re.I)
+_MARKER = re.compile(r"event[ _]|notify[ _]|write[ _]value|profiler|optimizer\.|label|stars|nop\b", re.I)
 
 
 def lane_kind(process: str, label: str, lane: str) -> LaneKind:
@@ -73,9 +76,9 @@ def lane_kind(process: str, label: str, lane: str) -> LaneKind:
     return "host" if known or label.strip().upper() == "CPU" else "other"
 
 
-def place_of(process: str) -> int:
-    """Where a process stands that does not say it itself."""
-    return _PLACES.get(process.strip().lower(), len(_PLACES))
+def place_of(process: str) -> float:
+    """Where a process stands that does not say it itself: what no table knows, below all others."""
+    return _PLACES.get(process.strip().lower(), math.inf)
 
 
 def family_of(kind: LaneKind, name: str) -> Family:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from backends.timeline.rank import rank_of
 from backends.timeline.sniff import looks_like
 from backends.timeline.tables.counters import counter_files
 from studio.errors import StudioError
@@ -23,10 +24,6 @@ NO_TIMELINE = ("analysis.db", "cluster_analysis.db", "communication_analyzer.db"
 _PROFILER_DB = re.compile(r"ascend_(?:pytorch|mindspore)_profiler\w*\.db$|msprof\w*\.db$", re.I)
 _TEXT = re.compile(r"\.json(?:\.gz)?$", re.I)
 _RAW = re.compile(r"(?:sqlite|device_\d+|host|data|log|logs|cluster_analysis_output|__pycache__|\..*)$", re.I)
-_RANK_OF_DB = re.compile(r"profiler_(\d+)\.db$", re.I)
-_RANK_OF_INFO = re.compile(r"profiler_info_(\d+)\.json$")
-_RANK_OF_NAME = re.compile(r"(?:^|[^a-z])rank[_\-.]?(\d+)(?!\d)", re.I)
-LEVELS = 5  # above a file, in which its rank is looked for
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,12 +70,17 @@ def find(path: Path) -> Finding:
 
 def _file(path: Path) -> Found:
     try:
+        path.stat()
         kind = looks_like(path, within=False)
     except OSError as error:
-        raise StudioError("timeline.error.unreadable", place=str(path), reason=error.strerror or str(error)) from error
+        raise unreadable(path, error) from error
     if kind is None:
         raise StudioError("timeline.error.no_profile", place=str(path))
     return _found(path, kind)
+
+
+def unreadable(path: Path, error: OSError) -> StudioError:
+    return StudioError("timeline.error.unreadable", place=str(path), reason=error.strerror or str(error))
 
 
 def _found(path: Path, kind: Kind) -> Found:
@@ -93,7 +95,7 @@ class _Walk:
     db: list[Path] = field(default_factory=list)
     other: list[Path] = field(default_factory=list)
     seen: set[tuple[int, int]] = field(default_factory=set)
-    left: int = ENTRIES
+    left: int = field(default_factory=lambda: ENTRIES)
     closed: int = 0
 
     def into(self, folder: Path, depth: int) -> None:
@@ -117,6 +119,8 @@ class _Walk:
                 self.into(folder / name, depth + 1)
 
     def take(self, path: Path) -> None:
+        if not path.is_file():
+            return
         if path.name in NO_TIMELINE:
             self.other.append(path)
         elif _PROFILER_DB.match(path.name):
@@ -179,26 +183,3 @@ def _with_tables(sources: tuple[Found, ...]) -> tuple[Found, ...]:
             for path in counter_files(found.folder):
                 tables.setdefault(path, Found(path=path, kind="table", rank=found.rank, folder=found.folder))
     return (*sources, *tables.values())
-
-
-def rank_of(path: Path) -> int | None:
-    """By the name of the db, by the profiler's own note beside it, or by the names of the folders around it."""
-    if named := _RANK_OF_DB.search(path.name) or _RANK_OF_NAME.search(path.name):
-        return _number(named)
-    for folder in list(path.absolute().parents)[:LEVELS]:
-        if named := _noted(folder) or _RANK_OF_NAME.search(folder.name):
-            return _number(named)
-    return None
-
-
-def _number(named: re.Match[str]) -> int | None:
-    return int(named[1]) if len(named[1]) < 9 else None
-
-
-def _noted(folder: Path) -> re.Match[str] | None:
-    """One note only: a folder of several ranks has several."""
-    try:
-        notes = [named for name in os.listdir(folder) if (named := _RANK_OF_INFO.match(name))]
-    except OSError:
-        return None
-    return notes[0] if len(notes) == 1 else None

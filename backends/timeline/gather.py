@@ -82,8 +82,7 @@ class Gather:
     ends (lane int32, time, key, kind int32, phase uint8), samples (series int32, time, value float64).
 
     `event`: number of the event in its source, or rowid in the table of its lane. `key`: equal for the ends of one
-    flow. `names`, `flow_kinds`: text -> number, made by looking it up. `events`: how many there are in the sources;
-    `counters`: how many of them are figures over time, of which one event may have several."""
+    flow. `names`, `flow_kinds`: text -> number, made by looking it up. `events`: how many there are in the sources."""
 
     sources: list[GatheredSource] = field(default_factory=list)
     processes: list[GatheredProcess] = field(default_factory=list)
@@ -99,7 +98,6 @@ class Gather:
     events: int = 0
     counter_events: int = 0  # those that gave samples; one with several figures gives several
     metadata: int = 0
-    counters: int = 0
     set_aside: Counter[str] = field(default_factory=Counter)  # reason, a key of timeline.aside -> how many
     next_key: int = 0  # the next flow key nobody has used
 

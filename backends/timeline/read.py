@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import gc
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from backends.timeline.build import cache
 from backends.timeline.build.assemble import assemble
 from backends.timeline.build.content import key_of
-from backends.timeline.find import Finding, Found, Remark, find
+from backends.timeline.find import Finding, Found, Remark, find, unreadable
 from backends.timeline.gather import Gather
 from studio.errors import StudioError, from_os
 from studio.places import cache_home
@@ -67,7 +67,7 @@ def _read(finding: Finding, root: Path, tell: Tell, show: Show | None, *, again:
         if found := cache.entry(key, root):
             return _opened(found, finding.remarks, fresh=False)
         progress = _Progress(
-            sizes=[found.path.stat().st_size for found in finding.sources],
+            sizes=[_size(found.path) for found in finding.sources],
             said=tell,
             first_look=_first_look(partial, root, show),
         )
@@ -92,7 +92,8 @@ def _gathered(sources: tuple[Found, ...], progress: _Progress) -> tuple[Gather, 
     for found in sources:
         try:
             _gather(found, gather, progress)
-        except StudioError as error:
+        except (StudioError, FileNotFoundError, PermissionError) as problem:
+            error = problem if isinstance(problem, StudioError) else unreadable(found.path, problem)
             errors.append(error)
             remarks.append(Remark(key="timeline.remark.not_read", args={"reason": str(error)}))
         progress.next_source(gather)
@@ -111,7 +112,10 @@ def _gather(found: Found, gather: Gather, progress: _Progress) -> None:
     if found.kind == "text":
         from backends.timeline.text.read import read_text
 
+        before = gather.events
         read_text(found.path, source, gather, tell)
+        if gather.events == before:
+            raise StudioError("timeline.error.no_events", place=str(found.path))
     elif found.kind == "db":
         from backends.timeline.db.read import read_db
 
@@ -145,6 +149,13 @@ class _Progress:
         self.tell(0, 1, gather)
 
 
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
 def _first_look(folder: Path, root: Path, show: Show | None) -> Callable[[Gather, float], None]:
     """Once; and not where the rest takes no longer than the look."""
     left = [show] if show else []
@@ -153,8 +164,9 @@ def _first_look(folder: Path, root: Path, show: Show | None) -> Callable[[Gather
         if left and gather.slices:
             shown = left.pop()
             if share < 0.7:
-                assemble(gather, folder, root, partial=share)
-                shown(folder)
+                with suppress(OSError):  # the disk may still do for the whole
+                    assemble(gather, folder, root, partial=share)
+                    shown(folder)
 
     return look
 

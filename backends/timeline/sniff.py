@@ -17,6 +17,8 @@ _EVENTS = re.compile(rb'"traceEvents"\s*:|"ph"\s*:\s*"')
 
 def looks_like(path: Path, *, within: bool) -> Literal["text", "db"] | None:
     """`within`: among other files of a folder, where what only might be a trace is none. Raises OSError."""
+    if not path.is_file():  # a pipe would wait for somebody to write
+        return None
     head = _head(path)
     if head.startswith(_SQLITE) or (path.suffix.lower() == ".db" and not within):
         return "db"

@@ -22,7 +22,7 @@ META = "meta.json"
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that was read. `path`: relative to what was opened ("." for a file that was opened itself)."""
+    """A file that was read. `path`: below the root of the trace."""
 
     path: str
     kind: str
@@ -78,7 +78,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True):
     """All that is small. `origin_ns`: the first event, ns since the epoch (or since whatever the source counts from,
-    then `is_epoch` is False); all columns are relative to it. `set_aside`: reason -> how many events."""
+    then `is_epoch` is False); all columns are relative to it. Figures of tables beside a trace may lie before it and
+    behind `last_ns`. `set_aside`: reason -> how many events."""
 
     format: int
     origin_ns: int
@@ -104,7 +105,8 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Columns are memory maps; nothing is copied. `root`: what was opened, where the sources are (for arguments).
+    """Columns are memory maps; nothing is copied. `root`: the folder that the paths of the sources
+    begin in: what was opened, or where the file is that was opened.
 
     Slices, sorted by row and then by start: `start`, `end` int64 [slices], ns since the origin; `name` int32 [slices];
     `event` int64 [slices]: its number in the source, or its rowid; an instant is a slice with end == start.

@@ -69,25 +69,28 @@ def _painted(trace: Trace, bare: dict[tuple[str, str], float]) -> list[Figure]:
     from ui.timeline.lanes_canvas import Canvas
     from ui.timeline.state import ViewState
 
-    theme.apply(QApplication.instance() or QApplication([]), "light")
+    app = QApplication.instance() or QApplication([])
+    assert isinstance(app, QApplication)
+    theme.apply(app, "light")
     state = ViewState()
     canvas = Canvas(state)
     canvas.resize(WIDTH, HEIGHT)
     canvas.show()
     state.set_trace(trace)
+    app.processEvents()
     found = []
     for called, lines in (("numpy", None), ("numba", fast.load())):
         if lines is not None:
             canvas.fast_ready.emit(lines)
         for span, length in SPANS.items():
-            whole = _median_of(lambda begin, length=length: _repainted(canvas, state, begin, length), length)
+            whole = _median_of(partial(_repainted, canvas, state, length), length)
             what = f"labels and what lies over a frame, {span}, {called}"
             found.append(Figure(what=what, value=whole - bare[(called, span)], unit="ms CPU", bar=4.0))
     canvas.close()
     return found
 
 
-def _repainted(canvas: Canvas, state: ViewState, begin: float, length: float) -> None:
+def _repainted(canvas: Canvas, state: ViewState, length: int, begin: float) -> None:
     state.show(begin, begin + length)
     canvas.repaint()
 
@@ -97,15 +100,15 @@ def _median(trace: Trace, lines: Lines, height: int, length: int) -> float:
     from PySide6.QtGui import QImage, QPainter
 
     from ui.timeline import colors
-    from ui.timeline.frame import Placed, columns_of, edges_of, paint
+    from ui.timeline.frame import Placed, columns_of, edges_of, paint, shade_begins
 
-    columns, shades, palette = columns_of(trace), colors.shades_of(trace), colors.table("light")
+    columns, begins, palette = columns_of(trace), shade_begins(colors.shades_of(trace)), colors.table("light")
     image, background = np.zeros((HEIGHT, WIDTH), np.uint32), np.full(WIDTH, 0xFFFFFFFF, np.uint32)
     placed = [Placed(row=row, offset=0, top=row * height, height=height - 1) for row in range(HEIGHT // height)]
     screen = QImage(WIDTH, HEIGHT, QImage.Format.Format_RGB32)
 
     def drawn(begin: float) -> None:
-        paint(image, background, placed, columns, edges_of(begin, begin + length, WIDTH), shades, palette, lines)
+        paint(image, background, placed, columns, edges_of(begin, begin + length, WIDTH), begins, palette, lines)
         painter = QPainter(screen)
         painter.drawImage(0, 0, QImage(image.data, WIDTH, HEIGHT, WIDTH * 4, QImage.Format.Format_RGB32))
         painter.end()

@@ -11,27 +11,32 @@ import json
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 Slice = tuple[str, str, str, int, int]  # pid, tid, name, start, end
+Place = tuple[str, str, int]  # pid, tid, time
+End = tuple[str, Place]  # s, t or f, and where
+Half = tuple[int, bool, tuple[str, str, str], str]  # time, whether it begins, what both halves agree in, name
 INSTANTS = ("i", "I", "R", "n")
 FLOWS = "stf"
 
 
 @dataclass(kw_only=True)
 class Counted:
-    """`phases`: ph -> events. `flows`: (category, id) -> begins, steps, ends. `pairs`: slices of two events each (B and
-    E, b and e), the latter in `apart`, since their lane is their id. `strange`: neither shown nor metadata."""
+    """`phases`: ph -> events. `flows`: (category, id) -> its ends. `pairs`: slices of two events each (B and
+    E, b and e, S and F), all but the first in `apart`, since their lane is their id. `strange`: neither shown nor
+    metadata."""
 
     events: int = 0
     phases: Counter[str] = field(default_factory=Counter)
     slices: Counter[Slice] = field(default_factory=Counter)
     apart: Counter[tuple[str, int, int]] = field(default_factory=Counter)
     instants: Counter[tuple[str, str, str, int]] = field(default_factory=Counter)
-    flows: defaultdict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
+    flows: defaultdict[tuple[str, str], list[End]] = field(default_factory=lambda: defaultdict(list))
     samples: Counter[tuple[str, str, int]] = field(default_factory=Counter)  # pid, name, time
     pairs: int = 0
     metadata: int = 0
@@ -39,13 +44,19 @@ class Counted:
 
     @property
     def ends(self) -> int:
-        return sum(sum(one) for one in self.flows.values())
+        return sum(map(len, self.flows.values()))
 
     @property
-    def arrows(self) -> int:
-        """Each begin leads to all that goes on with it: torch_npu ties one launch to several tasks. Only of files whose
-        flows begin once."""
-        return sum(steps + ended for begun, steps, ended in self.flows.values() if begun)
+    def arrows(self) -> Counter[tuple[Place, Place]]:
+        """What each begin leads to: its steps one after the other, then its ends; without steps all its ends, since
+        torch_npu ties one launch to several tasks. Only of files whose flows begin once."""
+        found: Counter[tuple[Place, Place]] = Counter()
+        for ends in self.flows.values():
+            begins, steps, last = (sorted((place for ph, place in ends if ph == one), key=_time) for one in FLOWS)
+            way = [*begins[:1], *steps]
+            found.update(pairwise(way) if begins else ())
+            found.update((way[-1], place) for place in last if begins)
+        return found
 
     @property
     def first(self) -> int:
@@ -69,11 +80,11 @@ def count_text(text: str) -> Counted:
     whole = json.loads(text, parse_float=Decimal)
     origin = int(whole.get("baseTimeNanoseconds", 0)) if isinstance(whole, dict) else 0
     found = Counted()
-    open_pairs: defaultdict[tuple[str, str, str], list[tuple[str, int]]] = defaultdict(list)
+    halves: list[Half] = []
     for event in whole["traceEvents"] if isinstance(whole, dict) else whole:
         found.events += 1
-        _add(found, event, origin, open_pairs)
-    found.strange += sum(map(len, open_pairs.values()))
+        _add(found, event, origin, halves)
+    _join(found, halves)
     return found
 
 
@@ -85,20 +96,22 @@ def nanoseconds(value: Any) -> int | None:
         return None
 
 
-def _add(found: Counted, event: Any, origin: int, begun: defaultdict[tuple[str, str, str], Any]) -> None:
+def _time(place: Place) -> int:
+    return place[2]
+
+
+def _add(found: Counted, event: Any, origin: int, halves: list[Half]) -> None:
     phase = event.get("ph") if isinstance(event, dict) else None
     found.phases[str(phase)] += 1
     if phase == "M":
         found.metadata += 1
         return
     time = nanoseconds(event.get("ts")) if isinstance(event, dict) else None
-    if time is None or not _is_shown(found, event, str(phase), time + origin, begun):
+    if time is None or not _is_shown(found, event, str(phase), time + origin, halves):
         found.strange += 1
 
 
-def _is_shown(
-    found: Counted, event: dict[str, Any], phase: str, time: int, begun: defaultdict[tuple[str, str, str], Any]
-) -> bool:
+def _is_shown(found: Counted, event: dict[str, Any], phase: str, time: int, halves: list[Half]) -> bool:
     pid, tid, name = (str(event.get(key)) for key in ("pid", "tid", "name"))
     if phase == "X":
         length = nanoseconds(event.get("dur") or 0)
@@ -108,25 +121,34 @@ def _is_shown(
     elif phase in INSTANTS:
         found.instants[(pid, tid, name, time)] += 1
     elif phase in FLOWS:
-        found.flows[(str(event.get("cat")), str(event.get("id")))][FLOWS.index(phase)] += 1
+        found.flows[(str(event.get("cat")), str(event.get("id")))].append((phase, (pid, tid, time)))
     elif phase == "C":
         found.samples[(pid, name, time)] += 1
-    elif phase in ("B", "b"):
-        begun[_pair(event)].append((name, time))
-    elif phase in ("E", "e") and begun[_pair(event)]:
-        name, start = begun[_pair(event)].pop()
-        found.pairs += 1
-        if phase == "E":
-            found.slices[(pid, tid, name, start, time)] += 1
-        else:
-            found.apart[(name, start, time)] += 1
+    elif phase in "BbSEeF":
+        key = (
+            (pid, tid, "")
+            if phase in "BE"
+            else (str(event.get("cat")), str(event.get("id", event.get("id2"))), "apart")
+        )
+        halves.append((time, phase in "BbS", key, name))
     else:
         return False
     return True
 
 
-def _pair(event: dict[str, Any]) -> tuple[str, str, str]:
-    """What ends must agree in: the lane, or of async ones the category and the id."""
-    if str(event["ph"]) in "BE":
-        return str(event.get("pid")), str(event.get("tid")), ""
-    return (str(event.get("cat")), str(event.get("id", event.get("id2"))), "async")
+def _join(found: Counted, halves: list[Half]) -> None:
+    """Of each key an end ends what began last; those of one time are in the order of the file."""
+    begun: defaultdict[tuple[str, str, str], list[tuple[str, int]]] = defaultdict(list)
+    for time, begins, key, name in sorted(halves, key=lambda half: half[0]):
+        if begins:
+            begun[key].append((name, time))
+        elif begun[key]:
+            first, start = begun[key].pop()
+            found.pairs += 1
+            if key[2]:
+                found.apart[(first, start, time)] += 1
+            else:
+                found.slices[(key[0], key[1], first, start, time)] += 1
+        else:
+            found.strange += 1
+    found.strange += sum(map(len, begun.values()))

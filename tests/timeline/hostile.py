@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from tests.timeline.made import BASE, Event, microseconds, torch_npu
@@ -83,8 +84,10 @@ def whole(events: bytes) -> bytes:
 
 
 def bomb(megabytes: int) -> bytes:
-    """Packed: an event, then nothing but spaces."""
-    return gzip.compress(array(good(3))[:-1] + b" " * (megabytes << 20) + b"]", 6)
+    """Packed: some events, then nothing but spaces."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    spaces = (packer.compress(b" " * (1 << 20)) for _ in range(megabytes))
+    return b"".join((packer.compress(array(good(3))[:-1]), *spaces, packer.compress(b"]"), packer.flush()))
 
 
 CASES: dict[str, Callable[[], bytes]] = {

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class Measured:
     """`cpu`: user and system seconds, children that were waited for included. `private`: the most MB of anonymous
-    memory that the tree held at once, as sampled; `resident`: the most MB of any one process, as the kernel says."""
+    memory that the tree held at once, `resident`: the most MB of the first process, both as sampled. (`ru_maxrss` would
+    begin with what the process that starts it has.)"""
 
     code: int
     out: str
@@ -33,23 +34,23 @@ def measure(
     """Runs a command to its end; one that takes longer than `seconds` is killed, and its code is -9."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
         child = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=out, stderr=error, preexec_fn=prepare)
-        code, usage, private = _followed(child.pid, seconds, pause)
+        code, usage, private, resident = _followed(child.pid, seconds, pause)
         child.returncode = code
         texts = []
         for file in (out, error):
             file.seek(0)
             texts.append(file.read().decode("utf-8", "replace"))
-    cpu, resident = usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    cpu = usage.ru_utime + usage.ru_stime
     return Measured(code=code, out=texts[0], error=texts[1], cpu=cpu, private=private, resident=resident)
 
 
-def _followed(pid: int, seconds: float, pause: float) -> tuple[int, Any, float]:
-    end, private = time.monotonic() + seconds, 0.0
+def _followed(pid: int, seconds: float, pause: float) -> tuple[int, Any, float, float]:
+    end, private, resident = time.monotonic() + seconds, 0.0, 0.0
     while True:
         found, status, usage = os.wait4(pid, os.WNOHANG)
         if found:
-            return os.waitstatus_to_exitcode(status), usage, private
-        private = max(private, private_of(pid))
+            return os.waitstatus_to_exitcode(status), usage, private, resident
+        private, resident = max(private, private_of(pid)), max(resident, _megabytes(pid, "VmHWM:"))
         if time.monotonic() > end:
             os.kill(pid, 9)
         time.sleep(pause)
@@ -57,15 +58,15 @@ def _followed(pid: int, seconds: float, pause: float) -> tuple[int, Any, float]:
 
 def private_of(pid: int) -> float:
     """MB of anonymous memory of a process and its children; 0 where it is gone."""
-    return _own(pid) + sum(map(private_of, _children(pid)))
+    return _megabytes(pid, "RssAnon:") + sum(map(private_of, _children(pid)))
 
 
-def _own(pid: int) -> float:
+def _megabytes(pid: int, line: str) -> float:
     try:
         lines = Path(f"/proc/{pid}/status").read_text("ascii", "replace").splitlines()
     except OSError:
         return 0.0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("RssAnon:")) / 1024
+    return sum(int(one.split()[1]) for one in lines if one.startswith(line)) / 1024
 
 
 def _children(pid: int) -> list[int]:

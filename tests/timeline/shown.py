@@ -49,6 +49,12 @@ def slices(trace: Trace) -> Counter[tuple[str, str, str, int, int]]:
     return Counter((*_place(trace, lane), name, start, end) for lane, name, start, end in _each(trace))
 
 
+def arrows(trace: Trace) -> Counter[tuple[tuple[str, str, int], tuple[str, str, int]]]:
+    """((pid, tid, time), (pid, tid, time)), ns as the file counts them."""
+    lanes, origin = [_place(trace, lane) for lane in trace.meta.lanes], trace.meta.origin_ns
+    return Counter(((*lanes[a], b + origin), (*lanes[c], d + origin)) for a, b, c, d in trace.arrow.tolist())
+
+
 def by_table(trace: Trace) -> dict[str, Counter[tuple[str, int, int]]]:
     """Of a database: table -> (name, start, end)."""
     found: dict[str, Counter[tuple[str, int, int]]] = {}

@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from tests.timeline import counted_db
@@ -16,11 +17,13 @@ from tests.timeline.made_db import write_db
 from tests.timeline.made_folders import OUTPUT, ranks
 from tests.timeline.made_others import chrome_pairs, kineto, mindspore
 from tests.timeline.shared_data import DBS, PROFILES, RANK, TEXTS, profile
-from tests.timeline.shown import Said, ask, by_table, slices
+from tests.timeline.shown import Said, arrows, ask, by_table, slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from backends.timeline.trace import Trace
 
 OVERLAP_ROWS = {"Computing", "Communication", "Communication(Not Overlapped)", "Free"}
 
@@ -61,12 +64,29 @@ def _same(raw: Counted, said: Said) -> None:
     answer, trace = said.answer, said.trace
     expected = {
         "slices": raw.slices.total() + raw.apart.total(), "instants": raw.instants.total(), "flow_ends": raw.ends,
-        "flows": raw.arrows, "counters": raw.samples.total(), "metadata": raw.metadata, "set_aside": raw.strange,
-        "events": raw.events, "first_ns": raw.first, "last_ns": raw.last,
+        "flows": raw.arrows.total(), "counters": raw.samples.total(), "metadata": raw.metadata,
+        "set_aside": raw.strange, "events": raw.events, "first_ns": raw.first, "last_ns": raw.last,
     }  # fmt: skip
     assert {key: answer[key] for key in expected} == expected
     assert sum(trace.meta.set_aside.values()) == raw.strange
     _same_slices(raw, slices(trace))
+    assert arrows(trace) == raw.arrows
+    assert trace.meta.dangling == sum(len(ends) for ends in raw.flows.values() if {ph for ph, _ in ends} != {"s", "f"}
+                                      and "t" not in {ph for ph, _ in ends})  # fmt: skip
+    _well_laid(trace)
+
+
+def _well_laid(trace: Trace) -> None:
+    """Rows follow one another and no two slices of one overlap; the sums before each slice are right."""
+    rows = np.repeat(np.arange(len(trace.row_lane)), np.diff(trace.row_begin))
+    in_one = rows[1:] == rows[:-1]
+    assert (trace.start <= trace.end).all()
+    assert (trace.end[:-1] <= trace.start[1:])[in_one].all()
+    assert (np.diff(trace.cover) == trace.end - trace.start).all()
+    assert [lane.first_row for lane in trace.meta.lanes] == np.cumsum([0, *(x.rows for x in trace.meta.lanes)])[
+        :-1
+    ].tolist()
+    assert sum(lane.slices for lane in trace.meta.lanes) == len(trace.start)
 
 
 def _same_slices(raw: Counted, shown: Counter[Any]) -> None:
@@ -117,7 +137,7 @@ def test_that_a_folder_of_ranks_holds_all_that_its_files_hold(tmp_path: Path) ->
     said = ask(folder)
     assert said.code == 0, said.error
     assert said.answer["slices"] == sum(one.slices.total() for one in raw)
-    assert said.answer["flows"] == sum(one.arrows for one in raw)
+    assert said.answer["flows"] == sum(one.arrows.total() for one in raw)
     assert slices(said.trace) == sum((one.slices for one in raw), Counter())
     assert {process.rank for process in said.trace.meta.processes} == {0, 1}
 

@@ -75,6 +75,11 @@ def test_that_a_strange_file_is_shown_or_refused(name: str, tmp_path: Path) -> N
         nothing_invented(data.decode("utf-8", "replace"), trace)
 
 
+@pytest.mark.parametrize("name", ["empty", "space", "null", "number", "text", "object", "zeros", "noise", "utf-16"])
+def test_that_what_is_no_trace_is_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
+    assert tried(written(tmp_path / "data" / "trace_view.json", CASES[name]())) is None
+
+
 @pytest.mark.parametrize("name", PACKED)
 def test_that_a_strange_packed_file_is_shown_or_refused(name: str, tmp_path: Path) -> None:
     tried(written(tmp_path / "data" / "trace_view.json.gz", PACKED[name]()))
@@ -86,7 +91,7 @@ def nothing_invented(text: str, trace: Trace) -> None:
     written_so = "".join(text.split())
     for name in sorted(set(trace.name_texts))[:NAMES]:
         forms = (name, json.dumps(name)[1:-1], json.dumps(name, ensure_ascii=False)[1:-1])
-        assert not name or any("".join(form.split()) in written_so for form in forms), name[:100]
+        assert not name or "\ufffd" in name or any("".join(form.split()) in written_so for form in forms), name[:100]
     try:
         raw = count_text(text)
     except (ValueError, RecursionError, TypeError, AttributeError, KeyError):
@@ -106,7 +111,7 @@ def test_that_a_bad_event_costs_only_itself(name: str, tmp_path: Path) -> None:
     assert sum(many for key, many in slices(trace).items() if key[2] == "good") == 200
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(6))
 def test_that_a_truncated_file_gives_all_that_is_whole(seed: int, tmp_path: Path) -> None:
     events = torch_npu(kernels=40)
     data = array(events)
@@ -130,7 +135,7 @@ def _whole(events: list[Any], cut: int) -> list[Any]:
     return events
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(6))
 def test_that_changed_bytes_change_few_slices(seed: int, tmp_path: Path) -> None:
     whole = torch_npu(kernels=30) if seed % 2 else kineto(200)["traceEvents"]
     data = array(whole)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PySide6.QtGui import QColor
 
 from backends.timeline.kinds import FAMILIES
 from tests.timeline.traces import Figures, Made, trace_of
@@ -19,6 +18,8 @@ from ui.timeline.labels import LEAST, wide_slices
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from PySide6.QtGui import QColor
 
     from backends.timeline.trace import Trace
     from ui.timeline.frame import Lines
@@ -42,7 +43,9 @@ def made_of(folder: Path, pairs: list[tuple[int, int]], shift: int = 0) -> Trace
     return trace_of(folder, [Made(slices=slices)])
 
 
-def drawn(trace: Trace, begin: float, end: float, way: Lines = lines, width: int = WIDTH, offset: int = 0) -> np.ndarray:
+def drawn(
+    trace: Trace, begin: float, end: float, way: Lines = lines, width: int = WIDTH, offset: int = 0
+) -> np.ndarray:
     rows = np.arange(len(trace.row_begin) - 1)
     shades = shade_begins(colors.shades_of(trace))
     offsets = np.full(len(rows), offset)
@@ -100,10 +103,8 @@ def test_that_a_slice_without_length_is_one_full_pixel(tmp_path: Path) -> None:
 
 def test_that_a_nanosecond_is_as_wide_as_it_is_far_from_the_origin(tmp_path: Path) -> None:
     trace = made_of(tmp_path, [(0, 10), (20, 1)], FAR)
-    trace.end[:] = trace.start + [10, 1]
-    base = FAR
     edges = edges_of(0.0, 60.0, WIDTH)
-    moved = type(edges)(base=edges.base + base, rel=edges.rel, cuts=edges.cuts + base, per_column=edges.per_column)
+    moved = type(edges)(base=edges.base + FAR, rel=edges.rel, cuts=edges.cuts + FAR, per_column=edges.per_column)
     zero = np.zeros(1, np.int64)
     made = lines(columns_of(trace), zero, zero, moved, shade_begins(colors.shades_of(trace)), colors.table("light"))[0]
     assert np.flatnonzero(made).tolist() == [*range(10), 20]
@@ -210,7 +211,7 @@ def test_that_a_name_has_the_same_colour_in_every_trace(tmp_path: Path) -> None:
     assert shades[1] == others[1]
 
 
-# Machado, Oliveira, Fernandes: A Physiologically-based Model for Simulation of Color Vision Deficiency (2009), severity 1
+# Machado, Oliveira, Fernandes (2009), A Physiologically-based Model for Simulation of Color Vision Deficiency
 SEEN_BY = {
     "everybody": np.eye(3),
     "protanopia": np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]]),

@@ -26,6 +26,12 @@ class Arrangement:
     def __init__(self) -> None:
         self.trace: Trace | None = None
         self.row_height = ROW_HEIGHT
+        self._keys: list[Key] = []
+        self._number: dict[Key, int] = {}
+        self.forget()
+
+    def forget(self) -> None:
+        """Everything as it comes; the height of rows is a matter of taste and stays."""
         self.filter_text = ""
         self.merges_streams = False
         self.has_python = True
@@ -35,8 +41,6 @@ class Arrangement:
         self.collapsed: set[Key] = set()
         self.offsets: dict[Key, int] = {}
         self.places: dict[Key, float] = {}
-        self._keys: list[Key] = []
-        self._number: dict[Key, int] = {}
 
     def set_trace(self, trace: Trace) -> None:
         self.trace = trace

@@ -105,6 +105,16 @@ class Bands:
             made[list(rows)] = index
         return made
 
+    def extent(self, index: int) -> tuple[int, int]:
+        """The first and behind the last of the bands of the lane that a band belongs to."""
+        begins = self._begins
+        number = int(np.searchsorted(begins, index, "right")) - 1
+        return int(begins[number]), int(begins[number + 1]) if number + 1 < len(begins) else len(self)
+
+    @cached_property
+    def _begins(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self.is_first)
+
     def of_track(self, track: int) -> int:
         """The first band of a lane or counter, -1: none, or only together with others."""
         found = np.flatnonzero((self.track == track) & (self.kind != PROCESS))

@@ -91,6 +91,7 @@ class TimelineView(QWidget):
         self.bar = QScrollBar(Qt.Orientation.Vertical)
         self.bar.setObjectName("timeline_scroll")
         self._pointed: float | None = None
+        self._fit_soon, self._wake_soon = QTimer(self), QTimer(self)
         self._lay_out()
         self._connect()
         self._actions = self._table()
@@ -120,6 +121,9 @@ class TimelineView(QWidget):
         state.scroll_changed.connect(self._follow_scroll)
         state.bands_changed.connect(self._fit_bar)
         state.slice_chosen.connect(self._scroll_to_slice)
+        for timer, due in ((self._fit_soon, self._fit_bar), (self._wake_soon, self.canvas.wake_fast)):
+            timer.setSingleShot(True)
+            timer.timeout.connect(due)
 
     def _point(self, time: float | None) -> None:
         self._pointed = time
@@ -151,12 +155,12 @@ class TimelineView(QWidget):
 
     def resizeEvent(self, event) -> None:
         super().resizeEvent(event)
-        QTimer.singleShot(0, self, self._fit_bar)
+        self._fit_soon.start(0)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._fit_bar()
-        QTimer.singleShot(FAST_AFTER_MS, self, self.canvas.wake_fast)
+        self._wake_soon.start(FAST_AFTER_MS)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Over the names."""

@@ -35,7 +35,7 @@ BASE: dict[str, dict[Family, str]] = {
     },
     "dark": {
         "compute": "#5896ea", "communication": "#f59c36", "free": "#525b6a", "memory": "#6fd6ae",
-        "host": "#d3c6ff", "api": "#cc6fa9", "other": "#99905c",
+        "host": "#cbbdfd", "api": "#cc6fa9", "other": "#99905c",
     },
 }  # fmt: skip
 
@@ -107,7 +107,12 @@ def _dim_text(name: str) -> QColor:
 
 def shades_of(trace: Trace) -> NDArray[np.uint8]:
     """uint8 [names]: the shade of each. Takes 0.1 s for 10 MB of names."""
-    return trace.name_family * np.uint8(SHADES) + _hash(trace)
+    return family_shades(trace) + _hash(trace)
+
+
+def family_shades(trace: Trace) -> NDArray[np.uint8]:
+    """The first of the shades of each name's family."""
+    return np.asarray(trace.name_family) * np.uint8(SHADES)
 
 
 def dimmed(shades: NDArray[np.uint8], wanted: NDArray[np.bool_]) -> NDArray[np.uint8]:

@@ -5,25 +5,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-NEAR = 24  # so many slices are walked over one by one: cheaper than searching, where the processor must guess
-
-
-@numba.njit(cache=True, nogil=True)
-def _far(start, low, end, cut):
-    """The first behind `low` that does not begin before `cut`: in steps that double, then by halves."""
-    step = NEAR
-    high = low + step
-    while high < end and start[high] < cut:
-        low, step = high, step * 2
-        high = low + step
-    high, low = min(high, end), low + 1
-    while low < high:
-        middle = (low + high) >> 1
-        if start[middle] < cut:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+# Places are unsigned: numba asks of a signed one each time whether it counts from the end.
+PLACE, ONE, TWO = np.uint64, np.uint64(1), np.uint64(2)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -31,48 +14,57 @@ def lines(
     start, name, cover, row_begin, rows, offsets, base, rel, cuts, per_column, shades, colors, made,
     levels, faintest, seam,
 ):  # fmt: skip
-    """As `frame.lines`, step by step."""
+    """As `frame.lines`, in one pass over each row: what is far apart in memory is then waited for at the same time."""
     width = made.shape[1]
     scale = levels / per_column
-    last_begun = np.empty(width + 1, np.int64)
+    begun_before, picked = np.empty(width + 1, np.uint64), np.empty(width, np.uint64)
+    level_of = np.empty(width, np.int64)
     for k in range(len(rows)):
-        first, end = row_begin[rows[k]], row_begin[rows[k] + 1]
+        first, end = PLACE(row_begin[rows[k]]), PLACE(row_begin[rows[k] + 1])
         if first == end:
             continue
         offset = offsets[k]
         shift = base - offset
-        i = first + np.searchsorted(start[first:end], cuts[0] - offset)
-        last_begun[0] = i - 1
-        for x in range(1, width + 1):
-            cut = cuts[x] - offset
-            near = min(end, i + NEAR)
-            while i < near and start[i] < cut:
-                i += 1
-            if i == near and i < end and start[i] < cut:
-                i = _far(start, i, end, cut)
-            last_begun[x] = i - 1
-        has_seams = last_begun[width] - last_begun[0] < width
-        at = max(last_begun[0], first)
+        own = start[row_begin[rows[k]] : row_begin[rows[k] + 1]]
+        i = first + PLACE(np.searchsorted(own, cuts[0] - offset))
+        has_seams = first + PLACE(np.searchsorted(own, cuts[width] - offset)) - i < PLACE(width)
+        begun_before[0] = i
+        at = i - ONE if i > first else first
         before = cover[at]
-        length = cover[at + 1] - before
+        length = cover[at + ONE] - before if i > first else 0
         inside = min(max(rel[0] - (start[at] - shift), 0.0), float(length))
-        was_filled = False
         for x in range(width):
-            begun = last_begun[x + 1] - last_begun[x]
-            left = 0.0
-            if last_begun[x] >= first:
-                left = min(length - inside, per_column)
+            cut = cuts[x + 1] - offset
+            behind = i
+            if i < end and start[i] < cut:
+                low, step = i, ONE
+                high = i + ONE
+                while high < end and start[high] < cut:
+                    low, step = high, step * TWO
+                    high = low + step
+                high = min(high, end)
+                low += ONE
+                while low < high:
+                    middle = (low + high) >> ONE
+                    if start[middle] < cut:
+                        low = middle + ONE
+                    else:
+                        high = middle
+                behind = low
+            begun = behind - i
+            left = min(length - inside, per_column)
             next_at, next_before, next_length = at, before, length
             if begun > 0:
-                next_at = last_begun[x + 1]
+                next_at = behind - ONE
                 next_before = cover[next_at]
-                next_length = cover[next_at + 1] - next_before
+                next_length = cover[behind] - next_before
             next_inside = min(max(rel[x + 1] - (start[next_at] - shift), 0.0), float(next_length))
             busy = (next_before - before) + (next_inside - inside)
+            level = 0
             if busy > 0 or begun > 0:
                 rest = busy - left - next_inside
-                if begun > 2 and rest > left and rest > next_inside:
-                    pick = next_at - (begun >> 1)
+                if begun > TWO and rest > left and rest > next_inside:
+                    pick = next_at - (begun >> ONE)
                 elif begun > 0 and next_inside >= left:
                     pick = next_at
                 else:
@@ -80,10 +72,12 @@ def lines(
                 level = levels
                 if busy > 0:
                     level = min(max(int(busy * scale + 0.5), faintest), levels)
-                if has_seams and was_filled and begun == 1 and x < width - 3 and last_begun[x + 4] == last_begun[x + 1]:
-                    level = min(level, seam)
                 made[k, x] = colors[shades[name[pick]] + level]
-                was_filled = True
-            else:
-                was_filled = False
-            at, before, length, inside = next_at, next_before, next_length, next_inside
+                picked[x] = pick
+            begun_before[x + 1], level_of[x] = behind, level
+            i, at, before, length, inside = behind, next_at, next_before, next_length, next_inside
+        if has_seams:
+            for x in range(1, width - 3):
+                is_new = begun_before[x + 1] - begun_before[x] == ONE and begun_before[x + 4] == begun_before[x + 1]
+                if is_new and level_of[x - 1] > 0 and level_of[x] > seam:
+                    made[k, x] = colors[shades[name[picked[x]]] + seam]

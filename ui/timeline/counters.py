@@ -34,17 +34,21 @@ def area_of(trace: Trace, series: Series, edges: Edges, offset: int = 0) -> Area
     at = np.searchsorted(time, edges.cuts - offset)
     low = np.full(width, np.nan)
     carried = np.flatnonzero(at[:-1] > 0)
-    low[carried] = value[at[:-1][carried] - 1]
+    low[carried] = _finite(value[at[:-1][carried] - 1])
     high = low.copy()
     behind = np.flatnonzero(edges.cuts[:-1] - offset > trace.span)  # nothing is known of then
     low[behind] = high[behind] = np.nan
     new = np.flatnonzero(at[1:] > at[:-1])
     if len(new):
         first, last = int(at[0]), int(at[-1])
-        inside, begins = np.asarray(value[first:last]), at[:-1][new] - first
+        inside, begins = _finite(value[first:last]), at[:-1][new] - first
         low[new] = np.fmin(low[new], np.fmin.reduceat(inside, begins))
         high[new] = np.fmax(high[new], np.fmax.reduceat(inside, begins))
-    return Area(low=np.where(np.isfinite(low), low, np.nan), high=np.where(np.isfinite(high), high, np.nan))
+    return Area(low=low, high=high)
+
+
+def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def value_at(trace: Trace, series: Series, time: float, offset: int = 0) -> float | None:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from backends.timeline.query import fast as statistics
 from studio.places import cache_home
-from ui.timeline.frame import FAINTEST, LEVELS, SEAM, Columns, Edges
+from ui.timeline.frame import FAINTEST, LEVELS, NOTHING, SEAM, Columns, Edges, blank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,12 +44,14 @@ def load() -> Lines | None:
 
 
 def load_in_background(answer: Callable[[Lines], object]) -> None:
-    """Calls `answer` in a thread of its own, once it is ready; never where there is no numba."""
+    """Calls `answer` in a thread of its own, once it is ready; never where there is no numba. What counts statistics
+    follows in the same thread: two that compile at once would be in each other's way."""
 
     def wait() -> None:
         made = load()
         if made is not None:
             answer(made)
+            statistics.load()
 
     threading.Thread(target=wait, name="timeline-fast", daemon=True).start()
 
@@ -61,8 +64,9 @@ def _with(compiled: Any) -> Lines:
         edges: Edges,
         shades: NDArray[np.int32],
         colors: NDArray[np.uint32],
+        background: NDArray[np.uint32] = NOTHING,
     ) -> Pixels:
-        made = np.zeros((len(rows), len(edges.rel) - 1), np.uint32)
+        made = blank(len(rows), edges, background)
         compiled(
             columns.start, columns.name, columns.cover, columns.row_begin, rows, offsets,
             edges.base, edges.rel, edges.cuts, edges.per_column, shades, colors.ravel(), made, LEVELS, FAINTEST, SEAM,

@@ -6,26 +6,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from backends.timeline.trace import Trace
 
-    Lines = Callable[["Columns", NDArray[np.int64], NDArray[np.int64], "Edges", "Shades", "Colors"], "Pixels"]
     Shades = NDArray[np.int32]
     Colors = NDArray[np.uint32]
     Pixels = NDArray[np.uint32]
     Owners = dict[int, NDArray[np.int64]]
 
+    class Lines(Protocol):
+        """`lines`, or the same from numba."""
+
+        def __call__(
+            self,
+            columns: Columns,
+            rows: NDArray[np.int64],
+            offsets: NDArray[np.int64],
+            edges: Edges,
+            shades: Shades,
+            colors: Colors,
+            background: Pixels = ...,
+        ) -> Pixels: ...
+
+
 LEVELS = 64
-FAINTEST = 18  # of LEVELS: what covers a column ever so little is still seen
+FAINTEST = 24  # of LEVELS: what covers a column ever so little is still seen
 SEAM = 22  # the first column of a wide slice that follows upon another
+NOTHING = np.zeros(1, np.uint32)
 BATCH = 24  # rows whose arrays stay in the cache of a core together
 
 
@@ -80,17 +93,26 @@ def lines(
     edges: Edges,
     shades: Shades,
     colors: Colors,
+    background: NDArray[np.uint32] = NOTHING,
 ) -> Pixels:
-    """uint32 [rows, width], 0 where nothing is. `offsets`: ns by which each row is drawn later. `shades`: of
-    `shade_begins`. `colors` [shades, LEVELS + 1]: from nothing (0) over the background to the full colour.
+    """uint32 [rows, width], `background` ([1] or [width]) where nothing is. `offsets`: ns by which each row is drawn
+    later. `shades`: of `shade_begins`. `colors` [shades, LEVELS + 1]: from nothing (0) over the background to the full
+    colour.
 
     A column has the colour of the slice that covers most of it, by the share that is covered in all; the full colour
     where there are only slices without length."""
-    made = np.zeros((len(rows), len(edges.rel) - 1), np.uint32)
+    made = blank(len(rows), edges, background)
     filled = np.flatnonzero(columns.row_begin[rows] < columns.row_begin[rows + 1])
     for first in range(0, len(filled), BATCH):
         batch = filled[first : first + BATCH]
-        made[batch] = _batch(columns, rows[batch], offsets[batch], edges, shades, colors)
+        found = _batch(columns, rows[batch], offsets[batch], edges, shades, colors)
+        made[batch] = np.where(found, found, background)
+    return made
+
+
+def blank(rows: int, edges: Edges, background: NDArray[np.uint32]) -> Pixels:
+    made = np.empty((rows, len(edges.rel) - 1), np.uint32)
+    made[:] = background
     return made
 
 
@@ -204,17 +226,22 @@ def paint(
 ) -> Owners:
     """Fills `image` [height, width]. `background` [width]: what is seen where nothing is. For each band of several
     rows, by the place of its first in `placed`: the place of the one that is on top in each column."""
-    image[:] = background
     if not placed:
+        image[:] = background
         return {}
     rows = np.array([one.row for one in placed], np.int64)
     offsets = np.array([one.offset for one in placed], np.int64)
-    made = lines_of(columns, rows, offsets, edges, shades, colors)
-    owners = _lay_over(made, placed)
-    np.copyto(made, background, where=made == 0)
-    for line, one in zip(made, placed, strict=True):
+    is_over = any(one.is_over for one in placed)
+    made = lines_of(columns, rows, offsets, edges, shades, colors, NOTHING if is_over else background)
+    owners = _lay_over(made, placed) if is_over else {}
+    if is_over:
+        np.copyto(made, background, where=made == 0)
+    line = np.full(len(image), -1, np.int64)
+    for index, one in enumerate(placed):
         if not one.is_over:
-            image[max(0, one.top) : max(0, one.top + one.height)] = line
+            line[max(0, one.top) : max(0, one.top + one.height)] = index
+    np.take(made, line, axis=0, out=image, mode="clip")
+    image[line < 0] = background
     return owners
 
 

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPaintEvent, QWheelEvent
 
     from ui.timeline.bands import Band
+    from ui.timeline.painting import Placement
     from ui.timeline.state import ViewState
 
 WIDTH, NARROWEST, WIDEST = 200, 110, 460
 ICON, GAP, GRIP = 14, 6, 5
-LINE = 20
+LINE, LEAST_HEIGHT = 20, 11
 TIPS = {
     "fold": "timeline.view.fold", "unfold": "timeline.view.unfold", "pin": "timeline.view.pin",
     "unpin": "timeline.view.unpin", "hide": "timeline.view.hide",
@@ -74,6 +75,7 @@ class Gutter(QWidget):
                 band = state.bands[index]
                 if band.is_pinned == is_pinned:
                     self._band(painter, band, index, top)
+            self._names(painter, placement, is_pinned=is_pinned)
         painter.setClipping(False)
         if fixed:
             painter.fillRect(0, fixed - 3, self.width(), 2, theme.color("rim"))
@@ -82,12 +84,35 @@ class Gutter(QWidget):
     def _band(self, painter: QPainter, band: Band, index: int, top: int) -> None:
         if band.kind == "process":
             self._process(painter, band, index, top)
-        elif self._is_hovered(band):
+            return
+        if self._is_hovered(band):
             painter.fillRect(0, top, self.width(), band.height, theme.color("sunken"))
-        if band.kind != "process" and band.is_first and band.drawn >= 9:
-            self._lane(painter, band, top)
-        elif band.kind == "rows" and not band.is_first and band.drawn >= 3:
+        if not band.is_first and band.drawn >= 3:
             painter.fillRect(15, top, 1, band.height, theme.color("line"))
+
+    def _names(self, painter: QPainter, placement: Placement, *, is_pinned: bool) -> None:
+        """Each lane has its name where its first visible row is: it stays in view while a deep lane scrolls."""
+        seen = -1
+        for index in placement.index:
+            first, behind = self._state.bands.extent(index)
+            band = self._state.bands[first]
+            if first == seen or band.kind == "process" or band.is_pinned != is_pinned:
+                continue
+            seen = first
+            box = self._name_box(first, behind)
+            if box.height() >= LEAST_HEIGHT:
+                self._lane(painter, band, box)
+
+    def _name_box(self, first: int, behind: int) -> QRect:
+        """Where the name of the lane stands that has these bands."""
+        bands, state = self._state.bands, self._state
+        band = bands[first]
+        moved = 0 if band.is_pinned else state.scroll
+        edge = 0 if band.is_pinned else bands.pinned_height
+        top, bottom = int(bands.top[first]) - moved, int(bands.top[behind]) - moved - int(bands.gap[behind - 1])
+        height = min(bottom - top, max(LINE, min(band.drawn, LINE)))
+        top = min(max(top, edge), bottom - height)
+        return QRect(0, top, self.width(), height)
 
     def _is_hovered(self, band: Band) -> bool:
         if not 0 <= self._hovered < len(self._state.bands):
@@ -113,17 +138,16 @@ class Gutter(QWidget):
         meta = self._state.trace.meta
         one = meta.processes[process]
         name = one.name or t("timeline.view.process", pid=one.pid)
-        several = len({other.rank for other in meta.processes}) > 1
-        if one.rank is not None and several:
+        if one.rank is not None and self._state.has_ranks:
             return t("timeline.view.rank_process", rank=one.rank, name=name)
         return name
 
-    def _lane(self, painter: QPainter, band: Band, top: int) -> None:
+    def _lane(self, painter: QPainter, band: Band, box: QRect) -> None:
         state = self._state
         room = self.width() - 26
         actions = self.actions_of(band) if self._is_hovered(band) else ()
         room -= len(actions) * (ICON + GAP)
-        height = min(band.drawn, LINE)
+        top, height = box.top(), box.height()
         painter.setPen(theme.color("text"))
         name = t("timeline.view.merged") if state.is_merged(band) else state.track_name(band.track)
         used = self._text(painter, name, 20, top, height, room)
@@ -136,16 +160,19 @@ class Gutter(QWidget):
             series = state.series_of(band.track)
             self._text(painter, series.unit if series else "", 20, top + 17, LINE, room)
         if band.is_pinned:
-            painter.fillRect(3, top + 2, 3, max(2, band.drawn - 4), theme.color("accent"))
+            painter.fillRect(3, top + 2, 3, max(2, height - 4), theme.color("accent"))
         for number, action in enumerate(actions):
-            box = self._icon_box(number, top, height)
-            painter.drawPixmap(box.topLeft(), icons.pixmap(PICTURES[action], "dim", ICON))
+            painter.drawPixmap(
+                self._icon_box(number, top, height).topLeft(), icons.pixmap(PICTURES[action], "dim", ICON)
+            )
 
     def note_of(self, band: Band) -> str:
-        """Of a pinned lane, whose it is; of one that is drawn later, by how much."""
+        """Of one that is drawn later, by how much; of a pinned lane, whose it is; whether it holds Python stacks."""
         if band.offset_ns:
             return f"{'+' if band.offset_ns > 0 else '-'}{length_text(abs(band.offset_ns))}"
-        return self.process_text(band.process) if band.is_pinned else ""
+        if band.is_pinned:
+            return self.process_text(band.process)
+        return t("timeline.view.python") if self._state.is_python(band.track) else ""
 
     def _text(self, painter: QPainter, text: str, left: int, top: int, height: int, room: int) -> int:
         """Where it does not fit, its middle is left out: lanes often differ at the end."""
@@ -176,21 +203,14 @@ class Gutter(QWidget):
         bands = self._state.bands
         return bands.at(int(y) if y < bands.pinned_height else int(y) + self._state.scroll)
 
-    def _first_of(self, index: int) -> int:
-        """The band in which the name of a lane stands."""
-        bands = self._state.bands
-        while index > 0 and not bands.is_first[index]:
-            index -= 1
-        return index
-
     def action_at(self, place: QPointF) -> str:
         index = self.band_index_at(place.y())
         if index < 0 or self._state.bands[index].kind == "process":
             return ""
-        band = self._state.bands[self._first_of(index)]
-        top = band.top - (0 if band.is_pinned else self._state.scroll)
-        for number, action in enumerate(self.actions_of(band)):
-            if self._icon_box(number, top, min(band.drawn, LINE)).adjusted(-3, -3, 3, 3).contains(place.toPoint()):
+        first, behind = self._state.bands.extent(index)
+        box = self._name_box(first, behind)
+        for number, action in enumerate(self.actions_of(self._state.bands[first])):
+            if self._icon_box(number, box.top(), box.height()).adjusted(-3, -3, 3, 3).contains(place.toPoint()):
                 return action
         return ""
 

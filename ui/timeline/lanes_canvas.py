@@ -13,11 +13,12 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from backends.timeline.query.hit import slice_at
 from studio.texts import t
 from ui import theme
+from ui.asking import ask
 from ui.say import say
 from ui.timeline import fast
 from ui.timeline.counters import figure_text, value_at
 from ui.timeline.overlay import Flow, Overlay, flows_in_view, flows_of
-from ui.timeline.painting import Painting
+from ui.timeline.painting import Painting, Studied, study
 from ui.timeline.state import TimeRange
 from ui.timeline.times import length_text
 from ui.timeline.tip import Tip
@@ -34,6 +35,7 @@ REACH = 3  # px beside a slice that still hit it
 WHEEL = 1.2  # how much one notch zooms
 NOTCH = 120
 FAST_AFTER_MS = 1500
+STUDIED_AT_ONCE = 20_000  # names, or twenty times as many slices: more take longer than a frame
 
 
 class Canvas(QWidget):
@@ -81,14 +83,26 @@ class Canvas(QWidget):
         self.painting = None
         if self._state.trace is not None:
             self.painting = Painting(self._state.trace)
+            self._study(self.painting)
             if self._lines is not None:
                 self.painting.lines_of = self._lines
-        self.hovered = -1
-        self._tip.hide()
+        self.draw_again()
+
+    def _study(self, painting: Painting) -> None:
+        trace = painting.trace
+        if max(len(trace.name_family), len(trace.start) // 20) <= STUDIED_AT_ONCE:
+            painting.use(study(trace))
+        else:
+            ask(self, lambda: study(trace), lambda studied: self._use(painting, studied))
+
+    def _use(self, painting: Painting, studied: Studied) -> None:
+        painting.use(studied)
         self.draw_again()
 
     def draw_again(self) -> None:
         self._picture = self._all_flows = None
+        self.hovered = -1
+        self._tip.hide()
         self.update()
 
     def _follow_theme(self) -> None:
@@ -130,8 +144,8 @@ class Canvas(QWidget):
         return self._picture
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        picture = self.picture()  # first: Qt crashes where a painter outlives an error
         painter = QPainter(self)
-        picture = self.picture()
         if picture is None:
             painter.fillRect(self.rect(), theme.color("surface"))
         else:
@@ -141,7 +155,6 @@ class Canvas(QWidget):
 
     def draw_over(self, painter: QPainter) -> None:
         state, over = self._state, Overlay(painter, self._state, self.width(), self.height())
-        over.steps()
         over.marks()
         if state.flow_kinds:
             if self._all_flows is None:

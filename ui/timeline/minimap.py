@@ -124,7 +124,9 @@ class Minimap(QWidget):
             painter.drawImage(QRectF(left, TOP, right - left, HEIGHT - TOP - BOTTOM), self._image)
         self._draw_hits(painter, left, (right - left) / COLUMNS)
         for mark in self._state.marks:
-            painter.fillRect(QRectF(self.x_of(mark.begin), 0, 2, HEIGHT), theme.series_color(mark.color))
+            painter.fillRect(
+                QRectF(self.x_of(self._state.times_of_mark(mark)[0]), 0, 2, HEIGHT), theme.series_color(mark.color)
+            )
         chosen = self._state.selected_range
         if chosen is not None:
             width = max(1.0, self.x_of(chosen.end) - self.x_of(chosen.begin))

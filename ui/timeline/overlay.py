@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from backends.timeline.query.arrows import arrows_of, visible_arrows
 from ui import theme
+from ui.timeline.colors import mixed
 from ui.timeline.times import length_text
 
 if TYPE_CHECKING:
@@ -16,9 +18,13 @@ if TYPE_CHECKING:
 
     from ui.timeline.state import ViewState
 
-MOST_ARROWS = 300
+MOST_ARROWS = 160
 HEAD = 5
 NARROWEST = 3.0
+
+_T = np.linspace(0, 1, 17)[:, None]
+# Of a curve of Bezier, as a line through 17 places: Qt takes many times as long for the curve itself.
+SHARES = np.concatenate(((1 - _T) ** 3, 3 * (1 - _T) ** 2 * _T, 3 * (1 - _T) * _T**2, _T**3), axis=1)
 
 Flow = tuple[int, int, int, int]  # from row, from time, to row, to time
 
@@ -95,9 +101,8 @@ class Overlay:
         shade.setAlphaF(0.10)
         painter = self._painter
         painter.fillRect(QRectF(left, 0, right - left, self._height), shade)
-        painter.setPen(QPen(theme.color("text" if is_zoom else "accent"), 1))
         for x in (left, right):
-            painter.drawLine(QLineF(x, 0, x, self._height))
+            painter.fillRect(QRectF(round(x), 0, 1, self._height), theme.color("text" if is_zoom else "accent"))
         self._length(left, right, top, length_text(end - begin))
 
     def _length(self, left: float, right: float, top: float, text: str) -> None:
@@ -121,7 +126,7 @@ class Overlay:
     def marks(self) -> None:
         for mark in self._state.marks:
             color = theme.series_color(mark.color)
-            left, right = self.x(mark.begin), self.x(mark.end)
+            left, right = map(self.x, self._state.times_of_mark(mark))
             if right < 0 or left > self._width:
                 continue
             if right - left > 1:
@@ -132,22 +137,8 @@ class Overlay:
             for x in {left, right}:
                 self._painter.drawLine(QLineF(x, 0, x, self._height))
 
-    def steps(self) -> None:
-        """A line where each step begins."""
-        steps = self._state.trace.meta.steps if self._state.trace else ()
-        inside = [one for one in steps if self._state.begin < one.start < self._state.end]
-        if len(inside) > 80:
-            return
-        color = theme.color("edge")
-        color.setAlphaF(0.5)
-        self._painter.setPen(QPen(color, 1))
-        for one in inside:
-            x = int(self.x(one.start))
-            self._painter.drawLine(QLineF(x, 0, x, self._height))
-
     def flows(self, flows: Iterable[Flow], token: str, share: float) -> None:
-        color = theme.color(token)
-        color.setAlphaF(share)
+        color = mixed(theme.color(token), theme.color("surface"), share)  # a see-through pen is ten times as slow
         for flow in flows:
             self._flow(flow, color)
 
@@ -167,14 +158,12 @@ class Overlay:
         if begin is None or end is None or max(begin.x(), end.x()) < 0 or min(begin.x(), end.x()) > self._width:
             return
         bend = max(24.0, abs(end.x() - begin.x()) / 3)
-        path = QPainterPath(begin)
-        path.cubicTo(QPointF(begin.x() + bend, begin.y()), QPointF(end.x() - bend, end.y()), end - QPointF(HEAD, 0))
-        self._painter.setPen(QPen(color, 1))
-        self._painter.setBrush(Qt.BrushStyle.NoBrush)
-        self._painter.drawPath(path)
-        self._painter.setPen(Qt.PenStyle.NoPen)
+        x = SHARES @ (begin.x(), begin.x() + bend, end.x() - HEAD - bend, end.x() - HEAD)
+        y = SHARES @ (begin.y(), begin.y(), end.y(), end.y())
+        self._painter.setPen(color)
+        self._painter.drawPolyline([QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)])
         self._painter.setBrush(color)
         self._painter.drawPolygon(
             QPolygonF([end, end + QPointF(-HEAD - 2, -HEAD + 1), end + QPointF(-HEAD - 2, HEAD - 1)])
         )
-        self._painter.drawEllipse(begin, 2, 2)
+        self._painter.fillRect(QRectF(begin.x() - 1, begin.y() - 1, 3, 3), color)

@@ -13,7 +13,7 @@ from ui import theme
 from ui.timeline import colors
 from ui.timeline.counters import area_of, bounds_of, figure_text, paint_area
 from ui.timeline.frame import Edges, Placed, columns_of, edges_of, lines, paint, shade_begins
-from ui.timeline.labels import LOWEST, Labels, wide_slices
+from ui.timeline.labels import LEAST, LOWEST, Labels, longest_of, wide_slices
 from ui.timeline.times import ticks_of
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ui.timeline.frame import Lines, Owners, Pixels
     from ui.timeline.state import ViewState
 
+NARROWEST_STEP = 4  # px: the line of a narrower one would hide what is in it
+MOST_STEPS = 80
 GRID = 0.55  # how strong grid lines are
 
 
@@ -44,21 +46,40 @@ def placement_of(state: ViewState, height: int) -> Placement:
     return Placement(index=(*pinned, *moving), tops=tuple(tops))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Studied:
+    """Of a trace: the shade of each name, uint8; the longest slice of each row, int64."""
+
+    shades: NDArray[np.uint8]
+    longest: NDArray[np.int64]
+
+
+def study(trace: Trace) -> Studied:
+    return Studied(shades=colors.shades_of(trace), longest=longest_of(trace))
+
+
 class Painting:
-    """Of one trace. `lines_of` is replaced when numba is ready. Without `shades` the names wait for their colours."""
+    """Of one trace. `lines_of` is replaced when numba is ready. Until `use` all names of a family look alike: what it
+    brings takes longer than a frame where there is very much."""
 
     def __init__(self, trace: Trace, lines_of: Lines = lines) -> None:
         self.trace = trace
         self.columns = columns_of(trace)
         self.lines_of = lines_of
-        self.shades = colors.shades_of(trace)
-        self.shown_shades = self.shades
-        self._begins = shade_begins(self.shades)
+        self._bright: NDArray[np.bool_] | None = None
+        self._longest: NDArray[np.int64] | None = None
+        self.shades = colors.family_shades(trace)
+        self.highlight(None)
         self.labels = Labels(trace)
         self._pixels: Pixels = np.empty((0, 0), np.uint32)
 
+    def use(self, studied: Studied) -> None:
+        self.shades, self._longest = studied.shades, studied.longest
+        self.highlight(self._bright)
+
     def highlight(self, names: NDArray[np.bool_] | None) -> None:
         """Dims all but the slices of those names; None dims none."""
+        self._bright = names
         self.shown_shades = self.shades if names is None else colors.dimmed(self.shades, names)
         self._begins = shade_begins(self.shown_shades)
 
@@ -80,6 +101,7 @@ class Painting:
             self._pixels, background, placed, self.columns, edges, self._begins, table, self.lines_of
         )  # fmt: skip
         self._paint_counters(state, bands, placement.tops, edges, background)
+        self._paint_steps(state, width)
         image = QImage(self._pixels.data, width, height, width * 4, QImage.Format.Format_RGB32)
         self._draw(image, state, bands, placement.tops)
         self._draw_labels(image, placed, edges, owners)
@@ -115,6 +137,14 @@ class Painting:
             if last > first:
                 self._pixels[first:last] = part[first - top : last - top]
 
+    def _paint_steps(self, state: ViewState, width: int) -> None:
+        """A dotted line where each step begins, through the slices too."""
+        least = state.span / width * NARROWEST_STEP
+        inside = [one for one in state.steps if state.begin < one.start < state.end and one.end - one.start > least]
+        if len(inside) <= MOST_STEPS:
+            for one in inside:
+                self._pixels[::3, int((one.start - state.begin) / state.span * width)] = theme.color("edge").rgb()
+
     def _draw(
         self,
         image: QImage,
@@ -138,8 +168,13 @@ class Painting:
             painter.fillRect(0, fixed - 3, width, 2, theme.color("rim"))
         painter.end()
 
+    def _may_have(self, row: int, least: float) -> bool:
+        """Whether a row has slices of that length at all: else there is nothing to look for."""
+        return self._longest is None or self._longest[row] >= least
+
     def _draw_labels(self, image: QImage, placed: list[Placed], edges: Edges, owners: Owners) -> None:
-        high = [index for index, one in enumerate(placed) if one.height >= LOWEST]
+        least = edges.per_column * LEAST
+        high = [index for index, one in enumerate(placed) if one.height >= LOWEST and self._may_have(one.row, least)]
         if not high:
             return
         wide = wide_slices(self.columns, placed, high, edges, owners)
@@ -153,7 +188,7 @@ class Painting:
         elif band.kind == "counter" and (series := state.series_of(band.track)) is not None:
             painter.setPen(theme.color("dim"))
             painter.setFont(self.labels.font)
-            text = figure_text(bounds_of(series)[1], series.unit)
+            text = figure_text(series.high, series.unit) if np.isfinite(series.high) else series.unit
             wide = painter.fontMetrics().horizontalAdvance(text) + 6
             painter.fillRect(1, top + 1, wide, 15, theme.color("surface"))
             painter.drawText(QPointF(4, top + 13), text)

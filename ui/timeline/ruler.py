@@ -17,6 +17,7 @@ from ui.timeline.times import ticks_of
 if TYPE_CHECKING:
     from PySide6.QtGui import QMouseEvent, QPaintEvent, QWheelEvent
 
+    from backends.timeline.query.notes import Mark
     from ui.timeline.state import ViewState
 
 HEIGHT, STEPS = 42, 18
@@ -98,13 +99,9 @@ class Ruler(QWidget):
 
     def _steps(self, painter: QPainter) -> None:
         state = self._state
-        steps = state.trace.meta.steps if state.trace else ()
-        shown = [one for one in steps if one.end > state.begin and one.start < state.end]
-        seen: set[tuple[int, int]] = set()
+        shown = [one for one in state.steps if one.end > state.begin and one.start < state.end]
         for one in shown[:MOST_STEPS]:
-            if (one.number, one.start) not in seen:
-                seen.add((one.number, one.start))
-                self._step(painter, one.number, self.x_of(one.start), self.x_of(one.end))
+            self._step(painter, one.number, self.x_of(one.start), self.x_of(one.end))
 
     def _step(self, painter: QPainter, number: int, left: float, right: float) -> None:
         left, right = max(left, -2.0), min(right, self.width() + 2.0)
@@ -122,7 +119,7 @@ class Ruler(QWidget):
     def _marks(self, painter: QPainter) -> None:
         metrics = painter.fontMetrics()
         for mark in self._state.marks:
-            x = self.x_of(mark.begin)
+            x = self._x_of_mark(mark)
             if -200 < x < self.width():
                 color = theme.series_color(mark.color)
                 painter.setPen(Qt.PenStyle.NoPen)
@@ -147,8 +144,11 @@ class Ruler(QWidget):
         elif event.button() == Qt.MouseButton.LeftButton:
             self._pressed = self._time_at(x)
 
+    def _x_of_mark(self, mark: Mark) -> float:
+        return self.x_of(self._state.times_of_mark(mark)[0])
+
     def mark_at(self, x: float) -> int:
-        at = [number for number, mark in enumerate(self._state.marks) if -3 <= x - self.x_of(mark.begin) <= FLAG + 3]
+        at = [number for number, mark in enumerate(self._state.marks) if -3 <= x - self._x_of_mark(mark) <= FLAG + 3]
         return at[-1] if at else -1
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -164,8 +164,7 @@ class Ruler(QWidget):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         time = self._time_at(event.position().x())
-        steps = self._state.trace.meta.steps if self._state.trace else ()
-        for one in steps:
+        for one in self._state.steps:
             if one.start <= time < one.end:
                 self._state.fit(one.start, one.end)
                 return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QElapsedTimer, QObject, Signal
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from backends.timeline.trace import Series, Trace
+    from backends.timeline.query.notes import Mark
+    from backends.timeline.trace import Series, Step, Trace
 
 NARROWEST_NS = 10.0
 ROOM = 0.02  # beside the trace, as a share of it
@@ -52,6 +53,7 @@ class ViewState(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.trace: Trace | None = None
+        self.has_ranks = False  # several of them
         self.arrangement = Arrangement()
         self.bands: Bands = in_order([])
         self.begin, self.end = 0.0, 1000.0
@@ -62,7 +64,7 @@ class ViewState(QObject):
         self.hits: NDArray[np.int64] = np.empty(0, np.int64)
         self.hit = -1
         self.hit_names: NDArray[np.bool_] | None = None
-        self.marks: Sequence[Any] = ()
+        self.marks: tuple[Mark, ...] = ()
         self.flow_kinds: frozenset[int] = frozenset()
         self.time_mode = "relative"
         self._history: list[tuple[float, float, int]] = []
@@ -74,6 +76,9 @@ class ViewState(QObject):
         """Another trace, or the same one of which more is read: what is shown stays in place where it was moved."""
         before = self.trace
         self.trace = trace
+        if before is not None and before.root != trace.root:
+            self._forget()
+        self.has_ranks = len({process.rank for process in trace.meta.processes}) > 1
         self.arrangement.set_trace(trace)
         self.selected = self.baseline = -1
         self.hits, self.hit, self.hit_names = np.empty(0, np.int64), -1, None
@@ -86,10 +91,18 @@ class ViewState(QObject):
         self.bands = self.arrangement.bands()
         self.trace_changed.emit()
         self.bands_changed.emit()
+        self.scroll_changed.emit()
+        self.marks_changed.emit()
         self.range_changed.emit()
         self.slice_chosen.emit(-1)
         self.range_chosen.emit(self.selected_range)
         self.hits_changed.emit()
+
+    def _forget(self) -> None:
+        """What was chosen in one profile means nothing in another."""
+        self.arrangement.forget()
+        self.selected_range, self.marks, self.flow_kinds, self.scroll = None, (), frozenset(), 0
+        self.is_whole = True
 
     def _shift(self, by: int) -> None:
         """The origin moved."""
@@ -97,6 +110,13 @@ class ViewState(QObject):
         self._history = [(begin + by, end + by, scroll) for begin, end, scroll in self._history]
         if (one := self.selected_range) is not None:
             self.selected_range = TimeRange(begin=one.begin + by, end=one.end + by, lane=one.lane)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Of the first rank that has some: those of several would lie over each other."""
+        steps = self.trace.meta.steps if self.trace else ()
+        first = min((one.rank for one in steps if one.rank is not None), default=None)
+        return tuple(one for one in steps if one.rank == first)
 
     @property
     def whole(self) -> tuple[float, float]:
@@ -237,10 +257,14 @@ class ViewState(QObject):
             self.reveal(int(self.hits[self.hit]))
             self.hits_changed.emit()
 
-    def set_marks(self, marks: Sequence[Any]) -> None:
-        """Each has `begin`, `end` (ns since the origin), `text` and `color` (a number)."""
-        self.marks = marks
+    def set_marks(self, marks: Sequence[Mark]) -> None:
+        self.marks = tuple(marks)
         self.marks_changed.emit()
+
+    def times_of_mark(self, mark: Mark) -> tuple[int, int]:
+        """In ns since the origin: a mark counts as the source does."""
+        origin = self.trace.meta.origin_ns if self.trace else 0
+        return mark.begin - origin, mark.end - origin
 
     def set_flow_kinds(self, kinds: frozenset[int]) -> None:
         self.flow_kinds = kinds
@@ -277,6 +301,11 @@ class ViewState(QObject):
         assert self.trace is not None
         lane = self.trace.meta.lanes[track]
         return lane.name or lane.tid.removesuffix(PYTHON)
+
+    def is_python(self, track: int) -> bool:
+        """Whether a lane holds Python stacks only; the operators of the same thread are in another one."""
+        lanes = self.trace.meta.lanes if self.trace else ()
+        return track < len(lanes) and lanes[track].tid.endswith(PYTHON)
 
     def is_merged(self, band: Band) -> bool:
         """Whether a band shows several lanes over each other."""

@@ -102,8 +102,8 @@ def _relative(begin: float, end: float, step: int, zero: int) -> Ticks:
 
 
 def _unit_of(step: int, highest: int) -> tuple[int, str]:
-    """The largest in which the steps need one place behind the point at most, and the highest is not below 10."""
-    fitting = ((size, unit) for size, unit in UNITS if step * 10 % size == 0 and (step >= size or highest >= 10 * size))
+    """The largest in which the steps need one place behind the point at most, and the highest is not below 2."""
+    fitting = ((size, unit) for size, unit in UNITS if step * 10 % size == 0 and (step >= size or highest >= 2 * size))
     return next(fitting, UNITS[-1])
 
 
@@ -114,7 +114,7 @@ def _count(ns: int, size: int, unit: str, step: int, is_added: bool) -> str:
 
 
 def _absolute(origin: int, begin: float, end: float, step: int) -> Ticks:
-    first = -(-(origin + math.floor(begin)) // step)
+    first = -(-(origin + math.ceil(begin)) // step)
     last = (origin + math.floor(end)) // step
     clocks = [number * step for number in range(first, last + 1)]
     times = tuple(clock - origin for clock in clocks)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from backends.timeline.build.columns import sort_keys, take_columns, write_column
+from backends.timeline.build.columns import take_columns, write_column
 from backends.timeline.build.flows import write_arrows
-from backends.timeline.build.lanes import Order, order_of, shown
+from backends.timeline.build.lanes import PYTHON, Order, order_of, shown
 from backends.timeline.build.names import kind_of_lane, write_names
-from backends.timeline.build.rows import by_row, depths
+from backends.timeline.build.ordering import in_rows
+from backends.timeline.build.series import write_series
 from backends.timeline.build.times import EPOCH, span_of
-from backends.timeline.trace import FORMAT, META, Lane, Meta, Series, Source, Step
+from backends.timeline.trace import FORMAT, META, Lane, Meta, Source, Step
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,13 +65,14 @@ class _Assembling:
         samples = self._samples(samples)
         counts = len(slices[0]), len(instants[0]), len(ends[0])
         all_slices = _together(slices, instants)
+        del slices, instants
         origin, last = min(self.first, default=0), max(self.last, default=0)
         used_lanes = _used(len(gather.lanes), all_slices[0], ends[0])
         order = order_of(gather, used_lanes, _used(len(gather.series), samples[0]))
         for columns in (all_slices, ends, samples):
             columns[1] -= origin
         all_slices[2] -= origin
-        series = self._series(order, samples)
+        series = write_series(self.folder, gather, order, samples)
         flows, dangling = write_arrows(self.folder, order.lane_at[ends[0]], *ends[1:])
         ends.clear()
         lanes = self._slices(order, all_slices)
@@ -93,7 +95,7 @@ class _Assembling:
             flows=flows,
             flow_ends=counts[2],
             dangling=dangling,
-            counters=gather.counters + gather.counter_events - self.far_counters,
+            counters=gather.counter_events - self.far_counters,
             metadata=gather.metadata,
             set_aside=aside,
             partial=self.partial,
@@ -108,55 +110,37 @@ class _Assembling:
         if not fits.all():
             self.far += int(np.count_nonzero(~fits))
             columns = [column[fits] for column in columns]
-        if len(columns[0]):
-            self.first.append(int(columns[begin].min()))
-            self.last.append(int(columns[end].max()))
+        self._note(columns[begin], columns[end])
         return columns
 
     def _samples(self, columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
-        """An event may have several figures: those of one process and time are taken for one."""
-        far = np.flatnonzero(~self.span.holds(columns[1], columns[1]))
-        if not len(far):
-            return self._within(columns, 1, 1)
-        process = np.array([series.process for series in self.gather.series], I64)[columns[0][far]]
-        self.far_counters = len(np.unique(np.stack([process, columns[1][far]]), axis=1).T)
-        before = self.far
-        within = self._within(columns, 1, 1)
-        self.far = before + self.far_counters
-        return within
+        """Tables beside a trace hold longer than it does: they do not say where it begins and ends. Of what is far away
+        figures of one process and time are taken for one event."""
+        series = self.gather.series
+        fits = self.span.holds(columns[1], columns[1])
+        if not fits.all():
+            process = np.array([one.process for one in series], I64)[columns[0][~fits]]
+            self.far_counters = len(np.unique(np.stack([process, columns[1][~fits]]), axis=1).T)
+            self.far += self.far_counters
+            columns = [column[fits] for column in columns]
+        beside = np.array([self.gather.sources[one.source].kind == "table" for one in series], bool)
+        self._note(columns[1][~beside[columns[0]]])
+        if not self.first:
+            self._note(columns[1])
+        return columns
 
-    def _series(self, order: Order, samples: list[NDArray[Any]]) -> tuple[Series, ...]:
-        place = order.series_at[samples[0]]
-        by_time = np.argsort(sort_keys(place, samples[1])[0], kind="stable")
-        value = samples[2][by_time]
-        write_column(self.folder, "sample_time", samples[1][by_time])
-        write_column(self.folder, "sample_value", value)
-        samples.clear()
-        bounds = np.searchsorted(place[by_time], np.arange(len(order.series) + 1)).tolist()
-        return tuple(
-            self._one_series(order, number, begin, value[begin:end])
-            for number, begin, end in zip(order.series, bounds, bounds[1:], strict=False)
-        )
-
-    def _one_series(self, order: Order, number: int, begin: int, value: NDArray[np.float64]) -> Series:
-        series = self.gather.series[number]
-        known = value[np.isfinite(value)]
-        return Series(
-            process=order.process_at[series.process],
-            name=shown(series.name),
-            unit=shown(series.unit),
-            begin=begin,
-            end=begin + len(value),
-            low=float(known.min()) if len(known) else 0.0,
-            high=float(known.max()) if len(known) else 0.0,
-        )
+    def _note(self, *times: Numbers) -> None:
+        """Where what is shown begins and ends."""
+        if len(times[0]):
+            self.first.append(int(times[0].min()))
+            self.last.append(int(times[-1].max()))
 
     def _slices(self, order: Order, columns: list[NDArray[Any]]) -> tuple[Lane, ...]:
         lane, start, end, name, event = columns
         columns.clear()
         lane = order.lane_at[lane]
         name = write_names(self.folder, list(self.gather.names), lane, name, kind_of_lane(order))
-        by_start, rows, first_row, row = _rows(lane, start, end, len(order.lanes))
+        by_start, rows, first_row, row = in_rows(lane, start, end, len(order.lanes))
         counts = np.bincount(lane, minlength=len(order.lanes)).tolist()
         del lane
         start, end = start[by_start], end[by_start]
@@ -178,8 +162,9 @@ class _Assembling:
     def _lane(self, order: Order, number: int, first_row: int, rows: int, slices: int) -> Lane:
         lane = self.gather.lanes[number]
         return Lane(
-            process=order.process_at[lane.process], tid=shown(lane.tid), name=shown(lane.name),
-            kind=order.kinds[number], first_row=first_row, rows=rows, slices=slices, table=lane.table,
+            process=order.process_at[lane.process], tid=shown(lane.tid),
+            name=shown(lane.name or lane.tid.partition(PYTHON)[0]), kind=order.kinds[number],
+            first_row=first_row, rows=rows, slices=slices, table=lane.table,
         )  # fmt: skip
 
     def _steps(self, origin: int) -> tuple[Step, ...]:
@@ -218,40 +203,3 @@ def _used(count: int, *columns: NDArray[Any]) -> NDArray[np.bool_]:
     for column in columns:
         used[column] = True
     return used
-
-
-def _rows(
-    lane: NDArray[Any], start: Numbers, end: Numbers, lanes: int
-) -> tuple[Numbers, Numbers, Numbers, NDArray[Any]]:
-    """The order of the slices by row and start, the number of rows of each lane, its first one, and the rows in
-    that order."""
-    begin_key, end_key = sort_keys(lane, start, end)
-    order = _by_key(begin_key, end_key)
-    depth = depths(begin_key[order], end_key[order])
-    del begin_key, end_key
-    sorted_lane = lane[order]
-    rows = _deepest(sorted_lane, depth, lanes) + 1
-    first_row = np.cumsum(rows) - rows
-    row = first_row[sorted_lane] + depth
-    into_rows = by_row(row)
-    return order[into_rows], rows, first_row, row[into_rows]
-
-
-def _deepest(lane: NDArray[Any], depth: NDArray[np.int32], lanes: int) -> Numbers:
-    """Of each lane, 0 for one without slices."""
-    deepest = np.zeros(lanes, I64)
-    if len(lane):
-        first = np.flatnonzero(np.concatenate([[True], lane[1:] != lane[:-1]]))
-        deepest[lane[first]] = np.maximum.reduceat(depth, first)
-    return deepest
-
-
-def _by_key(begin: Numbers, end: Numbers) -> Numbers:
-    """Those that begin together: the longest first, then in the order of the file."""
-    order = np.argsort(begin, kind="stable")
-    sorted_begin = begin[order]
-    same = np.flatnonzero(sorted_begin[1:] == sorted_begin[:-1])
-    if len(same):
-        ties = np.union1d(same, same + 1)
-        order[ties] = order[ties][np.lexsort((-end[order[ties]], sorted_begin[ties]))]
-    return order

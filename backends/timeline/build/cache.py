@@ -107,7 +107,8 @@ def put(built: Path, key: str, root: Path) -> Entry:
             raise
     trace = open_trace(folder, root)
     check(trace)
-    tidy()
+    with suppress(OSError):  # what cannot be removed is no reason not to show this
+        tidy()
     return Entry(trace=trace, folder=folder, lease=lease)
 
 

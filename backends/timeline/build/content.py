@@ -20,8 +20,7 @@ BESIDE = ("-wal", "-journal")  # of a db: what was written to it and is not in i
 
 
 def key_of(sources: Iterable[Found], root: Path) -> str:
-    """Of all sources together: how they are called below `root`, their sizes, times and samples of their bytes. Raises
-    OSError."""
+    """Of all sources together: how they are called below `root`, their sizes, times and samples of their bytes."""
     total = blake2b(f"{FORMAT}".encode(), digest_size=16)
     for found in sources:
         name = os.fsencode(os.path.relpath(found.path, root))
@@ -30,6 +29,14 @@ def key_of(sources: Iterable[Found], root: Path) -> str:
 
 
 def _content(path: Path) -> bytes:
+    """Nothing where it cannot be read: whoever reads it says so."""
+    try:
+        return _state(path)
+    except OSError:
+        return b""
+
+
+def _state(path: Path) -> bytes:
     state = path.stat()
     said = f"{state.st_size} {state.st_mtime_ns}"
     for ending in BESIDE:

@@ -66,7 +66,7 @@ def _places(order: list[int], count: int) -> NDArray[np.int32]:
 
 
 def _process_key(process: GatheredProcess) -> tuple[bool, int, float, Natural, int]:
-    sort = float(place_of(process.name)) if _unsorted(process.sort) else float(process.sort or 0)
+    sort = place_of(process.name) if _unsorted(process.sort) else float(process.sort or 0)
     return process.rank is None, process.rank or 0, sort, natural(process.pid), process.source
 
 
@@ -95,8 +95,8 @@ def natural(text: str) -> Natural:
 
 def _process(process: GatheredProcess) -> Process:
     return Process(
-        source=process.source, pid=shown(process.pid), name=shown(process.name), label=shown(process.label),
-        rank=process.rank,
+        source=process.source, pid=shown(process.pid), name=shown(process.name or process.pid),
+        label=shown(process.label), rank=process.rank,
     )  # fmt: skip
 
 

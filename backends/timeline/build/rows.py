@@ -37,7 +37,7 @@ def _nested(begin: Numbers, end: Numbers, first: NDArray[np.bool_]) -> NDArray[n
     lasting = end > begin
     opened: Numbers = np.cumsum(lasting) - lasting
     depth = opened - np.searchsorted(np.sort(end[lasting]), begin, "right")
-    wrong = _clashes(begin, end, depth)
+    wrong = _misfits(end, depth)
     if len(wrong):
         stretch = np.flatnonzero(first)
         bounds = np.append(stretch, len(begin))
@@ -48,12 +48,17 @@ def _nested(begin: Numbers, end: Numbers, first: NDArray[np.bool_]) -> NDArray[n
     return depth.astype(np.int32)
 
 
-def _clashes(begin: Numbers, end: Numbers, depth: Numbers) -> Numbers:
-    """Slices that begin before the end of the one before them in the same row."""
+def _misfits(end: Numbers, depth: Numbers) -> Numbers:
+    """Slices that are not inside the last one before them that is one less deep: where there are none all nest."""
     order = by_row(depth)
-    same = depth[order[1:]] == depth[order[:-1]]
-    clashing: Numbers = order[1:][same & (begin[order[1:]] < end[order[:-1]])]
-    return clashing
+    key = depth[order]
+    inner = int(np.searchsorted(key, 1))
+    key *= len(end)
+    key += order
+    around = np.searchsorted(key, key[inner:] - len(end)) - 1
+    ends = end[order]
+    misfits: Numbers = order[inner:][ends[around] < ends[inner:]]
+    return misfits
 
 
 def by_row(row: NDArray[np.integer[Any]]) -> Numbers:

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+# What sqlite3 raises of a damaged file; names of columns are decoded strictly.
+BROKEN = (sqlite3.Error, UnicodeDecodeError, OverflowError)
 STEP = 4 << 20  # bytes between two reports
 
 # Old, new and Insight's spellings of one column; compared without case.
@@ -76,7 +78,7 @@ class Base:
         try:
             for row in self.connection.execute(line, tuple(values)):
                 found.append(row)  # noqa: PERF402  what came before the damage counts
-        except sqlite3.Error:
+        except BROKEN:
             self.lost += 1
         return found
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Reals = NDArray[np.float64]
 
 ABSENT = -(1 << 63)  # of whole numbers; a figure that is absent is NaN
-NULL, FLOAT, ONE, BLOB, TEXT = 0, 7, 9, 12, 13
+NULL, FLOAT, ZERO, ONE, BLOB, TEXT = 0, 7, 8, 9, 12, 13
 SIZES = np.array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0] + [(kind - BLOB) // 2 for kind in range(BLOB, 256)], np.int64)
 _ZEROS = 0x3030303030303030
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,30}\s*")
@@ -63,8 +63,10 @@ def only(kinds: Bytes) -> int:
 def integers(words: NDArray[Any], kinds: Bytes, end: Numbers) -> tuple[Numbers, Numbers]:
     """The stored whole numbers, of which `kinds` are the serial types and `end` the bytes behind them, and the places
     of all cells that hold something else."""
+    if (same := only(kinds)) in (ZERO, ONE):
+        return np.full(len(kinds), same - ZERO, np.int64), np.empty(0, np.int64)
     value: Numbers = words[end - 8].astype(np.int64)
-    if 1 <= (same := only(kinds)) < FLOAT:
+    if 1 <= same < FLOAT:
         shift = 64 - 8 * int(SIZES[same])
         return (value << shift) >> shift if shift else value, np.empty(0, np.int64)
     shifts = (64 - 8 * SIZES)[np.where(kinds > FLOAT, NULL, kinds)]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.timeline.db.cells import ABSENT
+from backends.timeline.db.columns import Rows
 from backends.timeline.db.host import Calls, calls, joined
 from backends.timeline.db.lookup import Lookup, coded, translated
 from backends.timeline.db.place import Places, shown
-from backends.timeline.db.rows import Rows, blocks, column_of
+from backends.timeline.db.rows import blocks, column_of
 from backends.timeline.db.slices import NO_TASK, add, set_aside, timed
 
 if TYPE_CHECKING:
@@ -36,12 +37,12 @@ class Groups:
     names: Names
 
     def __post_init__(self) -> None:
-        self._numbers: dict[tuple[int, int], int] = {}
+        self._numbers: dict[int, dict[int, int]] = {}
 
     def group(self, card: int, group: int) -> tuple[str, int]:
         """The pid of the card's communication, and the number of the group in it."""
-        others = sum(known[0] == card for known in self._numbers)
-        return self.places.device("Communication", card), self._numbers.setdefault((card, group), others)
+        numbers = self._numbers.setdefault(card, {})
+        return self.places.device("Communication", card), numbers.setdefault(group, len(numbers))
 
     def lane(self, card: int, group: int) -> int:
         pid, number = self.group(card, group)

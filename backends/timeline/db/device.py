@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.timeline.db.host import CONNECTED, Calls, calls, joined
+from backends.timeline.db.host import Calls, calls, joined
 from backends.timeline.db.lookup import Lookup, coded, paired
 from backends.timeline.db.place import Places, shown
 from backends.timeline.db.rows import blocks, column_of
 from backends.timeline.db.slices import add, timed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from backends.timeline.db.base import Base
+    from backends.timeline.db.columns import Rows
+    from backends.timeline.db.flows import Flow
     from backends.timeline.db.names import Names
-    from backends.timeline.db.rows import Rows
 
     Numbers = NDArray[np.int64]
 
@@ -34,11 +35,9 @@ COMPUTE = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class Tasks:
-    """`flows`: startNs and connectionId of the tasks that are no part of a communication. `parts`: the columns PART
-    of those that are. `compute`: startNs, endNs and deviceId of kernels. `devices`: all
-    cards that there are."""
+    """`parts`: the columns PART of the tasks that are parts of a communication. `compute`: startNs, endNs and deviceId
+    of kernels. `devices`: all cards that there are."""
 
-    flows: Calls
     parts: Calls
     compute: Calls
     devices: tuple[int, ...]
@@ -74,11 +73,11 @@ class _Kernels:
         return np.array([self.is_compute(number) for number in types.tolist()], bool)[codes]
 
 
-def read_tasks(base: Base, places: Places, names: Names, parts_of: Numbers) -> Tasks:
-    """`parts_of`: globalTaskId of all tasks of communications."""
+def read_tasks(base: Base, places: Places, names: Names, parts_of: Numbers, flows: Sequence[Flow]) -> Tasks:
+    """`parts_of`: globalTaskId of all tasks of communications: no flow ends at those, but at their communication."""
     kernels = _kernels(base, names, parts_of)
     wanted = ("startNs", "endNs", "deviceId", "connectionId", "globalTaskId", "taskType", "streamId")
-    flows, parts, compute = [], [], []
+    parts, compute = [], []
     devices: set[int] = set()
     for rows in blocks(base, "TASK", wanted):
         sound = timed(places.gather, rows)
@@ -88,15 +87,22 @@ def read_tasks(base: Base, places: Places, names: Names, parts_of: Numbers) -> T
         devices.update(coded(sound["deviceId"])[0].tolist())
         part = kernels.parts.find(sound["globalTaskId"]) >= 0
         kernel = kernels.kernels(sound, at) & ~part
-        flows.append(calls(lanes, sound, CONNECTED, ~part))
+        _end(flows, lanes, sound, ~part)
         parts.append(calls(lanes, sound, PART, part))
         compute.append(calls(lanes, sound, KERNEL, kernel))
     return Tasks(
-        flows=joined(flows, CONNECTED),
         parts=joined(parts, PART),
         compute=joined(compute, KERNEL),
         devices=tuple(sorted(devices)),
     )
+
+
+def _end(flows: Sequence[Flow], lanes: NDArray[np.int32], rows: Rows, mask: NDArray[np.bool_]) -> None:
+    start, connection = rows["startNs"], rows["connectionId"]
+    if not mask.all():
+        lanes, start, connection = lanes[mask], start[mask], connection[mask]
+    for flow in flows:
+        flow.to(lanes, start, connection)
 
 
 def _stream(places: Places, card: int, stream: int) -> int:

@@ -14,8 +14,6 @@ from backends.timeline.db.rows import column_of
 from backends.timeline.gather import BEGIN, END
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from backends.timeline.db.base import Base
@@ -25,36 +23,82 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 
-def add_flows(gather: Gather, source: Calls, target: Calls, kind: str) -> None:
-    """From the rows of `source` to all rows of `target` with the same connection; startNs and connectionId of both."""
-    _add(gather, kind, source, source["connectionId"], target, target["connectionId"])
+class Flow:
+    """Flows of one kind, from calls to all that have the same key. Nothing is added before it has both ends."""
+
+    def __init__(self, gather: Gather, kind: str, source: Calls, keys: Numbers) -> None:
+        known = keys != ABSENT
+        self._gather, self._kind = gather, kind
+        self._source = source if known.all() else source.where(known)
+        self._keys, self._place = coded(keys[known])
+        self._lookup = Lookup.of(self._keys)
+        self._used = np.zeros(len(self._keys), bool)
+        self._base = gather.next_key
+        gather.next_key += len(self._keys)
+
+    def to(self, lane: NDArray[np.int32], start: Numbers, keys: Numbers) -> None:
+        """Adds the ends at these times in these lanes."""
+        if not len(self._keys):
+            return
+        at = self._lookup.find(keys)
+        both = np.flatnonzero(at >= 0)
+        if len(both):
+            self._used[at[both]] = True
+            self._add(lane[both], start[both], at[both], END)
+
+    def close(self) -> None:
+        """Adds the begins, when all ends are known."""
+        begins = np.flatnonzero(self._used[self._place])
+        if len(begins):
+            source = self._source
+            self._add(source.lane[begins], source["startNs"][begins], self._place[begins], BEGIN)
+
+    def _add(self, lane: NDArray[np.int32], time: Numbers, place: Numbers, phase: int) -> None:
+        kinds = np.full(len(lane), self._gather.flow_kinds[self._kind], np.int32)
+        phases = np.full(len(lane), phase, np.uint8)
+        self._gather.ends.append((lane, time, place + self._base, kinds, phases))  # type: ignore[arg-type]
 
 
-def add_framework_flows(gather: Gather, base: Base, names: Names, calls: Calls, targets: Sequence[Calls]) -> None:
-    """Of PYTORCH_API, whose connections are lists in CONNECTION_IDS: to the card, between queues, to the backward."""
-    _, key, connection = column_of(base, "CONNECTION_IDS", "id", "connectionId")
-    for queue in (False, True):
-        own = calls.where(((calls["type"] == QUEUE) == queue) & (calls["connectionId"] != ABSENT))
-        at, ends = _listed(own, key, connection)
-        if queue:
-            taken = _begins(names, ends["name"], "Dequeue")
-            _add(gather, "async_task_queue", ends.where(~taken), at[~taken], ends.where(taken), at[taken])
-        else:
-            for target in targets:
-                _add(gather, "async_npu", ends, at, target, target["connectionId"])
-    _add_backward(gather, calls)
+def flows_to_cards(base: Base, gather: Gather, cann: Calls, marks: Calls, framework: Calls) -> tuple[Flow, ...]:
+    """Those that end at tasks and communications: from CANN, from marks, and from PyTorch, whose connections are lists
+    in CONNECTION_IDS."""
+    listed = framework.where(framework["type"] != QUEUE)
+    connection, ends = _listed(base, listed)
+    return (
+        Flow(gather, "HostToDevice", cann, cann["connectionId"]),
+        Flow(gather, "MsTx", marks, marks["connectionId"]),
+        Flow(gather, "async_npu", ends, connection),
+    )
 
 
-def _listed(calls: Calls, key: Numbers, connection: Numbers) -> tuple[Numbers, Calls]:
+def add_host_flows(base: Base, gather: Gather, names: Names, framework: Calls) -> None:
+    """From enqueue to dequeue, and from forward to backward."""
+    connection, ends = _listed(base, framework.where(framework["type"] == QUEUE))
+    taken = _begins(names, ends["name"], "Dequeue")
+    _join(gather, "async_task_queue", ends.where(~taken), connection[~taken], ends.where(taken), connection[taken])
+    known = framework.where(framework["sequenceNumber"] >= 0)
+    forward = known["fwdThreadId"] == 0
+    backward = (known["fwdThreadId"] != 0) & (known["fwdThreadId"] != ABSENT)
+    source, target = (_last(known.where(side)) for side in (forward, backward))
+    _join(gather, "fwdbwd", source, source["sequenceNumber"], target, target["sequenceNumber"])
+
+
+def _join(gather: Gather, kind: str, source: Calls, left: Numbers, target: Calls, right: Numbers) -> None:
+    flow = Flow(gather, kind, source, left)
+    flow.to(target.lane, target["startNs"], right)
+    flow.close()
+
+
+def _listed(base: Base, calls: Calls) -> tuple[Numbers, Calls]:
     """For each connection of each call: the connection, and the call."""
+    calls = calls.where(calls["connectionId"] != ABSENT)
+    _, key, connection = column_of(base, "CONNECTION_IDS", "id", "connectionId")
     order = np.argsort(key, kind="stable")
     first = np.searchsorted(key[order], calls["connectionId"], "left")
     count = np.searchsorted(key[order], calls["connectionId"], "right") - first
     call = np.repeat(np.arange(len(calls)), count)
     place = np.repeat(first - np.cumsum(count) + count, count) + np.arange(len(call))
-    return connection[order][place], Calls(
-        lane=calls.lane[call], columns={name: column[call] for name, column in calls.columns.items()}
-    )
+    return connection[order][place], calls.where(call)
 
 
 def _begins(names: Names, ids: Numbers, word: str) -> NDArray[np.bool_]:
@@ -62,40 +106,8 @@ def _begins(names: Names, ids: Numbers, word: str) -> NDArray[np.bool_]:
     return np.array([names.text(number).startswith(word) for number in known.tolist()], bool)[codes]
 
 
-def _add_backward(gather: Gather, calls: Calls) -> None:
-    """From the last forward call of a sequence number to its last backward call, as torch_npu draws it."""
-    known = calls.where(calls["sequenceNumber"] >= 0)
-    forward = known["fwdThreadId"] == 0
-    backward = (known["fwdThreadId"] != 0) & (known["fwdThreadId"] != ABSENT)
-    source, target = (_last(known.where(side)) for side in (forward, backward))
-    _add(gather, "fwdbwd", source, source["sequenceNumber"], target, target["sequenceNumber"])
-
-
 def _last(calls: Calls) -> Calls:
-    """The latest call of each sequence number."""
+    """The latest call of each sequence number, as torch_npu draws it."""
     order = np.lexsort((calls["startNs"], calls["sequenceNumber"]))
     number = calls["sequenceNumber"][order]
-    latest = order[np.append(number[1:] != number[:-1], True)] if len(order) else order
-    return Calls(lane=calls.lane[latest], columns={name: column[latest] for name, column in calls.columns.items()})
-
-
-def _add(gather: Gather, kind: str, source: Calls, left: Numbers, target: Calls, right: Numbers) -> None:
-    """Ends of the keys that both sides have."""
-    keys, place = coded(left)
-    at = Lookup.of(keys).find(right)
-    both = (at >= 0) & (right != ABSENT)
-    if not both.any():
-        return
-    used = np.zeros(len(keys), bool)
-    used[at[both]] = True
-    number, base = gather.flow_kinds[kind], gather.next_key
-    gather.next_key += len(keys)
-    begins = used[place]
-    _ends(gather, source.where(begins), base + place[begins], number, BEGIN)
-    _ends(gather, target.where(both), base + at[both], number, END)
-
-
-def _ends(gather: Gather, calls: Calls, keys: Numbers, kind: int, phase: int) -> None:
-    count = len(calls)
-    kinds, phases = np.full(count, kind, np.int32), np.full(count, phase, np.uint8)
-    gather.ends.append((calls.lane, calls["startNs"], keys, kinds, phases))  # type: ignore[arg-type]
+    return calls.where(order[np.append(number[1:] != number[:-1], True)] if len(order) else order)

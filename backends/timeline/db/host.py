@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.timeline.db.lookup import coded, translated
-from backends.timeline.db.rows import Rows, blocks
+from backends.timeline.db.rows import blocks
 from backends.timeline.db.slices import add, timed
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from backends.timeline.db.base import Base
+    from backends.timeline.db.columns import Rows
     from backends.timeline.db.names import Names
     from backends.timeline.db.place import Places
 
@@ -42,8 +43,9 @@ class Calls:
     def __len__(self) -> int:
         return len(self.lane)
 
-    def where(self, mask: NDArray[np.bool_]) -> Calls:
-        return Calls(lane=self.lane[mask], columns={name: column[mask] for name, column in self.columns.items()})
+    def where(self, some: NDArray[np.bool_] | Numbers) -> Calls:
+        """Those rows: a mask, or their places."""
+        return Calls(lane=self.lane[some], columns={name: column[some] for name, column in self.columns.items()})
 
 
 def calls(lane: NDArray[np.int32], rows: Rows, columns: Sequence[str], mask: NDArray[np.bool_] | None = None) -> Calls:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from backends.timeline.db.base import quoted
+from backends.timeline.db.base import BROKEN, quoted
 from backends.timeline.db.cells import ABSENT
 from backends.timeline.db.lookup import translated
 
@@ -50,6 +49,6 @@ def strings(base: Base, table: str = "STRING_IDS", column: str = "value") -> dic
         for number, text in base.connection.execute(line):
             if isinstance(number, int):
                 found[number] = text if isinstance(text, str) else "" if text is None else str(text)
-    except sqlite3.Error:
+    except BROKEN:
         base.lost += 1
     return found

@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backends.timeline.db.base import Base, tables_of
+from backends.timeline.db.base import BROKEN, Base, tables_of
 from studio.errors import StudioError, from_os
 from studio.places import cache_home
 
@@ -37,7 +37,7 @@ def opened(path: Path) -> Iterator[Base]:
             stack.callback(base.connection.close)
         except OSError as error:
             raise from_os(error, path) from error
-        except sqlite3.Error as error:
+        except BROKEN as error:
             raise StudioError("timeline.db.damaged", path=str(path), reason=str(error)) from error
         yield base
 

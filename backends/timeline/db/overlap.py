@@ -24,10 +24,23 @@ NAMES = ("Computing", "Communication", "Communication(Not Overlapped)", "Free")
 
 
 def add_overlap(places: Places, tasks: Tasks, operations: Calls) -> None:
-    cards, _ = coded(np.concatenate([tasks.compute["deviceId"], operations["deviceId"]]))
-    for card in cards.tolist():
-        for number, spans in enumerate(overlap(_of(tasks.compute, card), _of(operations, card))):
-            _add(places, card, number, spans)
+    compute, communication = _by_card(tasks.compute), _by_card(operations)
+    nothing = np.empty(0, np.int64), np.empty(0, np.int64)
+    for card in sorted(compute.keys() | communication.keys()):
+        spans = overlap(compute.get(card, nothing), communication.get(card, nothing))
+        for number, (start, end) in enumerate(spans):
+            _add(places, card, number, start, end)
+
+
+def _by_card(calls: Calls) -> dict[int, Spans]:
+    cards, codes = coded(calls["deviceId"])
+    start, end = calls["startNs"], calls["endNs"]
+    if len(cards) > 1:
+        order = np.argsort(codes, kind="stable")
+        start, end, codes = start[order], end[order], codes[order]
+    bounds = np.searchsorted(codes, np.arange(len(cards) + 1)).tolist()
+    parts = zip(cards.tolist(), bounds[:-1], bounds[1:], strict=True)
+    return {card: (start[begin:stop], end[begin:stop]) for card, begin, stop in parts}
 
 
 def overlap(compute: Spans, communication: Spans) -> tuple[Spans, Spans, Spans, Spans]:
@@ -62,17 +75,12 @@ def without(spans: Spans, others: Spans) -> Spans:
     return start, edges[np.searchsorted(edges, start, "right")]
 
 
-def _of(calls: Calls, card: int) -> Spans:
-    at = calls["deviceId"] == card
-    return (calls["startNs"], calls["endNs"]) if at.all() else (calls["startNs"][at], calls["endNs"][at])
-
-
-def _add(places: Places, card: int, number: int, spans: Spans) -> None:
-    start, end = spans
+def _add(places: Places, card: int, number: int, start: Numbers, end: Numbers) -> None:
     if not len(start):
         return
     name = NAMES[number]
     pid = places.device("Overlap Analysis", card)
     lane = places.lane(pid, str(number), name, COMPUTED, "overlap", number)
     ones = np.ones(len(start), np.int32)
-    places.gather.slices.append((ones * lane, start, end, ones * places.gather.names[name], np.arange(len(start))))
+    columns = (ones * lane, start, end, ones * places.gather.names[name], np.arange(len(start)))
+    places.gather.slices.append(columns)

@@ -125,12 +125,22 @@ def _records(base: Base, data: Bytes, leaves: Numbers) -> Records:
     # What claims to reach behind its page, or to be a row that its page is not for, is damaged.
     sound = (within >= 8) & (within <= base.usable - 4) & (size > 0)
     sound &= (rowid > leaves[leaf, 1]) & (rowid <= leaves[leaf, 2]) | (rowid == LOWEST)
+    sound &= _once(rowid)
     local = sound & (size <= base.usable - 35) & (end <= page + base.usable)
     if local.all():
         return Records(data=data, rowid=rowid, header=header, end=end, odd=rowid[:0])
     spread = sound & (size > base.usable - 35)  # payload that does not fit is continued on other pages
     base.damaged += int(len(local) - local.sum() - spread.sum())
     return Records(data=data, rowid=rowid[local], header=header[local], end=end[local], odd=rowid[spread])
+
+
+def _once(rowid: Numbers) -> NDArray[np.bool_]:
+    """All but repetitions, which only a damaged page has: it points at some of its records twice."""
+    if (rowid[1:] > rowid[:-1]).all():
+        return np.ones(len(rowid), bool)
+    once = np.zeros(len(rowid), bool)
+    once[np.unique(rowid, return_index=True)[1]] = True
+    return once
 
 
 def varints(data: Bytes, at: Numbers) -> tuple[Numbers, Numbers]:

@@ -6,11 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backends.timeline.db.communication import Groups, add_planes, read_operations, read_parts
-from backends.timeline.db.counters import LAYOUTS, read_counters
+from backends.timeline.db.counters import read_counters
 from backends.timeline.db.device import read_tasks
 from backends.timeline.db.facts import read_ranks, read_steps
-from backends.timeline.db.flows import add_flows, add_framework_flows
+from backends.timeline.db.flows import add_host_flows, flows_to_cards
 from backends.timeline.db.host import read_cann, read_collections, read_marks, read_pytorch, read_system
+from backends.timeline.db.layouts import LAYOUTS
 from backends.timeline.db.names import Names
 from backends.timeline.db.opening import opened
 from backends.timeline.db.overlap import add_overlap
@@ -56,17 +57,17 @@ def _read(base: Base, places: Places) -> None:
     gather, names = places.gather, Names(base, places.gather)
     read_ranks(base, places)
     read_steps(base, places)
+    cann, marks, framework = (read(base, places, names) for read in (read_cann, read_marks, read_pytorch))
+    read_collections(base, places)
+    read_system(base, places, names)
+    add_host_flows(base, gather, names, framework)
+    flows = flows_to_cards(base, gather, cann, marks, framework)
     groups, parts = Groups(places=places, names=names), read_parts(base)
-    tasks = read_tasks(base, places, names, parts["globalTaskId"])
+    tasks = read_tasks(base, places, names, parts["globalTaskId"], flows)
     operations = read_operations(base, places, names, groups, tasks)
     add_planes(places, names, groups, parts, tasks)
     add_overlap(places, tasks, operations)
-    cann, marks, calls = (read(base, places, names) for read in (read_cann, read_marks, read_pytorch))
-    read_collections(base, places)
-    read_system(base, places, names)
-    targets = (tasks.flows, operations)
-    for target in targets:
-        add_flows(gather, cann, target, "HostToDevice")
-        add_flows(gather, marks, target, "MsTx")
-    add_framework_flows(gather, base, names, calls, targets)
+    for flow in flows:
+        flow.to(operations.lane, operations["startNs"], operations["connectionId"])
+        flow.close()
     read_counters(base, places, names)

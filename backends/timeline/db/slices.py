@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from backends.timeline.db.rows import Rows
+    from backends.timeline.db.columns import Rows
     from backends.timeline.gather import Gather
 
     Numbers = NDArray[np.int64]

@@ -20,11 +20,11 @@ PATIENCE = 16  # moves per slice, until a window is sorted by comparing
 
 
 def tally(
-    low: Numbers, high: Numbers, begin: Numbers, end: Numbers, shift: Numbers, below: Numbers, below_high: Numbers,
+    low: Numbers, high: Numbers, begin: Numbers, end: Numbers, below: Numbers, below_high: Numbers,
     start: Numbers, stop: Numbers, name: NDArray[np.int32], seen: Numbers, table: Numbers,
 ) -> None:  # fmt: skip
     """Into `table` int64 [names, 6], in the order of `tally`. `below` to `below_high` - 1: the slices of the row below
-    that may cover something; none where it does not count. `seen`: see `covered.seen_before`, in the time shown."""
+    that may cover something; none where it does not count. `seen`: see `covered.seen_before`."""
     for row in range(len(low)):
         first = below[row]
         for i in range(low[row], high[row]):
@@ -38,7 +38,7 @@ def tally(
             figures = table[name[i]]
             figures[0] += 1
             figures[1] += b - a
-            figures[2] += b - min(max(seen[i] - shift[row], a), b)
+            figures[2] += b - min(max(seen[i], a), b)
             figures[3] += b - a - covered
             figures[4] = min(figures[4], b - a)
             figures[5] = max(figures[5], b - a)
@@ -54,29 +54,23 @@ def see(
     place = low.copy()
     bounds = np.empty(BUCKETS + 1, np.int32)
     size = 2 * BUCKETS
-    found, starts = np.empty(size, np.int64), np.empty(size, np.int64)
+    found, starts, row_of = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
     bucket_of, order = np.empty(size, np.int32), np.empty(size, np.int32)
     for window in range(len(edges) - 1):
         left, right = edges[window], edges[window + 1]
         count = 0
         for row in range(len(low)):
-            behind = place[row]
+            first, behind = place[row], place[row]
             while behind < high[row] and max(start[behind], begin[row]) + shift[row] < right:
                 behind += 1
-            count += behind - place[row]
-        if count > size:
-            size = 2 * count
-            found, starts = np.empty(size, np.int64), np.empty(size, np.int64)
-            bucket_of, order = np.empty(size, np.int32), np.empty(size, np.int32)
-        count = 0
-        for row in range(len(low)):
-            i = place[row]
-            while i < high[row] and max(start[i], begin[row]) + shift[row] < right:
-                found[count], starts[count] = i, max(start[i], begin[row]) + shift[row]
-                seen[i] = min(stop[i], end[row]) + shift[row]  # its end, until it is known what is covered
+            if count + behind - first > len(found):  # all anew, of twice the size
+                more = np.empty(2 * (count + behind - first) - len(found), np.int64)
+                found, starts, row_of = np.append(found, more), np.append(starts, more), np.append(row_of, more)
+                bucket_of, order = np.empty(len(found), np.int32), np.empty(len(found), np.int32)
+            for i in range(first, behind):
+                found[count], starts[count], row_of[count] = i, max(start[i], begin[row]) + shift[row], row
                 count += 1
-                i += 1
-            place[row] = i
+            place[row] = behind
         bounds[:] = 0
         scale = BUCKETS / float(right - left)
         for k in range(count):
@@ -98,7 +92,7 @@ def see(
         if moves > PATIENCE * count:
             order[:count] = np.argsort(starts[:count])
         for k in range(count):
-            i = found[order[k]]
-            covered, last = latest[name[i]], seen[i]
-            seen[i] = min(max(covered, starts[order[k]]), last)
+            i, moved = found[order[k]], shift[row_of[order[k]]]
+            covered, last = latest[name[i]], min(stop[i], end[row_of[order[k]]]) + moved
+            seen[i] = min(max(covered, starts[order[k]]), last) - moved
             latest[name[i]] = max(covered, last)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from backends.timeline.query.bounds import first_from
+from backends.timeline.query.span import window_edges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from backends.timeline.kinds import LaneKind
+    from backends.timeline.query.span import Span
     from backends.timeline.trace import Trace
 
     Numbers = NDArray[np.int64]
@@ -62,69 +65,94 @@ def under_all(trace: Trace) -> Numbers:
     return found
 
 
-def seen_before(start: Numbers, end: Numbers, name: NDArray[np.int32], names: int, borders: Numbers) -> Numbers:
-    """int64 [slices]: up to when earlier slices of the same name cover a slice, from `start` (not at all) to `end`. The
-    union of all slices of a name is therefore the sum of end - seen, and that of their parts in any range likewise.
-    Times are at least 0, and ascend between each two of `borders`."""
-    seen = np.empty(len(start), np.int64)
-    latest = np.zeros(names, np.int64)
-    span = int(end.max(initial=0)) + 1
-    longest = max(1, _LARGEST // span)
-    for order in in_order(start, borders):
-        for begin in range(0, len(order), longest):
-            _see(order[begin : begin + longest], start, end, name, latest, seen, span)
+def seen_before(trace: Trace, span: Span) -> Numbers:
+    """int64 [slices], filled for those of the range: up to when earlier slices of the same name cover a slice's part in
+    the range, from its start (not at all) to its end, in the time of its own row. The union of all parts of a name is
+    therefore the sum of end - seen; where the range is all of the trace, that of their parts in any range likewise."""
+    seen = np.empty(len(trace.start), np.int64)
+    latest = np.zeros(len(trace.name_family), np.int64)
+    edges = window_edges(trace.start, span, _CHUNK)
+    length = max(1, _last_end(trace, span) - int(edges[0]) + 1)
+    longest = max(1, min(2 * _CHUNK, _LARGEST // length))
+    for parts, in_order in _windows(trace, span, edges):
+        for begin in range(0, len(in_order), longest):
+            place = in_order[begin : begin + longest]
+            key = trace.name[parts.order[place]]
+            by_name = np.argsort(key.astype(np.uint16) if len(latest) <= 1 << 16 else key, kind="stable")
+            some = parts.only(place[by_name])
+            seen[some.order] = _see(some, key[by_name], latest, length) - some.shift
     return seen
 
 
-def in_order(start: Numbers, borders: Numbers) -> Iterator[Numbers]:
-    """All slices in order of their start, some thousands at once. Rows are in order already: cut into windows of time,
-    each is sorted by its digits, which is a third of the work of sorting all."""
-    edges = _edges(start)
-    if len(edges) * len(borders) > len(start):
-        order = np.argsort(start, kind="stable")
-        yield from (order[begin : begin + _CHUNK] for begin in range(0, len(order), _CHUNK))
-        return
-    low = borders[:-1]
+@dataclass(frozen=True, kw_only=True)
+class _Parts:
+    """Parts of slices in a range: `order`: of which; `start`, `end`: since the first of them, in the time shown;
+    `shift`: what was added to the time of their row, for all of them or for each."""
+
+    order: Numbers
+    start: Numbers
+    end: Numbers
+    shift: Numbers
+
+    def only(self, which: slice | Numbers) -> _Parts:
+        shift = self.shift[which] if self.shift.ndim else self.shift
+        return _Parts(order=self.order[which], start=self.start[which], end=self.end[which], shift=shift)
+
+
+def _last_end(trace: Trace, span: Span) -> int:
+    """In the time shown."""
+    there = span.low < span.high
+    ends = np.minimum(trace.end[span.high[there] - 1], span.end[there]) + span.shift[there]
+    return int(ends.max(initial=0))
+
+
+def _windows(trace: Trace, span: Span, edges: Numbers) -> Iterator[tuple[_Parts, Numbers]]:
+    """All parts, some thousands at once, and their places in order of their start. Rows are in order already: cut into
+    windows of time, each is sorted by its digits, which is half of the work of sorting all. A million rows are one."""
+    if len(edges) * len(span.rows) > len(trace.start):
+        edges = edges[[0, -1]]
+    low, first = span.low, int(edges[0])
     for left, right in pairwise(edges.tolist()):
-        high = first_from(start, low, borders[1:], right)
-        yield _by_digits(indexes(low, high), start, left, right - left)
+        high = first_from(trace.start, low, span.high, right - span.shift)
+        parts = _parts(trace, span, low, high, first)
+        yield parts, _by_digits(parts.start - (left - first), right - left)
         low = high
 
 
-def _edges(start: Numbers) -> Numbers:
-    """Times between which about _CHUNK slices start, from the first to behind the last."""
-    sample = np.sort(start[:: _CHUNK // 32])
-    ends = [int(start.min(initial=0)), int(start.max(initial=0)) + 1]
-    return np.unique(np.concatenate([ends, sample[32::32]]))
+def _parts(trace: Trace, span: Span, low: Numbers, high: Numbers, first: int) -> _Parts:
+    order = indexes(low, high)
+    if span.is_whole:
+        return _Parts(
+            order=order, start=trace.start[order] - first, end=trace.end[order] - first, shift=np.array(-first)
+        )
+    row = np.repeat(np.arange(len(low)), high - low)
+    shift = span.shift[row] - first
+    start, end = np.maximum(trace.start[order], span.begin[row]), np.minimum(trace.end[order], span.end[row])
+    return _Parts(order=order, start=start + shift, end=end + shift, shift=shift)
 
 
-def _by_digits(order: Numbers, start: Numbers, left: int, span: int) -> Numbers:
-    """numpy sorts numbers of 16 bits by counting, and stably: the lowest digits go first."""
-    since = start[order] - left
-    for shift in range(0, span.bit_length(), 16):
-        by_digit = np.argsort((since >> shift).astype(np.uint16), kind="stable")
-        order, since = order[by_digit], since[by_digit]
-    return order
+def _by_digits(since: Numbers, largest: int) -> Numbers:
+    """Places in ascending order. numpy sorts numbers of 16 bits by counting, and stably: the lowest digits go first."""
+    place = np.argsort(since.astype(np.uint16), kind="stable")
+    for shift in range(16, largest.bit_length(), 16):
+        place = place[np.argsort((since[place] >> shift).astype(np.uint16), kind="stable")]
+    return place
 
 
-def _see(
-    order: Numbers, start: Numbers, end: Numbers, name: NDArray[np.int32], latest: Numbers, seen: Numbers, span: int
-) -> None:
-    """A few slices in order of their start. `latest`: per name the last end so far, which is carried on. Where the name
-    changes, a running maximum begins anew, since each name lies a `span` higher than the one before."""
-    key = name[order]
-    by_name = np.argsort(key.astype(np.uint16) if len(latest) <= 1 << 16 else key, kind="stable")
-    order, key = order[by_name], key[by_name]
-    ends = end[order]
+def _see(parts: _Parts, key: NDArray[np.int32], latest: Numbers, length: int) -> Numbers:
+    """Parts by name, and by start within a name: up to when each is covered. `latest`: per name the last end so far,
+    which is carried on. Where the name changes, a running maximum begins anew, since each name lies a `length` higher
+    than the one before."""
     is_first = np.ones(len(key), bool)
     is_first[1:] = key[1:] != key[:-1]
-    lift = (np.cumsum(is_first) - 1) * span
+    lift = (np.cumsum(is_first) - 1) * length
     before = np.empty(len(key), np.int64)
-    before[1:] = ends[:-1]
+    before[1:] = parts.end[:-1]
     before[is_first] = latest[key[is_first]]
     before = np.maximum.accumulate(before + lift) - lift
-    seen[order] = np.clip(before, start[order], ends)
-    np.maximum.at(latest, key, ends)
+    np.maximum.at(latest, key, parts.end)
+    found: Numbers = np.clip(before, parts.start, parts.end)
+    return found
 
 
 def pieces(low: Numbers, high: Numbers, longest: int) -> Iterator[slice | Numbers]:

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from backends.timeline.db.one import row_of
-from backends.timeline.query.arrows import host_call_of
+from backends.timeline.query.arrows import BACKWARD, arrows_of, host_call_of
 from backends.timeline.query.covered import under
 from backends.timeline.query.hit import around, parents_of, slices_named
 from backends.timeline.query.stack import CALL_STACKS, StackFrame, stack_of
@@ -90,17 +90,34 @@ def details_of(trace: Trace, index: int, roots: Sequence[Path] = ()) -> Details:
 
 def _stack(trace: Trace, index: int, args: Mapping[str, Any], roots: Sequence[Path]) -> tuple[StackFrame, ...]:
     """Its own; else that of the nearest operator around it that has one, since only the outer ones were asked where
-    they are called; else the Python functions around it. A kernel has that of the call that started it."""
+    they are called; else the Python functions around it. A kernel has that of the call that started it, and a backward
+    operator, which no Python calls, that of its forward one."""
     own = trace.meta.lanes[trace.lane_of(index)].kind
     chain = () if own == "host" else host_call_of(trace, index)
     caller = chain[-1].other if chain else index
-    outwards = [caller, *reversed(parents_of(trace, caller))]
+    found = _stack_at(trace, caller, args if caller == index else {}, roots)
+    forward = -1 if found else _forward_of(trace, caller)
+    return _stack_at(trace, forward, {}, roots) if forward >= 0 else found
+
+
+def _stack_at(trace: Trace, index: int, args: Mapping[str, Any], roots: Sequence[Path]) -> tuple[StackFrame, ...]:
+    outwards = [index, *reversed(parents_of(trace, index))]
     for each in outwards[:MOST_ASKED]:
-        said = args if each == index else _arguments(_event(trace, each, _name(trace, each))[0])
+        said = args or _arguments(_event(trace, each, _name(trace, each))[0])
+        args = {}
         if any(said.get(key) for key in CALL_STACKS):
             return stack_of(said, (), roots)
-    functions = sorted({*outwards, *_functions_around(trace, caller)}, key=lambda i: -int(trace.start[i]))
+    functions = sorted({*outwards, *_functions_around(trace, index)}, key=lambda i: -int(trace.start[i]))
     return stack_of({}, [_name(trace, each) for each in functions], roots)
+
+
+def _forward_of(trace: Trace, index: int) -> int:
+    """The forward operator of a backward one or of what it calls; -1 for none."""
+    for each in (index, *reversed(parents_of(trace, index))):
+        for arrow in arrows_of(trace, each):
+            if arrow.incoming and arrow.kind == BACKWARD:
+                return arrow.other
+    return -1
 
 
 def _name(trace: Trace, index: int) -> str:

@@ -44,21 +44,18 @@ class Kernels:
         calls = rows_with_calls(trace)[span.rows]
         below, below_high = np.zeros((2, len(span.rows)), np.int64)
         below[calls], below_high[calls] = slices_in(trace, span.rows[calls] + 1, span.begin[calls], span.end[calls])
-        columns = trace.start, trace.end, trace.name, seen
-        self._tally(*map(_fixed, (*_pieces(span), below, below_high, *columns)), table)
+        columns = below, below_high, trace.start, trace.end, trace.name, seen
+        self._tally(*map(_fixed, (span.low, span.high, span.begin, span.end, *columns)), table)
         tally.merge(table.T)
 
     def seen_before(self, trace: Trace, span: Span) -> Numbers:
-        """As `covered.seen_before`, of the slices of a range alone and in the time shown; others are not filled."""
+        """As `covered.seen_before`."""
         seen = np.empty(len(trace.start), np.int64)
         edges = window_edges(trace.start, span, BUCKETS)
         latest = np.full(len(trace.name_family), edges[0], np.int64)
-        self._see(*map(_fixed, (*_pieces(span), trace.start, trace.end, trace.name, edges)), latest, seen)
+        pieces = span.low, span.high, span.begin, span.end, span.shift
+        self._see(*map(_fixed, (*pieces, trace.start, trace.end, trace.name, edges)), latest, seen)
         return seen
-
-
-def _pieces(span: Span) -> tuple[Numbers, ...]:
-    return span.low, span.high, span.begin, span.end, span.shift
 
 
 _kernels: list[Kernels] = []
@@ -99,7 +96,7 @@ def _try(kernels: Kernels) -> None:
     zero, one, name = np.zeros(1, np.int64), np.ones(1, np.int64), np.zeros(1, np.int32)
     pieces = tuple(map(_fixed, (zero, one, zero, one, zero)))
     columns = tuple(map(_fixed, (zero, one, name)))
-    kernels._tally(*pieces, _fixed(zero), _fixed(zero), *columns, _fixed(zero), np.zeros((1, 6), np.int64))
+    kernels._tally(*pieces, _fixed(zero), *columns, _fixed(zero), np.zeros((1, 6), np.int64))
     kernels._see(*pieces, *columns, _fixed(np.arange(2)), np.zeros(1, np.int64), np.zeros(1, np.int64))
 
 

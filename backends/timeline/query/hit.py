@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.timeline.query.bounds import all_rows, next_in_time, previous_in_time, rows_of_lane, slices_in
+from backends.timeline.query.covered import pieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from backends.timeline.trace import Trace
+
+_CHUNK = 1 << 18
 
 
 def slice_at(trace: Trace, row: int, time: int, reach: int = 0) -> int:
@@ -75,8 +78,13 @@ def slices_named(trace: Trace, name: int, begin: int, end: int, rows: Sequence[i
     """The slices of a name that lie in [begin, end), if only by a part, in order of their start."""
     chosen = all_rows(trace) if rows is None else np.array(rows, np.int64)
     low, high = slices_in(trace, chosen, begin, end)
-    pieces = [a + np.flatnonzero(trace.name[a:b] == name) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
-    found = np.concatenate([np.empty(0, np.int64), *pieces])
-    order = np.argsort(trace.start[found], kind="stable")
-    in_time: NDArray[np.int64] = found[order]
+    found = np.sort(
+        np.concatenate([np.empty(0, np.int64), *(_named(trace, name, at) for at in pieces(low, high, _CHUNK))])
+    )
+    in_time: NDArray[np.int64] = found[np.argsort(trace.start[found], kind="stable")]
     return in_time
+
+
+def _named(trace: Trace, name: int, at: slice | NDArray[np.int64]) -> NDArray[np.int64]:
+    matching = np.flatnonzero(trace.name[at] == name)
+    return matching + at.start if isinstance(at, slice) else at[matching]

@@ -41,7 +41,9 @@ def place_of_notes(trace: Trace) -> Path:
 
 
 def _run_around(root: Path) -> Path | None:
-    return next((folder for folder in root.absolute().parents if (folder / "run.json").is_file()), None)
+    return next(
+        (folder for folder in (root.absolute(), *root.absolute().parents) if (folder / "run.json").is_file()), None
+    )
 
 
 def _content(trace: Trace) -> str:

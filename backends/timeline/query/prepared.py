@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from backends.timeline.query.span import Span
     from backends.timeline.trace import Trace
 
     Numbers = NDArray[np.int64]
@@ -55,10 +56,13 @@ def _prepared(trace: Trace, name: str, make: Callable[[Trace], Numbers]) -> Numb
 
 
 def _seen(trace: Trace) -> Numbers:
+    return seen_in(trace, span_of(trace, -_FAR, _FAR))
+
+
+def seen_in(trace: Trace, span: Span) -> Numbers:
+    """`covered.seen_before`, by numba where it is loaded."""
     kernels = fast.loaded()
-    if kernels:
-        return kernels.seen_before(trace, span_of(trace, -_FAR, _FAR))
-    return seen_before(trace.start, trace.end, trace.name, len(trace.name_family), trace.row_begin)
+    return (kernels.seen_before if kernels else seen_before)(trace, span)
 
 
 def _kept(trace: Trace, name: str, make: Callable[[], Numbers]) -> Numbers:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.timeline.query.bounds import next_in_time, previous_in_time
+from backends.timeline.query.bounds import all_rows, next_in_time, previous_in_time
+from backends.timeline.query.covered import pieces
 from backends.timeline.query.names import names_matching, names_with
 from studio.errors import StudioError
 
@@ -44,8 +45,11 @@ def search(
         names = none if not text else (names_matching if regex else names_with)(trace, text, case=case)
     except StudioError as error:
         return _hits(trace, text, none, np.empty(0, np.int64), error)
-    pieces = [_matching(trace, names, a, b) for a, b in _pieces(trace, rows)] if names.any() else []
-    return _hits(trace, text, names, np.concatenate([np.empty(0, np.int64), *pieces]))
+    parts = [_matching(trace, names, at) for at in _pieces(trace, rows)] if names.any() else []
+    found = np.concatenate([np.empty(0, np.int64), *parts])
+    if (found[1:] < found[:-1]).any():  # short rows come behind the long ones
+        found.sort()
+    return _hits(trace, text, names, found)
 
 
 def _hits(
@@ -55,22 +59,14 @@ def _hits(
     return Hits(text=text, indexes=indexes, names=names, row_begin=row_begin, problem=problem)
 
 
-def _matching(trace: Trace, names: NDArray[np.bool_], begin: int, end: int) -> NDArray[np.int64]:
-    return np.flatnonzero(names[trace.name[begin:end]]) + begin
+def _matching(trace: Trace, names: NDArray[np.bool_], at: slice | NDArray[np.int64]) -> NDArray[np.int64]:
+    found = np.flatnonzero(names[trace.name[at]])
+    return found + at.start if isinstance(at, slice) else at[found]
 
 
-def _pieces(trace: Trace, rows: Sequence[int] | None) -> Iterator[tuple[int, int]]:
-    for first, behind in [(0, len(trace.name))] if rows is None else _joined(trace, sorted(set(rows))):
-        for begin in range(first, behind, _CHUNK):
-            yield begin, min(behind, begin + _CHUNK)
-
-
-def _joined(trace: Trace, rows: Sequence[int]) -> list[tuple[int, int]]:
-    """Rows that lie side by side are one piece: there may be a million of them."""
-    numbers = np.array(rows, np.int64)
-    breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
-    groups = np.split(numbers, breaks) if len(numbers) else []
-    return [(int(trace.row_begin[one[0]]), int(trace.row_begin[one[-1] + 1])) for one in groups]
+def _pieces(trace: Trace, rows: Sequence[int] | None) -> Iterator[slice | NDArray[np.int64]]:
+    chosen = all_rows(trace) if rows is None else np.unique(np.array(rows, np.int64))
+    return pieces(trace.row_begin[chosen], trace.row_begin[chosen + 1], _CHUNK)
 
 
 def in_time(trace: Trace, hits: Hits) -> NDArray[np.int64]:

@@ -25,7 +25,8 @@ _FAR = 1 << 62
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Span:
     """int64 [rows] each. Of each row the slices low to high - 1 lie in [begin, end), if only by a part; both as the row
-    counts time. `shift`: by how much later it is shown. `is_all`: it is all rows, as they were."""
+    counts time. `shift`: by how much later it is shown. `is_all`: it is all rows, as they were; `is_whole`: no slice is
+    cut and no row is shifted."""
 
     rows: Numbers
     shift: Numbers
@@ -34,6 +35,7 @@ class Span:
     low: Numbers
     high: Numbers
     is_all: bool
+    is_whole: bool
 
     @property
     def count(self) -> int:
@@ -50,8 +52,19 @@ def span_of(
         of_lane[lane] = offset
     shift = of_lane[trace.row_lane[chosen]]
     low, high = slices_in(trace, chosen, begin - shift, end - shift)
-    is_all = len(chosen) == len(trace.row_lane) and not shift.any()
-    return Span(rows=chosen, shift=shift, begin=begin - shift, end=end - shift, low=low, high=high, is_all=is_all)
+    begins, ends = begin - shift, end - shift
+    there = low < high
+    is_cut = (trace.start[low[there]] < begins[there]) | (trace.end[high[there] - 1] > ends[there])
+    return Span(
+        rows=chosen,
+        shift=shift,
+        begin=begins,
+        end=ends,
+        low=low,
+        high=high,
+        is_all=len(chosen) == len(trace.row_lane) and not shift.any(),
+        is_whole=not (shift.any() or is_cut.any()),
+    )
 
 
 def window_edges(start: Numbers, span: Span, size: int) -> Numbers:
@@ -66,7 +79,8 @@ def window_edges(start: Numbers, span: Span, size: int) -> Numbers:
     last = _shown(start, span, there, span.high[there] - 1).max(initial=-_FAR)
     if first > last:
         return np.array([0, 1])
-    return np.unique(np.concatenate([[first], sample[_SAMPLES - 1 :: _SAMPLES], [last + 1]]))
+    edges: Numbers = np.unique(np.concatenate([[first], sample[_SAMPLES - 1 :: _SAMPLES], [last + 1]]))
+    return edges
 
 
 def _shown(start: Numbers, span: Span, row: Numbers, index: Numbers) -> Numbers:

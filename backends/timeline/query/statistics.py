@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.timeline.query import fast
-from backends.timeline.query.covered import indexes, pieces, seen_before, under
-from backends.timeline.query.prepared import inner_of, is_prepared, seen_of
+from backends.timeline.query.covered import indexes, pieces, under
+from backends.timeline.query.prepared import inner_of, is_prepared, seen_in, seen_of
 from backends.timeline.query.span import Span, span_of
 from backends.timeline.query.tally import COUNT, TOTAL, Tally
 
@@ -63,17 +63,18 @@ def range_statistics(
     tally = Tally(len(trace.name_family))
     kernels = fast.loaded()
     by_prepared = span.is_all and (is_prepared(trace) or span.count >= _FEW)
+    seen = seen_of(trace) if by_prepared else seen_in(trace, span)
     if kernels:
-        kernels.tally(trace, span, seen_of(trace) if by_prepared else kernels.seen_before(trace, span), tally)
+        kernels.tally(trace, span, seen, tally)
     else:
-        (_add_prepared if by_prepared else _add_sorted)(trace, _parts(trace, span), tally)
+        _add(trace, _parts(trace, span), seen, tally)
     return _statistics(begin, end, tally)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Parts:
-    """Those slices of a range that lie in it whole are low to high - 1 of each row; `cut` are the others, at most two in
-    a row, in order of their start in the time shown, `cut_row` their places among the rows."""
+    """Those slices of a range that lie in it whole are low to high - 1 of each row; `cut` are the others, at most two
+    in a row, `cut_row` their places among the rows."""
 
     span: Span
     low: Numbers
@@ -91,12 +92,11 @@ def _parts(trace: Trace, span: Span) -> _Parts:
     low[some] += before
     high[some] -= behind
     cut, cut_row = np.concatenate([first[before], last[behind]]), np.concatenate([some[before], some[behind]])
-    order = np.argsort(np.maximum(trace.start[cut], span.begin[cut_row]) + span.shift[cut_row], kind="stable")
-    return _Parts(span=span, low=low, high=high, cut=cut[order], cut_row=cut_row[order])
+    return _Parts(span=span, low=low, high=high, cut=cut, cut_row=cut_row)
 
 
-def _add_prepared(trace: Trace, parts: _Parts, tally: Tally) -> None:
-    seen, inner = seen_of(trace), inner_of(trace)
+def _add(trace: Trace, parts: _Parts, seen: Numbers, tally: Tally) -> None:
+    inner = _inner(trace, parts)
     for at in pieces(parts.low, parts.high, _CHUNK):
         end = trace.end[at]
         length = end - trace.start[at]
@@ -113,29 +113,15 @@ def _cut(trace: Trace, parts: _Parts) -> tuple[Numbers, Numbers]:
     return np.maximum(trace.start[parts.cut], begin), np.minimum(trace.end[parts.cut], end)
 
 
-def _add_sorted(trace: Trace, parts: _Parts, tally: Tally) -> None:
-    """Of some rows, or moved against each other: what covers what is found anew, for this range alone."""
+def _inner(trace: Trace, parts: _Parts) -> Numbers:
+    """int64 [slices]: what the rows below cover of those that lie in the range whole; of others it says nothing."""
+    if int((parts.high - parts.low).sum()) >= _FEW:
+        return inner_of(trace)
+    inner = np.zeros(len(trace.start), np.int64)
     whole = indexes(parts.low, parts.high)
-    place = np.concatenate([np.repeat(np.arange(len(parts.low)), parts.high - parts.low), parts.cut_row])
-    cut_start, cut_end = _cut(trace, parts)
-    start, end = np.concatenate([trace.start[whole], cut_start]), np.concatenate([trace.end[whole], cut_end])
-    covered = _inner(trace, parts, whole, place, start, end)
-    name = np.concatenate([trace.name[whole], trace.name[parts.cut]])
-    moved = parts.span.shift[place]
-    moved -= int((start + moved).min(initial=0))
-    borders = np.concatenate([[0], np.cumsum(parts.high - parts.low), [len(start)]])
-    seen = seen_before(start + moved, end + moved, name, len(trace.name_family), borders)
-    length = end - start
-    tally.add(name, length, end + moved - seen, length - covered)
-
-
-def _inner(trace: Trace, parts: _Parts, whole: Numbers, place: Numbers, start: Numbers, end: Numbers) -> Numbers:
-    """What the rows below cover of all parts, the whole ones first."""
-    rows = parts.span.rows[place]
-    if len(whole) < _FEW:
-        return under(trace, rows, start, end)
-    behind = slice(len(whole), None)
-    return np.concatenate([inner_of(trace)[whole], under(trace, rows[behind], start[behind], end[behind])])
+    rows = np.repeat(parts.span.rows, parts.high - parts.low)
+    inner[whole] = under(trace, rows, trace.start[whole], trace.end[whole])
+    return inner
 
 
 def _statistics(begin: int, end: int, tally: Tally) -> Statistics:

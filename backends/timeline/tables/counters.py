@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     Columns = Sequence[Sequence[str]]
 
+MOST = 2000  # components of a file, about 60 in real ones
 SORT = 24.0  # below Overlap Analysis (23)
 
 
@@ -104,9 +105,10 @@ class _Reader:
 
     def _take(self, columns: Columns, time: int, figures: list[tuple[int, str]]) -> None:
         times = times_of(columns[time], self.layout.digits)
-        self._set_aside(int((times == 0).sum()))
         owners = zip(self._column(columns, "Device Type"), self._column(columns, "Component"), strict=True)
         owner = np.fromiter(map(self.owners.__getitem__, owners), np.int32)
+        times[owner >= MOST] = 0
+        self._set_aside(int((times == 0).sum()))
         for at, name in figures:
             self._add(columns[at], times, owner, name)
 

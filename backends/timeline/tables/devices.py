@@ -55,7 +55,7 @@ def devices(trace: Trace) -> tuple[Device, ...]:
 def _device(trace: Trace, rank: int | None, label: str, lanes: Sequence[int]) -> Device:
     rows = {trace.meta.lanes[number].name: number for number in lanes if trace.meta.lanes[number].kind == "overlap"}
     said = bool(rows.keys() & {COMPUTING, COMMUNICATION})
-    works = _works(trace, label)
+    works = _works(trace, label, lanes)
     if said:
         computing, communication = (_lane(trace, rows.get(name)) for name in (COMPUTING, COMMUNICATION))
     else:
@@ -82,7 +82,7 @@ def _lane(trace: Trace, number: int | None) -> Pieces:
     return union(trace.start[where], trace.end[where])
 
 
-def _works(trace: Trace, label: str) -> NDArray[np.bool_]:
+def _works(trace: Trace, label: str, lanes: Sequence[int]) -> NDArray[np.bool_]:
     """Of each name, whether it stands for work on a device. Kineto shows waiting on streams, too, and repeats there the
     annotations of the host, around the kernels that they cover."""
     works = np.ones(len(trace.name_family), np.bool_)
@@ -90,8 +90,21 @@ def _works(trace: Trace, label: str) -> NDArray[np.bool_]:
         for number, lane in enumerate(trace.meta.lanes):
             if lane.kind == "host":
                 works[trace.name[slices_of(trace, number)]] = False
+        for lane in (trace.meta.lanes[number] for number in lanes):
+            for row in range(lane.first_row, lane.first_row + lane.rows - 1):
+                works[_around(trace, row)] = False
         works &= ~np.array([_WAITING.match(text) is not None for text in trace.name_texts], np.bool_)
     return works
+
+
+def _around(trace: Trace, row: int) -> NDArray[np.int32]:
+    """The names in a row that have two or more slices of the next row in them: kernels of a stream have none."""
+    begin, middle, end = (int(trace.row_begin[row + one]) for one in range(3))
+    parent = np.searchsorted(trace.start[begin:middle], trace.start[middle:end], "right") - 1
+    inside = (parent >= 0) & (trace.end[middle:end] <= trace.end[begin + np.maximum(parent, 0)])
+    held = np.bincount(parent[inside], minlength=middle - begin)
+    found: NDArray[np.int32] = trace.name[begin:middle][held > 1]
+    return found
 
 
 def _communication(trace: Trace, lanes: Sequence[int], works: NDArray[np.bool_]) -> Pieces:

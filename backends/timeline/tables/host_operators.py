@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.timeline.query.prepared import prepared
+from backends.timeline.query.prepared import inner_of
 from backends.timeline.tables.devices import slices_of
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def host_operators(trace: Trace, most: int = MOST) -> tuple[HostOperator, ...]:
     """Those with the most time of their own, as the statistics of a range count it."""
     names = len(trace.name_family)
     count, whole, own = (np.zeros(names, np.int64) for _ in range(3))
-    inner = prepared(trace).inner
+    inner = inner_of(trace)
     for number, lane in enumerate(trace.meta.lanes):
         if lane.kind == "host" and trace.meta.processes[lane.process].name not in _NO_PROCESS:
             where = slices_of(trace, number)

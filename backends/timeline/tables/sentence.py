@@ -44,4 +44,4 @@ def time_text(ns: int) -> str:
 
 def share_text(share: float) -> str:
     percent = 100 * share
-    return f"{percent:.1f} %" if 0 < percent < 9.95 else f"{percent:.0f} %"
+    return f"{percent:.1f} %" if 0.05 <= percent < 9.95 else f"{percent:.0f} %"

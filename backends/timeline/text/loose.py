@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal
 
 # Keys that begin an event in what torch, torch_npu, MindSpore and msprof write; what arguments hold begins otherwise.
@@ -15,9 +16,10 @@ _BETWEEN = re.compile(r"[\s,]*")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
 _LONGEST_NUMBER = 19
 _PARTIAL = 8  # characters of a literal or an escape of which only the beginning is there
-_TRIES = 50
+_NEAR, _FAR = 8, 50
 _AFTER = 1 << 16
 _ENOUGH = 1 << 20
+_COSTLY = 1 << 13  # an error of the json module counts all lines before it
 
 Decode = Callable[[str, int], tuple[Any, int]]
 State = Literal["more", "closed"]
@@ -68,6 +70,18 @@ def read_loosely(text: str, last: bool, patience: Patience, decode: Decode = _de
             return found
         found.items.append(item)
         found.end = end
+        if item is BAD and end > _COSTLY:
+            return found
+
+
+def every_item(text: str, decode: Decode = _decode) -> list[Any]:
+    """Of a text that holds whole items only."""
+    items: list[Any] = []
+    patience = Patience()
+    while (found := read_loosely(text, True, patience, decode)).items:
+        items += found.items
+        text = text[found.end :]
+    return items
 
 
 def _between(text: str, at: int) -> int:
@@ -82,7 +96,7 @@ def _item(text: str, at: int, last: bool, patience: Patience, decode: Decode) ->
     except json.JSONDecodeError as error:
         if not _is_cut_off(error, text):
             return BAD, _end_of_bad(text, at, error.pos, last, patience)
-        return BAD, _next_event(text, at) if last else 0
+        return BAD, _next_event(text, at, _FAR) if last else 0
     except RecursionError:
         patience.left -= _AFTER
         return BAD, _end_of_bad(text, at, at, last, patience) if patience.left > 0 else len(text)
@@ -96,11 +110,12 @@ def _is_cut_off(error: json.JSONDecodeError, text: str) -> bool:
 
 def _end_of_bad(text: str, begin: int, broken: int, last: bool, patience: Patience) -> int:
     """Where the next event begins; by its brackets where what comes next is none, as inside its arguments."""
-    cut = _CUT.search(text, max(broken, begin + 1))
-    if cut and _is_event(text, cut.end()):
-        return cut.end()
-    if not last and len(text) - begin < _ENOUGH:
+    if event := _next_event(text, max(broken, begin + 1), _NEAR if patience.left > 0 else 1):
+        return event
+    if not last and len(text) - begin < _ENOUGH and patience.left > 0:
+        patience.left -= len(text) - begin
         return 0
+    cut = _CUT.search(text, max(broken, begin + 1))
     bound = min(len(text), (cut.end() if cut else len(text)) + _AFTER, begin + max(0, patience.left))
     patience.left -= bound - begin
     return _closing(text, begin, bound) or (cut.end() if cut else len(text) if last else 0)
@@ -125,11 +140,9 @@ def _is_followed(text: str, at: int) -> bool:
     return follower in ("", ",", "]")
 
 
-def _next_event(text: str, begin: int) -> int:
-    """Where an event begins that is whole, behind one that is not; 0 where there is none."""
-    for tries, cut in enumerate(_CUT.finditer(text, begin)):
-        if tries == _TRIES:
-            break
+def _next_event(text: str, begin: int, tries: int) -> int:
+    """Where an event begins that is whole, behind one that is not; 0 where there is none among the first `tries`."""
+    for cut in islice(_CUT.finditer(text, begin), tries):
         if _is_event(text, cut.end()):
             return cut.end()
     return 0

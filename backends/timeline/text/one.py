@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from backends.timeline.text.event import clean
-from backends.timeline.text.loose import BAD, Patience, decoder, read_loosely
+from backends.timeline.text.loose import BAD, decoder, every_item
 from backends.timeline.text.stream import part
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def _item(data: bytes, place: int) -> Any:
     except IndexError:
         return None
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        items = read_loosely(data.decode("utf-8", "replace"), True, Patience(), _decode).items
+        items = every_item(data.decode("utf-8", "replace"), _decode)
     return items[place] if place < len(items) and items[place] is not BAD else None
 
 

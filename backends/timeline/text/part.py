@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING
 
-from backends.timeline.text.loose import Patience, read_loosely
+from backends.timeline.text.loose import every_item
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +44,7 @@ class Literals:
 
     @cached_property
     def _items(self) -> list[object]:
-        return read_loosely(bytes(self.data).decode("utf-8", "replace"), True, Patience()).items
+        return every_item(bytes(self.data).decode("utf-8", "replace"))
 
     def duration(self, place: int) -> str:
         item = self._items[place]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from backends.timeline.text.event import UNREADABLE, Event, aside, events_of, loose_event
-from backends.timeline.text.loose import BAD, FIRST_KEY, Patience, read_loosely
+from backends.timeline.text.loose import BAD, FIRST_KEY, Loose, Patience, read_loosely
 from backends.timeline.text.times import LAST
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from backends.timeline.text.stream import Stream
 
 PIECE = 256 << 10  # bytes: larger ones leave the processor's cache, and take half as long again
+LOOSE_WINDOW = 8 << 10  # bytes
 LARGEST_EVENT = 128 << 20
 
 _BASE = re.compile(rb'"baseTimeNanoseconds"\s*:\s*"?(\d{1,19})\b')
@@ -97,9 +98,10 @@ class Pieces:
             self.base_ns = int(base[1])
 
     def _of_array(self) -> Iterator[Piece]:
-        state, missing = "more", self._piece
+        state, wanted = "more", self._piece
         while state == "more":
-            self._read(max(1, missing))
+            if len(self._data) < wanted:
+                self._read(wanted - len(self._data))
             piece = self._strictly()
             if piece is None:
                 piece, state = self._loosely()
@@ -108,7 +110,7 @@ class Pieces:
                 yield piece
             elif self._at_end and state == "more":
                 self.truncated, state = True, "closed"
-            missing = self._piece if piece else max(self._piece, len(self._data))
+            wanted = self._piece if piece else 2 * max(self._piece, len(self._data))
 
     def _strictly(self) -> Piece | None:
         """What lies before the last cut, or before one of those before it, where the last is inside an event."""
@@ -121,20 +123,30 @@ class Pieces:
             return self._piece_of(begin_of_next, events, memoryview(array)[1:-1])
         return None
 
-    def _cuts(self) -> list[tuple[int, int]]:
-        """End of an event and begin of the next, the last first; at most three."""
+    def _cuts(self) -> Iterator[tuple[int, int]]:
+        """Ends of events and begins of the next: the last three, and then halfway to the first and so on."""
+        yield from self._cuts_before(len(self._data))
+        bound = len(self._data) // 2
+        while bound > LOOSE_WINDOW:
+            yield from self._cuts_before(bound)[:1]
+            bound //= 2
+
+    def _cuts_before(self, bound: int) -> list[tuple[int, int]]:
+        """At most three, the last first."""
         window = 4096
         while True:
-            cuts = [match.span() for match in _CUT.finditer(self._data, max(0, len(self._data) - window))]
-            if len(cuts) >= 3 or window >= len(self._data):
+            cuts = [match.span() for match in _CUT.finditer(self._data, max(0, bound - window), bound)]
+            if len(cuts) >= 3 or window >= bound:
                 return [(begin + 1, end) for begin, end in cuts[-1:-4:-1]]
             window *= 8
 
     def _loosely(self) -> tuple[Piece | None, str]:
         last = self._at_end or len(self._data) > LARGEST_EVENT
-        text = self._data.decode("utf-8", "surrogateescape")
-        found = read_loosely(text, last, self._patience)
-        used = len(text[: found.end].encode("utf-8", "surrogateescape"))
+        window = LOOSE_WINDOW
+        found, used = self._look(window, last)
+        while used == 0 and window < len(self._data):
+            window *= 8
+            found, used = self._look(window, last)
         events = [aside(UNREADABLE) if item is BAD else loose_event(item) for item in found.items]
         if last and not self._at_end and not events:
             used, events = len(self._data), [aside(UNREADABLE)]
@@ -142,6 +154,12 @@ class Pieces:
             self._use(used)
             return None, found.state
         return self._piece_of(used, events, memoryview(self._data)[:used]), found.state
+
+    def _look(self, window: int, last: bool) -> tuple[Loose, int]:
+        """And how many bytes that took."""
+        text = self._data[:window].decode("utf-8", "surrogateescape")
+        found = read_loosely(text, last and window >= len(self._data), self._patience)
+        return found, len(text[: found.end].encode("utf-8", "surrogateescape"))
 
     def _piece_of(self, used: int, events: list[Event], data: memoryview) -> Piece:
         begin = self._begin

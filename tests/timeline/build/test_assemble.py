@@ -126,6 +126,15 @@ def test_that_lanes_come_as_the_profiler_wants_them_and_empty_ones_not_at_all(tm
     assert [lane.kind for lane in meta.lanes] == kinds
 
 
+def test_that_what_has_no_name_is_called_by_its_id_and_stands_last(tmp_path: Path) -> None:
+    gather = gather_of(tmp_path)
+    add_slices(gather, gather.lane(0, "Spans", "7\0python"), [(EPOCH, EPOCH + 1, "a")])
+    add_slices(gather, lane_of(gather, "python", "thread 1", label="CPU", sort=24_011.0), [(EPOCH, EPOCH + 1, "a")])
+    meta = assembled(gather, tmp_path).meta
+    assert [process.name for process in meta.processes] == ["python", "Spans"]
+    assert [lane.name for lane in meta.lanes] == ["thread 1", "7"]
+
+
 def test_that_one_text_has_a_number_for_each_family(tmp_path: Path) -> None:
     gather = gather_of(tmp_path)
     for process in ("Python", "Ascend Hardware", "HCCL"):
@@ -157,6 +166,16 @@ def test_that_series_are_sorted_by_time_and_know_their_bounds(tmp_path: Path) ->
     assert (second.name, second.low, second.high, second.unit) == ("HBM 1/Read", 3.0, 7.0, "MB/s")
     assert trace.sample_time[second.begin : second.end].tolist() == [0, 5]
     assert trace.sample_value[second.begin : second.end].tolist() == [7.0, 3.0]
+
+
+def test_that_a_table_beside_a_trace_does_not_say_where_it_begins(tmp_path: Path) -> None:
+    gather = gather_of(tmp_path)
+    add_slices(gather, lane_of(gather, "Python", "Thread 1"), [(EPOCH, EPOCH + 10, "op")])
+    gather.series_of(gather.source(tmp_path / "memory_record.csv", "table"), "memory", "PTA")
+    gather.samples.append((np.zeros(2, np.int32), np.array([EPOCH + 50, EPOCH - 7]), np.array([2.0, 1.0])))
+    trace = assembled(gather, tmp_path)
+    assert (trace.meta.origin_ns, trace.meta.last_ns) == (EPOCH, EPOCH + 10)
+    assert (trace.sample_time.tolist(), trace.sample_value.tolist()) == ([-7, 50], [1.0, 2.0])
 
 
 def arrows(tmp_path: Path, ends: list[tuple[int, int, int, int]]) -> tuple[list[list[int]], int]:

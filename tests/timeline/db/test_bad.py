@@ -99,7 +99,7 @@ def test_that_what_stands_in_a_write_ahead_log_is_read_without_touching_it(held:
     )
     before = state(path.parent)
     found = slices(gathered(path))
-    assert [name for *_, name, _ in found[:100]] == ["new"] * 100
+    assert [name for process, *_, name, _ in found if process == "Ascend Hardware"] == ["new"] * 100
     assert len(found) == 2100
     assert row_of(path, "TASK", 100) is not None
     assert row_of(path, "TASK", 101) is None
@@ -112,7 +112,8 @@ def test_that_a_transaction_that_was_broken_off_is_taken_back(tmp_path: Path, he
     for ending in ("", "-journal"):
         copy.with_name(copy.name + ending).write_bytes(path.with_name(path.name + ending).read_bytes())
     before = state(tmp_path)
-    assert [row[2] for row in slices(gathered(copy))][:2000] == [BASE + 10 * at for at in range(2000)]
+    found = slices(gathered(copy))
+    assert [start for process, _, start, *_ in found if process != "CANN"] == [BASE + 10 * at for at in range(2000)]
     assert state(tmp_path) == before
 
 

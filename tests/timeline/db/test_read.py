@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OPS = 1 << 28
-STRINGS = (STRING_IDS, [(5, "EVENT_WAIT"), (6, "MatMul_0"), (7, "group"), (8, "allReduce"), (9, "Memcpy"),
-                        (OPS, "aten::mm"), (OPS + 1, "Enqueue"), (OPS + 2, "Dequeue@mm"), (OPS + 3, "a.py(3): f")])  # fmt: skip
+TEXTS = {5: "EVENT_WAIT", 6: "MatMul_0", 7: "group", 8: "allReduce", 9: "Memcpy",
+         OPS: "aten::mm", OPS + 1: "Enqueue", OPS + 2: "Dequeue@mm", OPS + 3: "main.py(3): f"}  # fmt: skip
+STRINGS = (STRING_IDS, list(TEXTS.items()))
 
 
 def test_that_a_task_is_named_by_its_kernel_or_by_its_type(tmp_path: Path) -> None:
@@ -180,7 +181,7 @@ def test_that_marks_are_instants_and_ranges_slices(tmp_path: Path) -> None:
         {"MSTX_EVENTS": (columns, rows), "TASK": tasks((BASE + 1, BASE + 2, 0)), "STRING_IDS": STRINGS},
     )
     gather = gathered(path)
-    assert slices(gather)[1:] == [("MSTX", "Thread 78", BASE, BASE + 8, "group", 2)]
+    assert slices(gather)[:1] == [("MSTX", "Thread 78", BASE, BASE + 8, "group", 2)]
     assert [(time.tolist(), event.tolist()) for _, time, _, event in gather.instants] == [([BASE], [1])]
     assert arrows(gather, "MsTx") == {(BASE, BASE + 1)}
     assert accounted(gather)

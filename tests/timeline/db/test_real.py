@@ -12,7 +12,7 @@ import pytest
 
 from backends.timeline.db.analysis import analysis_rows
 from backends.timeline.db.cells import whole
-from backends.timeline.db.counters import LAYOUTS
+from backends.timeline.db.layouts import LAYOUTS
 from backends.timeline.db.one import row_of
 from backends.timeline.db.opening import opened
 from backends.timeline.db.rows import column_of

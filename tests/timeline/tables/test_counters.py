@@ -72,6 +72,12 @@ def test_that_a_file_of_other_columns_gives_nothing(tmp_path: Path) -> None:
         assert gather.series == []
 
 
+def test_that_a_file_of_a_million_components_does_not_fill_the_view(tmp_path: Path) -> None:
+    gather = gathered(tmp_path, HEAD + "".join(f"c{number},1.000,1,,,1,d{number}\n" for number in range(5000)))
+    assert len(gather.series) == len(gather.processes) == 2000
+    assert gather.set_aside["timeline.aside.table_row"] == 3000
+
+
 def test_that_a_missing_file_is_told(tmp_path: Path) -> None:
     gather = Gather()
     path = tmp_path / "memory_record.csv"

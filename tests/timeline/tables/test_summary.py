@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import csv
 import sqlite3
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from backends.timeline.kinds import FAMILIES
 from backends.timeline.tables.causes import Cause
@@ -15,6 +17,7 @@ from backends.timeline.tables.intervals import Pieces, between, together, union,
 from backends.timeline.tables.sentence import cause_sentence, sentence, share_text, time_text
 from backends.timeline.tables.summary import Summary, step_summary
 from studio.texts import LANGUAGES, t_in
+from tests.timeline.made_folders import rank_folder
 from tests.timeline.shared_data import ASCEND_TEXTS, DBS, profile
 from tests.timeline.tables.opened import opened
 from tests.timeline.traces import Made, trace_of
@@ -22,6 +25,7 @@ from tests.timeline.traces import Made, trace_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+COLUMNS = ("Computing", "Communication(Not Overlapped)", "Overlapped", "Communication", "Free")
 SPANS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)).map(lambda one: (one[0], sum(one))), max_size=8)
 
 
@@ -65,10 +69,19 @@ def test_that_a_text_profile_says_what_its_step_trace_time_says(tmp_path: Path, 
     path = profile(ASCEND_TEXTS[rank])
     with (path.parent / "step_trace_time.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
-    names = ("Computing", "Communication(Not Overlapped)", "Overlapped", "Communication", "Free")
     summary = step_summary(opened(path, tmp_path, rank))
-    assert figures(summary) == [(int(row["Step"]), *(round(float(row[name]) * 1000) for name in names))]
+    assert figures(summary) == [(int(row["Step"]), *(round(float(row[name]) * 1000) for name in COLUMNS))]
     assert summary.said
+
+
+def test_that_several_steps_are_told_apart_as_torch_npu_does(tmp_path: Path) -> None:
+    output = rank_folder(tmp_path / "rank0_ascend_pt", steps=4) / "ASCEND_PROFILER_OUTPUT"
+    with (output / "step_trace_time.csv").open(newline="") as file:
+        wanted = [
+            (int(row["Step"]), *(round(float(row[name]) * 1000) for name in COLUMNS)) for row in csv.DictReader(file)
+        ]
+    assert len(wanted) == 4
+    assert figures(step_summary(opened(output / "trace_view.json", tmp_path / "cache"))) == wanted
 
 
 @pytest.mark.parametrize("rank", [0, 1])
@@ -100,6 +113,17 @@ def test_that_streams_say_it_where_the_trace_does_not(tmp_path: Path) -> None:
     assert summary.causes == (Cause(key="timeline.cause.copies", ns=5),)
     assert not summary.said
     assert [round(summary.share(name), 3) for name in ("computing", "exposed", "free")] == [0.429, 0.286, 0.286]
+
+
+def test_that_annotations_and_waiting_on_a_gpu_are_no_work(tmp_path: Path) -> None:
+    kernels = [(10, 20, "gemm"), (30, 40, "gemm")]
+    said = [(0, 100, "DDP.forward"), (60, 90, "## backward ##"), (41, 59, "Stream Sync")]
+    host = Made(name="main", kind="host", process="python", slices=[(0, 5, "## backward ##")])
+    trace = trace_of(tmp_path, [host, Made(name="stream 7", process="gpu", slices=[*said, *kernels])])
+    processes = tuple(structs.replace(one, label="GPU 0") for one in trace.meta.processes)
+    of_gpu = replace(trace, meta=structs.replace(trace.meta, processes=processes))
+    assert step_summary(of_gpu).steps[0].computing == 20
+    assert step_summary(trace).steps[0].computing == 100  # of an NPU nothing is guessed
 
 
 def test_that_kernels_count_for_the_step_that_started_them(tmp_path: Path) -> None:
@@ -191,6 +215,6 @@ def test_that_one_sentence_says_it_in_both_languages(tmp_path: Path, language: s
 def test_that_times_are_told_in_the_unit_that_fits() -> None:
     told = [time_text(ns) for ns in (0, 999, 1000, 148_800_000, 999_999, 1_500_000_000, 3_600_000_000_000)]
     assert told == ["0 ns", "999 ns", "1 µs", "148.8 ms", "1 ms", "1.5 s", "3600 s"]
-    assert [share_text(share) for share in (0, 0.004, 0.0994, 0.0996, 0.41, 1)] == [
-        "0 %", "0.4 %", "9.9 %", "10 %", "41 %", "100 %",
+    assert [share_text(share) for share in (0, 0.0004, 0.004, 0.0994, 0.0996, 0.41, 1)] == [
+        "0 %", "0 %", "0.4 %", "9.9 %", "10 %", "41 %", "100 %",
     ]  # fmt: skip

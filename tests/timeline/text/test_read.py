@@ -135,7 +135,7 @@ def test_that_strange_arguments_and_strings_do_not_cut_an_event(tmp_path: Path) 
 def test_that_a_truncated_file_gives_all_that_is_whole(tmp_path: Path) -> None:
     data = json.dumps(named(20), indent=1).encode()
     whole = [end + 1 for end in range(len(data)) if data[end : end + 2] in (b"},", b"}\n")]
-    for cut in range(0, len(data) - 1, 7):
+    for cut in range(0, len(data) - 1, 11):
         gathered = read_data(tmp_path, data[:cut], 256)
         assert len(gathered.slices) == sum(end <= cut for end in whole)
         assert gathered.truncated == (cut > 0)

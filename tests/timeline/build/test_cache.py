@@ -1,0 +1,255 @@
+"""The cache: whole or not there, whoever else is at it and whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from backends.timeline.build import cache
+from backends.timeline.build.content import key_of
+from backends.timeline.find import find_sources
+from backends.timeline.read import Opened, open_cached, read_profile, root_of
+from backends.timeline.trace import Trace, open_trace
+from studio.errors import StudioError
+from studio.places import ROOT
+from tests.timeline.made import torch_npu, write_array
+from tests.timeline.made_folders import ranks
+from tests.timeline.shown import LINE, ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+HALF = """
+import pathlib, sys, time
+sys.path.insert(0, sys.argv[1])
+from backends.timeline.build import cache
+with cache.reading(sys.argv[2]), cache.unfinished(sys.argv[2], "build") as folder:
+    folder.mkdir()
+    (folder / "start.npy").write_bytes(b"half")
+    print("half", flush=True)
+    time.sleep(60)
+"""
+TINY = 'ulimit -f 4; exec "$@"'  # files of at most 4 kB
+
+
+@pytest.fixture
+def trace_file(tmp_path: Path) -> Path:
+    path = tmp_path / "data" / "trace_view.json"
+    write_array(path, torch_npu())
+    return path
+
+
+def quiet(_done: int, _total: int) -> None:
+    pass
+
+
+def key(path: Path) -> str:
+    return key_of(find_sources(path), root_of(path))
+
+
+def left(*, but: tuple[str, ...] = ()) -> list[str]:
+    """What lies in the cache beside entries and locks."""
+    names = sorted(os.listdir(cache.home()))
+    return [name for name in names if "." in name and not name.endswith((".lock", ".use")) and name not in but]
+
+
+def entries() -> list[str]:
+    return sorted(name for name in os.listdir(cache.home()) if "." not in name)
+
+
+def killed_half_way(key: str) -> None:
+    child = subprocess.Popen((sys.executable, "-c", HALF, str(ROOT), key), stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    with child.stdout:
+        assert child.stdout.readline() == b"half\n"
+    child.kill()
+    child.wait()
+
+
+def test_that_the_second_time_nothing_is_read(trace_file: Path) -> None:
+    assert open_cached(trace_file) is None
+    first = read_profile(trace_file, quiet)
+    again = open_cached(trace_file)
+    assert again is not None
+    assert (first.fresh, again.fresh, again.cache) == (True, False, first.cache)
+    assert again.trace.meta == first.trace.meta
+    assert not read_profile(trace_file, quiet).fresh
+
+
+def test_that_what_was_killed_half_way_is_removed_by_the_next(trace_file: Path) -> None:
+    killed_half_way(key(trace_file))
+    assert len(left()) == 1
+    assert read_profile(trace_file, quiet).fresh
+    assert not left()
+
+
+def test_that_what_was_killed_half_way_is_removed_by_the_next_of_another_profile(trace_file: Path) -> None:
+    killed_half_way("0" * 32)
+    assert read_profile(trace_file, quiet).fresh
+    assert not left()
+
+
+def test_that_eight_openers_at_once_read_once(trace_file: Path) -> None:
+    children = [
+        subprocess.Popen((*LINE, str(trace_file), "--json"), cwd=ROOT, stdout=subprocess.PIPE) for _ in range(8)
+    ]
+    answers: list[dict[str, Any]] = [json.loads(child.communicate(timeout=120)[0]) for child in children]
+    assert [child.returncode for child in children] == [0] * 8
+    assert sum(answer["fresh"] for answer in answers) == 1
+    assert len({(answer["slices"], answer["cache"]) for answer in answers}) == 1
+    assert len(entries()) == 1
+    assert not left()
+
+
+def shortened(folder: Path) -> None:
+    os.truncate(folder / "start.npy", (folder / "start.npy").stat().st_size - 8)
+
+
+def emptied(folder: Path) -> None:
+    (folder / "arrow.npy").write_bytes(b"")
+
+
+def without_names(folder: Path) -> None:
+    (folder / "names.bin").unlink()
+
+
+def garbled(folder: Path) -> None:
+    (folder / "meta.json").write_bytes(b'{"format": 1')
+
+
+def of_another_profile(folder: Path) -> None:
+    (folder / "end.npy").write_bytes((folder / "row_begin.npy").read_bytes())
+
+
+@pytest.mark.parametrize("damage", [shortened, emptied, without_names, garbled, of_another_profile])
+def test_that_a_damaged_profile_is_read_anew(trace_file: Path, damage: Callable[[Path], None]) -> None:
+    first = read_profile(trace_file, quiet)
+    damage(first.cache)
+    assert open_cached(trace_file) is None
+    again = read_profile(trace_file, quiet)
+    assert (again.fresh, again.trace.meta) == (True, first.trace.meta)
+    assert not left()
+
+
+def test_that_a_changed_file_is_another_profile(trace_file: Path) -> None:
+    first = read_profile(trace_file, quiet)
+    write_array(trace_file, torch_npu(steps=3))
+    assert open_cached(trace_file) is None
+    assert read_profile(trace_file, quiet).trace.meta.slices > first.trace.meta.slices
+
+
+def test_that_a_copy_of_the_same_time_is_the_same_profile(trace_file: Path, tmp_path: Path) -> None:
+    first = read_profile(trace_file, quiet)
+    copy = tmp_path / "elsewhere" / trace_file.name
+    copy.parent.mkdir()
+    copy.write_bytes(trace_file.read_bytes())
+    state = trace_file.stat()
+    os.utime(copy, ns=(state.st_atime_ns, state.st_mtime_ns))
+    again = open_cached(copy)
+    assert again is not None
+    assert (again.cache, again.trace.root) == (first.cache, copy.parent)
+
+
+def test_that_a_file_that_changes_once_while_it_is_read_is_read_again(trace_file: Path) -> None:
+    changes = [torch_npu(steps=3)]
+
+    def change(_done: int, _total: int) -> None:
+        if changes:
+            write_array(trace_file, changes.pop())
+
+    opened = read_profile(trace_file, change)
+    assert (opened.notes, opened.trace.meta.slices) == ((), expected(trace_file).trace.meta.slices)
+    assert not left()
+
+
+def expected(path: Path) -> Opened:
+    copy = path.with_name("copy.json")
+    copy.write_bytes(path.read_bytes())
+    return read_profile(copy, quiet)
+
+
+def test_that_a_file_that_goes_on_changing_is_shown_and_told(trace_file: Path) -> None:
+    steps = iter(range(3, 30))
+    opened = read_profile(trace_file, lambda _done, _total: write_array(trace_file, torch_npu(steps=next(steps))))
+    assert [note.key for note in opened.notes] == ["timeline.remark.changed"]
+    assert open_cached(trace_file) is None
+
+
+def test_that_a_file_that_goes_while_others_are_read_is_told(tmp_path: Path) -> None:
+    folder = ranks(tmp_path / "data")
+    gone = next(folder.glob("*1_ascend_pt")) / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
+    opened = read_profile(folder, lambda _done, _total: gone.unlink(missing_ok=True))
+    assert [note.key for note in opened.notes] == ["timeline.remark.not_read"]
+    assert opened.trace.meta.slices > 0
+
+
+def test_that_a_window_is_shown_a_first_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backends.timeline.read.FIRST_LOOK", 0.0)
+    folder = ranks(tmp_path / "data", 4)
+    parts: list[Trace] = []
+    whole = read_profile(folder, quiet, lambda part: parts.append(open_trace(part, folder))).trace
+    (first,) = parts
+    assert first.meta.partial is not None
+    assert 0 < first.meta.partial < 0.7
+    assert 0 < first.meta.slices < whole.meta.slices
+    assert not first.folder.exists()
+    assert int(first.start[-1]) >= 0
+
+
+def test_that_cancelling_leaves_nothing(trace_file: Path) -> None:
+    def cancel(_done: int, _total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        read_profile(trace_file, cancel)
+    assert (left(), entries()) == ([], [])
+
+
+def test_that_a_full_disk_is_told_and_leaves_nothing(trace_file: Path) -> None:
+    write_array(trace_file, torch_npu(steps=40))
+    said = subprocess.run(
+        ("bash", "-c", TINY, "bash", *LINE, str(trace_file), "--json"), cwd=ROOT, capture_output=True, check=False
+    )
+    assert (said.returncode, said.stdout) == (1, b"")
+    assert b"Traceback" not in said.stderr
+    assert str(cache.home().parent).encode() in said.stderr
+    assert (left(), entries()) == ([], [])
+
+
+def test_that_a_cache_that_cannot_be_written_is_told(trace_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    said = ask(trace_file, XDG_CACHE_HOME=str(tmp_path / "file"))
+    assert said.code == 1
+    assert "Traceback" not in said.error
+
+
+def test_that_the_longest_unused_goes_and_what_is_open_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [tmp_path / "data" / f"{name}.json" for name in "abc"]
+    for path in paths:
+        write_array(path, torch_npu())
+    opened = read_profile(paths[0], quiet)
+    monkeypatch.setattr(cache, "MOST", 1)
+    unused = read_profile(paths[1], quiet).cache.name
+    last = read_profile(paths[2], quiet)
+    assert entries() == sorted([opened.cache.name, last.cache.name])
+    assert not [name for name in os.listdir(cache.home()) if name.startswith(unused)]
+
+
+def test_that_without_locks_each_builds_its_own(trace_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backends.timeline.build.locks._flock", lambda _descriptor, _how: False)
+    first = read_profile(trace_file, quiet)
+    with cache.unfinished(key(trace_file), "build") as folder:
+        folder.mkdir()
+        again = read_profile(trace_file, quiet)
+        assert (first.fresh, again.fresh, folder.is_dir()) == (True, False, True)
+
+
+def test_that_no_profile_is_told_with_what_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(StudioError, match=r"trace_view\.json"):
+        open_cached(tmp_path)

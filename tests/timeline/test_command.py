@@ -1,0 +1,143 @@
+"""`ascend-studio timeline`: its answer, its progress, and that it leaves the data alone."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from backends.timeline.build import cache
+from studio.places import ROOT
+from tests.timeline.made import torch_npu, write_array
+from tests.timeline.made_folders import ranks
+from tests.timeline.shown import LINE, ask
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIRST = (
+    "slices",
+    "flows",
+    "counters",
+    "lanes",
+    "set_aside",
+    "first_ns",
+    "last_ns",
+    "cpu_seconds",
+    "private_mb",
+    "cache",
+)
+SLOW = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from backends.timeline.command import timeline
+from backends.timeline.spec import Profile, TimelineSpec
+def say(line):
+    print(line, flush=True)
+    time.sleep(60)
+timeline(TimelineSpec(profile=Profile(profile_path=Path(sys.argv[2]))), say)
+"""
+
+
+def state(folder: Path) -> dict[str, tuple[int, str]]:
+    """Time and content of all files and folders."""
+    return {
+        str(path): (path.stat().st_mtime_ns, hashlib.sha256(path.read_bytes() if path.is_file() else b"").hexdigest())
+        for path in sorted([folder, *folder.rglob("*")])
+    }
+
+
+def test_that_the_answer_begins_as_agreed(tmp_path: Path) -> None:
+    answer = ask(ranks(tmp_path / "data")).answer
+    assert tuple(answer)[: len(FIRST)] == FIRST
+    assert answer["events"] == sum(
+        answer[part] for part in ("slices", "instants", "flow_ends", "counters", "metadata", "set_aside")
+    )
+    assert answer["first_ns"] < answer["last_ns"]
+    assert 0 < answer["private_mb"] < 300
+    assert answer["cache"].startswith(os.environ["XDG_CACHE_HOME"])
+
+
+def test_that_nothing_is_written_into_the_data(tmp_path: Path) -> None:
+    folder = ranks(tmp_path / "data")
+    before = state(folder)
+    for _ in range(2):
+        assert ask(folder).code == 0
+    assert state(folder) == before
+
+
+def test_that_data_that_cannot_be_written_opens(tmp_path: Path) -> None:
+    folder = ranks(tmp_path / "data")
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    assert ask(folder).answer["slices"] > 0
+
+
+def test_that_a_window_reads_progress_as_json(tmp_path: Path) -> None:
+    folder = ranks(tmp_path / "data")
+    said = ask(folder, ASCEND_STUDIO_PROGRESS="json")
+    lines = [json.loads(line) for line in said.error.splitlines()]
+    assert lines
+    assert all(0 <= line["done"] <= line["total"] for line in lines)
+
+
+def test_that_a_person_reads_sentences(tmp_path: Path) -> None:
+    path = tmp_path / "trace_view.json"
+    write_array(path, torch_npu())
+    assert "read in" in ask(path).error
+    assert "taken from the cache" in ask(path).error
+
+
+def test_that_what_is_no_profile_is_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("hello")
+    said = ask(path)
+    assert (said.code, said.answer) == (1, {})
+    assert said.error.startswith(str(path))
+    assert ask(tmp_path / "nowhere").code == 2
+
+
+def test_that_a_json_file_without_events_is_told(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"a": 1}')
+    said = ask(tmp_path / "config.json")
+    assert (said.code, said.answer) == (1, {})
+    assert "holds no events" in said.error
+
+
+def test_that_one_of_several_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    folder = ranks(tmp_path / "data")
+    (next(folder.glob("*0_ascend_pt")) / "ASCEND_PROFILER_OUTPUT" / "trace_view.json").write_text('{"traceEvents": []}')
+    answer = ask(folder).answer
+    assert answer["slices"] > 0
+    assert "holds no events" in answer["notes"][0]
+
+
+def test_that_ending_it_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "trace_view.json"
+    write_array(path, torch_npu())
+    child = subprocess.Popen(
+        (sys.executable, "-c", SLOW, str(ROOT), str(path)), stdout=subprocess.PIPE,
+        env={**os.environ, "ASCEND_STUDIO_PROGRESS": "json"},
+    )  # fmt: skip
+    assert child.stdout is not None
+    with child.stdout:
+        assert json.loads(child.stdout.readline())["total"] == path.stat().st_size
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(timeout=30) == 128 + signal.SIGTERM
+    assert [name for name in os.listdir(cache.home()) if not name.endswith((".lock", ".use"))] == []
+
+
+def test_that_a_project_s_own_modules_are_not_run(tmp_path: Path) -> None:
+    path = tmp_path / "trace_view.json"
+    write_array(path, torch_npu())
+    for name in ("json.py", "numpy.py", "msgspec.py"):
+        (tmp_path / name).write_text("raise SystemExit(99)")
+    done = subprocess.run(
+        (*LINE, str(path)), cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, check=False
+    )
+    assert done.returncode == 0

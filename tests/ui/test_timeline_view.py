@@ -1,0 +1,581 @@
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QContextMenuEvent, QImage, QKeySequence, QShortcut, QWheelEvent
+from PySide6.QtWidgets import QApplication
+
+from backends.timeline.query.notes import Mark
+from studio.errors import StudioError
+from studio.texts import t
+from tests.timeline.traces import ORIGIN, Figures, Made, trace_of
+from ui import theme
+from ui.say import change_language
+from ui.timeline.canvas import TimelineView
+from ui.timeline.keys import GESTURES, SHORTCUTS, action_of
+from ui.timeline.picture import save_picture
+from ui.timeline.state import TimeRange, ViewState
+from ui.timeline.times import clock_text, exact_text, length_text, tick_step, ticks_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PySide6.QtWidgets import QWidget
+    from pytestqt.qtbot import QtBot
+
+    from backends.timeline.trace import Trace
+
+PYTHON, STREAM_1, STREAM_2, PLANE = range(4)
+NO_BUTTON, LEFT = Qt.MouseButton.NoButton, Qt.MouseButton.LeftButton
+CONTROL, ALT, SHIFT = (
+    Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ShiftModifier,
+)  # fmt: skip
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Trace:
+    calls = [(at * 10_000, at * 10_000 + 9_000, "aten::add") for at in range(100)]
+    kernels = [(at * 10_000 + 2000, at * 10_000 + 8000, "aclnnAdd") for at in range(100)]
+    lanes = [
+        Made(name="Thread 1", kind="host", process="Python", slices=[(0, 1_000_000, "ProfilerStep#1"), *calls]),
+        Made(name="Stream 1", slices=kernels),
+        Made(name="Stream 2", slices=[(500_000, 500_000, "instant"), (600_000, 700_000, "aclnnMatMul")]),
+        Made(name="Plane 1", kind="communication", process="Communication", slices=[(0, 300_000, "hcom_allReduce_")]),
+    ]
+    arrows = [(PYTHON, at * 10_000 + 10, STREAM_1, at * 10_000 + 2000, "HostToDevice") for at in range(100)]
+    series = [Figures(name="HBM", unit="B", process=1, samples=[(0, 1e9), (500_000, 2e9)])]
+    return trace_of(tmp_path, lanes, arrows=arrows, steps=[(1, 0, 1_000_000)], series=series)
+
+
+@pytest.fixture
+def view(qtbot: QtBot, trace: Trace) -> TimelineView:
+    made = TimelineView(ViewState())
+    qtbot.addWidget(made)
+    made.resize(1000, 500)
+    made.show()
+    made.state.set_trace(trace)
+    qtbot.waitExposed(made)
+    QApplication.processEvents()
+    return made
+
+
+def place(view: TimelineView, index: int) -> QPoint:
+    """The middle of a slice in the canvas."""
+    state = view.state
+    assert state.trace is not None
+    band = state.bands[state.bands.of_row(state.trace.row_of(index))]
+    begin, end = state.times_of(index)
+    x = ((begin + end) / 2 - state.begin) / state.span * view.canvas.width()
+    return QPoint(int(x), band.top - (0 if band.is_pinned else state.scroll) + band.drawn // 2)
+
+
+def mark(begin: int, end: int, text: str) -> Mark:
+    return Mark(begin=ORIGIN + begin, end=ORIGIN + end, text=text, color=len(text))
+
+
+def slice_named(view: TimelineView, name: str, number: int = 0) -> int:
+    trace = view.state.trace
+    assert trace is not None
+    return int(np.flatnonzero(trace.name == trace.name_texts.index(name))[number])
+
+
+def shown(view: TimelineView) -> list[int]:
+    """Lanes and counters from above."""
+    bands = [view.state.bands[index] for index in range(len(view.state.bands))]
+    return [band.track for band in bands if band.kind != "process" and band.is_first]
+
+
+def press(qtbot: QtBot, view: TimelineView, key: str) -> None:
+    combination = QKeySequence(key)[0]
+    qtbot.keyClick(view.canvas, combination.key(), combination.keyboardModifiers())
+
+
+def drag(
+    qtbot: QtBot, widget: QWidget, begin: QPoint, end: QPoint, modifier: Qt.KeyboardModifier | None = None
+) -> None:
+    held = modifier or Qt.KeyboardModifier.NoModifier
+    qtbot.mousePress(widget, LEFT, held, begin)
+    qtbot.mouseMove(widget, (begin + end) / 2)
+    qtbot.mouseMove(widget, end)
+    qtbot.mouseRelease(widget, LEFT, held, end)
+
+
+def wheel(widget: QWidget, at: QPoint, turned: int, modifier: Qt.KeyboardModifier) -> None:
+    where, everywhere = QPointF(at), QPointF(widget.mapToGlobal(at))
+    event = QWheelEvent(
+        where, everywhere, QPoint(), QPoint(0, turned), NO_BUTTON, modifier, Qt.ScrollPhase.NoScrollPhase, False
+    )
+    QApplication.sendEvent(widget, event)
+
+
+def test_that_all_lanes_and_counters_are_shown_below_their_processes(view: TimelineView) -> None:
+    assert shown(view) == [PYTHON, 4, STREAM_1, STREAM_2, PLANE]
+    assert sum(view.state.bands[index].kind == "process" for index in range(len(view.state.bands))) == 3
+
+
+def test_that_a_click_selects_the_slice_below_it_and_a_click_beside_lets_go(qtbot: QtBot, view: TimelineView) -> None:
+    index = slice_named(view, "aclnnMatMul")
+    with qtbot.waitSignal(view.state.slice_chosen) as chosen:
+        qtbot.mouseClick(view.canvas, LEFT, pos=place(view, index))
+    assert chosen.args == [index]
+    qtbot.mouseClick(view.canvas, LEFT, pos=QPoint(5, place(view, index).y()))
+    assert view.state.selected == -1
+
+
+def test_that_an_instant_is_hit_a_little_beside_it(qtbot: QtBot, view: TimelineView) -> None:
+    index = slice_named(view, "instant")
+    qtbot.mouseClick(view.canvas, LEFT, pos=place(view, index) + QPoint(2, 0))
+    assert view.state.selected == index
+
+
+def test_that_a_drag_chooses_a_range_and_escape_lets_go_of_it(qtbot: QtBot, view: TimelineView) -> None:
+    drag(qtbot, view.canvas, QPoint(100, 200), QPoint(300, 220))
+    chosen = view.state.selected_range
+    assert chosen is not None
+    assert chosen.begin == pytest.approx(view.canvas.time_at(100), abs=1)
+    assert chosen.end == pytest.approx(view.canvas.time_at(300), abs=1)
+    press(qtbot, view, "Esc")
+    assert view.state.selected_range is None
+
+
+@pytest.mark.parametrize("modifier", [ALT, SHIFT])
+def test_that_a_box_zooms_and_backspace_goes_back(
+    qtbot: QtBot, view: TimelineView, modifier: Qt.KeyboardModifier
+) -> None:
+    before = (view.state.begin, view.state.end)
+    wanted = (view.canvas.time_at(100), view.canvas.time_at(300))
+    drag(qtbot, view.canvas, QPoint(100, 200), QPoint(300, 220), modifier)
+    assert (view.state.begin, view.state.end) == pytest.approx(wanted)
+    assert view.state.selected_range is None
+    press(qtbot, view, "Backspace")
+    assert (view.state.begin, view.state.end) == before
+
+
+def test_that_control_and_a_drag_move_the_view(qtbot: QtBot, view: TimelineView) -> None:
+    view.state.show(400_000, 500_000)
+    drag(qtbot, view.canvas, QPoint(300, 200), QPoint(200, 200), CONTROL)
+    assert view.state.begin == pytest.approx(400_000 + 100_000 * 100 / view.canvas.width())
+    assert view.state.span == pytest.approx(100_000)
+
+
+def test_that_the_wheel_zooms_around_the_pointer_and_moves(qtbot: QtBot, view: TimelineView) -> None:
+    at = QPoint(250, 100)
+    time = view.canvas.time_at(250)
+    wheel(view.canvas, at, 240, CONTROL)
+    assert view.canvas.time_at(250) == pytest.approx(time)
+    assert view.state.span < 1_040_000
+    begin = view.state.begin
+    wheel(view.canvas, at, -120, SHIFT)
+    assert view.state.begin > begin
+
+
+def test_that_the_wheel_scrolls_the_lanes(qtbot: QtBot, view: TimelineView) -> None:
+    view.resize(1000, 200)
+    qtbot.waitUntil(lambda: view.bar.maximum() > 0)
+    wheel(view.canvas, QPoint(250, 50), -120, Qt.KeyboardModifier.NoModifier)
+    assert view.state.scroll == view.bar.value() == 60
+    wheel(view.canvas, QPoint(250, 50), -12000, Qt.KeyboardModifier.NoModifier)
+    assert view.state.scroll == view.bar.maximum()
+
+
+def test_that_one_can_go_down_to_nanoseconds_and_never_out_of_the_trace(view: TimelineView) -> None:
+    for _ in range(200):
+        view.state.zoom(0.5, 12_345.0)
+    assert view.state.span == 10
+    assert view.state.begin <= 12_345 <= view.state.end
+    for _ in range(200):
+        view.state.zoom(2, 12_345.0)
+    assert view.state.is_whole
+    view.state.pan(1e12)
+    assert view.state.is_whole
+
+
+def test_that_keys_zoom_move_and_reset(qtbot: QtBot, view: TimelineView) -> None:
+    whole = view.state.span
+    press(qtbot, view, "W")
+    assert view.state.span < whole
+    begin = view.state.begin
+    press(qtbot, view, "D")
+    assert view.state.begin > begin
+    press(qtbot, view, "Left")
+    assert view.state.begin == pytest.approx(begin)
+    press(qtbot, view, "Ctrl+0")
+    assert view.state.is_whole
+
+
+def test_that_quick_zooms_are_one_step_back(view: TimelineView) -> None:
+    for _ in range(5):
+        view.state.zoom(0.8, 500_000)
+    view.state.zoom_back()
+    assert view.state.is_whole
+    assert not view.state.can_zoom_back
+
+
+def test_that_f_fits_the_slice_and_m_its_range(qtbot: QtBot, view: TimelineView) -> None:
+    index = slice_named(view, "aclnnAdd", 5)
+    view.state.select(index)
+    press(qtbot, view, "F")
+    assert view.state.begin < 52_000 < 58_000 < view.state.end
+    assert view.state.span < 10_000
+    press(qtbot, view, "M")
+    assert view.state.selected_range == TimeRange(begin=52_000, end=58_000)
+    press(qtbot, view, "M")
+    assert view.state.selected_range is None
+
+
+def test_that_keys_walk_along_the_lane_and_along_the_flow(qtbot: QtBot, view: TimelineView) -> None:
+    view.state.select(slice_named(view, "aclnnAdd", 5))
+    press(qtbot, view, ".")
+    assert view.state.selected == slice_named(view, "aclnnAdd", 6)
+    press(qtbot, view, ",")
+    press(qtbot, view, "G")
+    assert view.state.selected == slice_named(view, "aten::add", 5)
+    press(qtbot, view, "Shift+G")
+    assert view.state.selected == slice_named(view, "aclnnAdd", 5)
+
+
+def test_that_hits_are_walked_through_and_dim_the_rest(qtbot: QtBot, view: TimelineView) -> None:
+    before = view.canvas.grab().toImage()
+    hits = np.array([slice_named(view, "aclnnMatMul"), slice_named(view, "hcom_allReduce_")])
+    view.state.set_hits(hits)
+    assert view.canvas.grab().toImage() != before
+    press(qtbot, view, "N")
+    assert view.state.selected == hits[0]
+    press(qtbot, view, "N")
+    press(qtbot, view, "N")
+    assert view.state.selected == hits[0]
+    press(qtbot, view, "P")
+    assert view.state.selected == hits[1]
+    view.state.set_hits(np.empty(0, np.int64))
+    view.state.select(-1)
+    view.state.show_whole()
+    assert view.canvas.grab().toImage() == before
+
+
+def test_that_a_pinned_lane_stays_at_the_top_while_others_scroll(qtbot: QtBot, view: TimelineView) -> None:
+    view.resize(1000, 220)
+    view.state.pin(PLANE)
+    assert shown(view)[0] == PLANE
+    view.canvas.scroll_by(60)
+    assert view.canvas.slice_under(QPointF(place(view, slice_named(view, "hcom_allReduce_")))) >= 0
+    assert place(view, slice_named(view, "hcom_allReduce_")).y() < 20
+    view.state.pin(PLANE)
+    assert view.state.bands.pinned == 0
+
+
+def test_that_lanes_are_hidden_filtered_folded_and_collapsed(view: TimelineView) -> None:
+    state = view.state
+    state.hide(STREAM_1)
+    assert STREAM_1 not in shown(view)
+    assert state.hidden == [STREAM_1]
+    state.filter("stream")
+    assert shown(view) == [STREAM_2]
+    state.show_all()
+    assert len(shown(view)) == 5
+    rows = len(state.bands)
+    state.fold(PYTHON)
+    assert len(state.bands) == rows - 1
+    state.collapse(0)
+    assert PYTHON not in shown(view)
+    state.collapse(0)
+    state.fold(PYTHON)
+    assert len(state.bands) == rows
+
+
+def test_that_a_process_name_filters_all_its_lanes(view: TimelineView) -> None:
+    view.state.filter("HARDWARE")
+    assert {STREAM_1, STREAM_2} <= set(shown(view))
+    assert PLANE not in shown(view)
+
+
+def test_that_streams_are_merged_into_one_band(view: TimelineView) -> None:
+    view.state.merge_streams(True)
+    trace = view.state.trace
+    assert trace is not None
+    rows = {trace.row_of(slice_named(view, name)) for name in ("aclnnAdd", "aclnnMatMul")}
+    assert len({view.state.bands.of_row(row) for row in rows}) == 1
+    assert view.canvas.slice_under(QPointF(place(view, slice_named(view, "aclnnMatMul")))) >= 0
+
+
+def test_that_lanes_are_moved_among_those_of_their_process(view: TimelineView) -> None:
+    view.state.move(STREAM_2, -1)
+    tracks = [track for track in shown(view) if track in (STREAM_1, STREAM_2)]
+    assert tracks == [STREAM_2, STREAM_1]
+    view.state.move(STREAM_2, 1)
+    assert [track for track in shown(view) if track in (STREAM_1, STREAM_2)] == [STREAM_1, STREAM_2]
+
+
+def test_that_an_offset_moves_what_is_drawn_and_what_is_hit(view: TimelineView) -> None:
+    index = slice_named(view, "aclnnMatMul")
+    before = place(view, index)
+    view.state.set_offset(STREAM_2, 200_000)
+    assert place(view, index).x() > before.x()
+    assert view.canvas.slice_under(QPointF(place(view, index))) == index
+    assert view.canvas.slice_under(QPointF(before.x() - 30, before.y())) == -1
+    view.state.clear_offsets()
+    assert place(view, index) == before
+
+
+def test_that_a_lane_is_aligned_to_the_baseline(qtbot: QtBot, view: TimelineView) -> None:
+    view.state.select(slice_named(view, "hcom_allReduce_"))
+    press(qtbot, view, "B")
+    index = slice_named(view, "aclnnMatMul")
+    view.state.select(index)
+    press(qtbot, view, "R")
+    assert view.state.times_of(index)[1] == 300_000
+    press(qtbot, view, "L")
+    assert view.state.times_of(index)[0] == 0
+
+
+def test_that_revealing_a_slice_shows_its_hidden_lane_and_scrolls_to_it(qtbot: QtBot, view: TimelineView) -> None:
+    view.resize(1000, 200)
+    view.state.hide(PLANE)
+    view.state.filter("python")
+    index = slice_named(view, "hcom_allReduce_")
+    view.state.reveal(index)
+    assert PLANE in shown(view)
+    qtbot.waitUntil(lambda: 0 <= place(view, index).y() < view.canvas.height())
+
+
+def test_that_more_of_the_same_trace_keeps_lanes_and_range_in_place(view: TimelineView, trace: Trace) -> None:
+    view.state.show(100_000, 200_000)
+    view.state.pin(STREAM_2)
+    view.state.hide(PLANE)
+    view.state.set_trace(trace)
+    assert (view.state.begin, view.state.end) == (100_000, 200_000)
+    assert shown(view)[0] == STREAM_2
+    assert PLANE not in shown(view)
+
+
+def test_that_another_profile_begins_afresh(view: TimelineView, tmp_path: Path) -> None:
+    view.state.hide(PLANE)
+    view.state.pin(STREAM_2)
+    view.state.show(100_000, 200_000)
+    view.state.choose_range(TimeRange(begin=1, end=2))
+    (tmp_path / "other").mkdir()
+    view.state.set_trace(trace_of(tmp_path / "other", [Made(slices=[(0, 5000, "op")])]))
+    assert shown(view) == [0]
+    assert view.state.is_whole
+    assert view.state.selected_range is None
+    assert not view.state.can_zoom_back
+
+
+def test_that_a_key_of_the_view_comes_before_a_shortcut_of_the_window(qtbot: QtBot, view: TimelineView) -> None:
+    taken: list[str] = []
+    shortcut = QShortcut(QKeySequence("F"), view)
+    shortcut.activated.connect(lambda: taken.append("F"))
+    view.state.select(slice_named(view, "aclnnAdd", 5))
+    view.canvas.setFocus()
+    press(qtbot, view, "F")
+    assert view.state.span < 10_000
+    assert not taken
+
+
+def test_that_the_icons_beside_a_name_pin_and_hide_it(qtbot: QtBot, view: TimelineView) -> None:
+    gutter, bands = view.gutter, view.state.bands
+    band = bands[bands.of_track(STREAM_2)]
+    number = gutter.actions_of(band).index("hide")
+    qtbot.mouseClick(gutter, LEFT, pos=gutter._icon_box(number, band.top, band.drawn).center())
+    assert STREAM_2 not in shown(view)
+    band = view.state.bands[view.state.bands.of_track(STREAM_1)]
+    number = gutter.actions_of(band).index("pin")
+    qtbot.mouseClick(gutter, LEFT, pos=gutter._icon_box(number, band.top, band.drawn).center())
+    assert shown(view)[0] == STREAM_1
+
+
+def test_that_a_click_on_a_process_folds_it(qtbot: QtBot, view: TimelineView) -> None:
+    qtbot.mouseClick(view.gutter, LEFT, pos=QPoint(40, 8))
+    assert view.state.is_collapsed(0)
+
+
+def test_that_the_column_of_names_is_drawn_wider(qtbot: QtBot, view: TimelineView) -> None:
+    edge = view.gutter.width() - 2
+    drag(qtbot, view.gutter, QPoint(edge, 100), QPoint(300, 100))
+    assert view.gutter.width() == 300
+
+
+def test_that_the_window_of_the_minimap_moves_the_view(qtbot: QtBot, view: TimelineView) -> None:
+    view.state.show(100_000, 300_000)
+    x = int(view.minimap.x_of(200_000))
+    drag(qtbot, view.minimap, QPoint(x, 20), QPoint(x + 200, 20))
+    assert view.state.begin > 250_000
+    assert view.state.span == pytest.approx(200_000)
+
+
+def test_that_the_minimap_fills_once_it_is_counted(qtbot: QtBot, view: TimelineView) -> None:
+    qtbot.waitUntil(lambda: len(view.minimap._busy) == 3)
+    assert [family for family, _ in view.minimap._busy] == ["host", "compute", "communication"]
+
+
+def test_that_a_drag_in_the_ruler_chooses_a_range(qtbot: QtBot, view: TimelineView) -> None:
+    drag(qtbot, view.ruler, QPoint(100, 30), QPoint(200, 30))
+    assert view.state.selected_range is not None
+
+
+def test_that_a_mark_is_chosen_by_its_flag(qtbot: QtBot, view: TimelineView) -> None:
+    view.state.set_marks([mark(100_000, 100_000, "see"), mark(500_000, 600_000, "中文")])
+    view.grab()
+    with qtbot.waitSignal(view.mark_chosen) as chosen:
+        qtbot.mouseClick(view.ruler, LEFT, pos=QPoint(int(view.ruler.x_of(500_000)) + 3, 6))
+    assert chosen.args == [1]
+
+
+def test_that_the_tip_names_what_is_under_the_pointer(qtbot: QtBot, view: TimelineView) -> None:
+    qtbot.mouseMove(view.canvas, place(view, slice_named(view, "aclnnMatMul")))
+    assert view.canvas._tip.lines == ("aclnnMatMul", "100.000 µs · Stream 2")
+    band = view.state.bands[view.state.bands.of_track(4)]
+    x = (600_000 - view.state.begin) / view.state.span * view.canvas.width()
+    qtbot.mouseMove(view.canvas, QPoint(int(x), band.top + 20))
+    assert view.canvas._tip.lines == ("HBM", "1.863 GiB")
+
+
+def test_that_right_clicks_ask_for_menus(qtbot: QtBot, view: TimelineView) -> None:
+    asked: list[tuple[str, int]] = []
+    view.lane_menu_wanted.connect(lambda lane, _place: asked.append(("lane", lane)))
+    view.process_menu_wanted.connect(lambda process, _place: asked.append(("process", process)))
+    view.slice_menu_wanted.connect(lambda index, _place: asked.append(("slice", index)))
+
+    def right_click(widget: QWidget, at: QPoint) -> None:
+        event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, widget.mapToGlobal(at))
+        QApplication.sendEvent(widget, event)
+
+    index = slice_named(view, "aclnnMatMul")
+    right_click(view.canvas, place(view, index))
+    right_click(view.gutter, QPoint(40, 8))
+    right_click(view.gutter, QPoint(40, place(view, index).y()))
+    assert asked == [("slice", index), ("process", 0), ("lane", STREAM_2)]
+
+
+def test_that_every_key_does_something_and_is_listed_once(view: TimelineView) -> None:
+    keys = [key for one in SHORTCUTS for key in one.keys]
+    assert len(keys) == len(set(keys))
+    assert {one.action for one in SHORTCUTS} == set(view._actions)
+    for one in SHORTCUTS:
+        view.do(one.action)
+        assert t(one.text)
+        for key in one.keys:
+            combination = QKeySequence(key)[0]
+            assert action_of(combination.key(), combination.keyboardModifiers()) == one.action
+    assert all(t(one.how) and t(one.text) for one in GESTURES)
+
+
+def test_that_keys_of_others_are_passed_on(qtbot: QtBot, view: TimelineView) -> None:
+    wanted: list[str] = []
+    view.pane_wanted.connect(lambda: wanted.append("pane"))
+    view.note_wanted.connect(lambda: wanted.append("note"))
+    view.keys_wanted.connect(lambda: wanted.append("keys"))
+    for key in ("Q", "K", "F1"):
+        press(qtbot, view, key)
+    assert wanted == ["pane", "note", "keys"]
+
+
+@pytest.mark.parametrize("mode", ["relative", "absolute", "step"])
+def test_that_both_themes_languages_and_all_times_are_painted(view: TimelineView, mode: str) -> None:
+    view.state.set_time_mode(mode)
+    view.state.set_marks([mark(500_000, 600_000, "中文")])
+    view.state.select(slice_named(view, "aclnnAdd", 5))
+    view.state.choose_range(TimeRange(begin=5, end=400_000))
+    view.state.set_flow_kinds(frozenset([0]))
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    light = view.grab().toImage()
+    try:
+        theme.apply(app, "dark")
+        change_language("zh")
+        assert view.grab().toImage() != light
+    finally:
+        theme.apply(app, "light")
+        change_language("en")
+    for begin, end in ((52_000, 52_010), (-10_000, 10_000), (999_990, 1_000_010)):
+        view.state.show(begin, end)
+        view.grab()
+
+
+def test_that_nothing_fails_without_a_trace_or_with_an_empty_one(qtbot: QtBot, tmp_path: Path) -> None:
+    made = TimelineView(ViewState())
+    qtbot.addWidget(made)
+    made.resize(600, 300)
+    made.show()
+    for one in SHORTCUTS:
+        made.do(one.action)
+    made.grab()
+    made.state.set_trace(trace_of(tmp_path, [Made(slices=[])], last=0))
+    for one in SHORTCUTS:
+        made.do(one.action)
+    qtbot.mouseMove(made.canvas, QPoint(50, 40))
+    made.grab()
+
+
+def test_that_rows_are_made_low_and_high(qtbot: QtBot, view: TimelineView) -> None:
+    for _ in range(20):
+        press(qtbot, view, "Ctrl+Down")
+    assert view.state.arrangement.row_height == 2
+    view.grab()
+    for _ in range(30):
+        press(qtbot, view, "Ctrl+Up")
+    assert view.state.arrangement.row_height == 40
+
+
+def test_that_very_many_lanes_are_shown(qtbot: QtBot, tmp_path: Path) -> None:
+    lanes = [Made(name=f"Stream {number}", slices=[(number, number + 5, "op")]) for number in range(20_000)]
+    made = TimelineView(ViewState())
+    qtbot.addWidget(made)
+    made.resize(800, 400)
+    made.show()
+    made.state.set_trace(trace_of(tmp_path, lanes))
+    made.canvas.scroll_by(10**9)
+    made.grab()
+    index = len(lanes) - 1
+    assert made.canvas.slice_under(QPointF(place(made, index))) == index
+
+
+def test_that_the_view_is_saved_as_png_and_svg(view: TimelineView, tmp_path: Path) -> None:
+    view.state.show(0, 100_000)
+    view.state.select(slice_named(view, "aclnnAdd", 2))
+    save_picture(view, tmp_path / "a.png")
+    image = QImage(str(tmp_path / "a.png"))
+    assert (image.width(), image.height()) == (view.width(), view.height())
+    seen = view.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    assert image.pixel(500, 150) == seen.pixel(500, 150)
+    save_picture(view, tmp_path / "a.svg")
+    texts = "".join(ET.parse(tmp_path / "a.svg").getroot().itertext())
+    assert "Stream 1" in texts
+    assert "Ascend Hardware" in texts
+
+
+def test_that_a_picture_that_cannot_be_written_says_why(view: TimelineView, tmp_path: Path) -> None:
+    with pytest.raises(StudioError):
+        save_picture(view, tmp_path / "none" / "a.png")
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"), [(0, "0 ns"), (312, "312 ns"), (1500, "1.500 µs"), (148_800_000, "148.800 ms"), (2e9, "2.000 s")]
+)
+def test_that_lengths_are_read_easily(ns: float, text: str) -> None:
+    assert length_text(ns) == text
+
+
+def test_that_no_digit_of_a_time_is_lost() -> None:
+    assert exact_text(74_123_456) == "74.123\u2009456 ms"
+    assert exact_text(-1_000_000_001) == "-1.000\u2009000\u2009001 s"
+    assert clock_text(1_763_660_000_123_456_789).endswith(".123456789")
+
+
+@pytest.mark.parametrize("mode", ["relative", "absolute", "step"])
+@pytest.mark.parametrize("span", [10, 333, 5_000, 10**6, 10**9, 10**13, 10**17])
+def test_that_ticks_differ_from_each_other_at_every_zoom(trace: Trace, mode: str, span: int) -> None:
+    for begin in (0.0, 123_456_789.5, -span / 3):
+        ticks = ticks_of(trace, mode, begin, begin + span, 900)
+        assert 1 <= len(ticks.times) <= 12
+        assert list(ticks.times) == sorted(set(ticks.times))
+        if span < 10**13:
+            assert len(set(ticks.labels)) == len(ticks.labels)
+        assert all(begin <= time <= begin + span for time in ticks.times)
+
+
+def test_that_steps_of_ticks_are_1_2_or_5() -> None:
+    assert [tick_step(span, 1000, 100) for span in (10, 100, 1500, 2.1e6, 4e9)] == [1, 10, 200, 500_000, 500_000_000]

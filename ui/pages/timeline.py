@@ -1,0 +1,308 @@
+"""Timeline: a profile as lanes over time, and around it what opens, searches and exports it."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from backends.timeline.tables.sentence import cause_sentence, sentence
+from studio.errors import from_os
+from studio.texts import t
+from ui import actions
+from ui.asking import ask
+from ui.file_dialogs import ask_file, ask_folder
+from ui.timeline import recent
+from ui.timeline.canvas import TimelineView
+from ui.timeline.export import Export
+from ui.timeline.head import Head
+from ui.timeline.keys_sheet import KeysSheet
+from ui.timeline.lane_menu import LaneMenus
+from ui.timeline.loading import Loading
+from ui.timeline.opening import Opening
+from ui.timeline.panes.panes import Panes
+from ui.timeline.slice_menu import SliceMenu
+from ui.timeline.start import Failed, Offers, Start
+from ui.timeline.state import ViewState
+from ui.timeline.tools import Tools
+from ui.widgets import MARGIN, Sentence
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QShowEvent
+
+    from backends.timeline.read import Opened
+    from backends.timeline.trace import Trace
+    from studio.errors import StudioError
+    from studio.run import Run
+    from ui.session import Session
+    from ui.timeline.opening import Known
+
+SHARE_OF_LANES = 0.68
+
+
+def make_page(session: Session) -> TimelinePage:
+    return TimelinePage(session)
+
+
+class TimelinePage(QWidget):
+    """`opened`: what is shown; it keeps the cache's folder."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.setObjectName("page")
+        self.session = session
+        self.opened: Opened | None = None
+        self.path: Path | None = None
+        self._known: Known | None = None
+        self._said: tuple[str, ...] = ()
+        self.state = ViewState(self)
+        self.opening = Opening(self)
+        self._make()
+        self._connect()
+        self._register()
+        self._show_start()
+
+    # How it is built
+
+    def _make(self) -> None:
+        self.head, self.tools, self.loading = Head(), Tools(self.state), Loading()
+        self.start, self.failed = Start(), Failed()
+        self.view, self.panes = TimelineView(self.state), Panes(self.session, self.state)
+        self.lane_menus, self.slice_menu = LaneMenus(self.view), SliceMenu(self.view)
+        self.export = Export(self, self.session, self.view, self.head.export)
+        self.sentence, self.notes = Sentence(), Sentence()
+        self.sentence.setObjectName("timeline_sentence")
+        self.notes.setObjectName("timeline_notes")
+        self.notes.setProperty("role", "warning")
+        for widget in (self.sentence, self.notes, self.loading, self.tools):
+            widget.setContentsMargins(0, 0, MARGIN, 0)
+        self.stack = QStackedWidget()
+        for widget in (self.start, self.failed, self._make_lanes()):
+            self.stack.addWidget(widget)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(MARGIN, 18, 0, 0)
+        column.setSpacing(8)
+        for widget in (self.head, self.sentence, self.notes, self.loading, self.tools):
+            column.addWidget(widget)
+        column.addWidget(self.stack, 1)
+
+    def _make_lanes(self) -> QSplitter:
+        self.splitter = QSplitter(Qt.Orientation.Vertical)
+        self.splitter.setObjectName("timeline_splitter")
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.addWidget(self.view)
+        self.splitter.addWidget(self.panes)
+        self.splitter.setStretchFactor(0, 1)
+        self.splitter.setSizes([round(1000 * SHARE_OF_LANES), round(1000 * (1 - SHARE_OF_LANES))])
+        return self.splitter
+
+    def _connect(self) -> None:
+        opening = self.opening
+        opening.begun.connect(self._begun)
+        opening.progressed.connect(self.loading.show_progress)
+        opening.first_lanes.connect(self._show_first)
+        opening.opened.connect(self._show_opened)
+        opening.known.connect(self._show_known)
+        opening.failed.connect(self._show_failed)
+        opening.cancelled.connect(self._show_before)
+        self.loading.cancel.clicked.connect(opening.cancel)
+        self.head.open_wanted.connect(self.open_menu)
+        self.head.export_wanted.connect(self.export.open_menu)
+        self.start.chosen.connect(self.open)
+        self.start.file_wanted.connect(self.choose_file)
+        self.start.folder_wanted.connect(self.choose_folder)
+        self.start.curves_wanted.connect(partial(self.session.page_wanted.emit, "curves"))
+        self.failed.again_wanted.connect(self.open_again)
+        self.failed.other_wanted.connect(self._show_start)
+        self.tools.keys_wanted.connect(self.show_keys)
+        self.view.keys_wanted.connect(self.show_keys)
+        self.view.pane_wanted.connect(self.panes.toggle)
+        self.view.note_wanted.connect(partial(self.panes.show_tab, "notes"))
+        self.view.mark_chosen.connect(lambda _mark: self.panes.show_tab("notes"))
+        self.view.lane_menu_wanted.connect(self.lane_menus.of_lane)
+        self.view.process_menu_wanted.connect(self.lane_menus.of_process)
+        self.view.slice_menu_wanted.connect(self.slice_menu.open)
+        self.slice_menu.find_wanted.connect(self.tools.search.find)
+        self.slice_menu.note_wanted.connect(partial(self.panes.show_tab, "notes"))
+        self.session.runs_changed.connect(lambda _listed: self._look_for_offers())
+        self.session.project_changed.connect(lambda _project: self._look_for_offers())
+
+    def _register(self) -> None:
+        add = actions.register
+        add(self, "timeline_do_open_file", "timeline.page.open_file", self.choose_file)
+        add(self, "timeline_do_open_folder", "timeline.page.open_folder", self.choose_folder)
+        add(self, "timeline_do_again", "timeline.page.again", self.open_again, "F5")
+        add(self, "timeline_do_find", "timeline.page.find", self.tools.search.focus, "Ctrl+F", "search")
+        add(self, "timeline_do_keys", "timeline.tools.keys", self.show_keys)
+
+    # What is asked for
+
+    def open(self, path: Path) -> None:
+        """A file or a folder; what is wrong with it is shown."""
+        self.opening.open(path)
+
+    def open_again(self) -> None:
+        if self.path is not None:
+            self.open(self.path)
+
+    def choose_file(self) -> None:
+        ask_file(self, t("timeline.page.choose_file"), self._near(), self.open)
+
+    def choose_folder(self) -> None:
+        ask_folder(self, t("timeline.page.choose_folder"), self._near(), self.open)
+
+    def _near(self) -> Path:
+        if self.path is not None:
+            return self.path.parent
+        return self.session.project.folder if self.session.project else Path.home()
+
+    def open_menu(self) -> None:
+        menu = QMenu(self)
+        menu.setObjectName("timeline_open_menu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(t("timeline.page.open_file"), self.choose_file)
+        menu.addAction(t("timeline.page.open_folder"), self.choose_folder)
+        offers = self.start.offers
+        self._add_offers(menu, "timeline.page.recent", [(recent.short(path), path) for path in offers.recent])
+        self._add_offers(menu, "timeline.page.captured", [(one.name, one.path) for one in offers.captured[:12]])
+        button = self.head.open
+        menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+
+    def _add_offers(self, menu: QMenu, title: str, offers: list[tuple[str, Path]]) -> None:
+        if offers:
+            menu.addSeparator()
+            menu.addAction(t(title)).setEnabled(False)
+        for name, path in offers:
+            plain = " ".join(name.split("\n")).replace("&", "&&")
+            shown = menu.fontMetrics().elidedText(plain, Qt.TextElideMode.ElideMiddle, 420)
+            menu.addAction(shown, partial(self.open, path))
+
+    def show_keys(self) -> None:
+        KeysSheet(self).show_below(self.tools.keys)
+
+    # What is shown
+
+    def _begun(self, path: Path) -> None:
+        self.loading.begin(path)
+        self.loading.show()
+        self.notes.hide()
+        if self.opened is None:
+            self.path = path
+            self.head.show_profile(path, None)
+            self.stack.setCurrentWidget(self.splitter)
+            self.panes.hide()
+            self.tools.hide()
+            self.sentence.hide()
+
+    def _show_first(self, path: Path, trace: Trace) -> None:
+        """Of a trace of which more is being read."""
+        self._let_go()
+        self.path = path
+        self.head.show_profile(path, trace.meta)
+        self.head.export.hide()
+        self._show_lanes(trace)
+        self.panes.hide()
+        self._say()
+
+    def _let_go(self) -> None:
+        self.opened, self._known, self._said = None, None, ()
+        self.panes.show_opened(None)
+
+    def _show_opened(self, path: Path, opened: Opened, said: tuple[str, ...]) -> None:
+        self._let_go()
+        self.path, self.opened, self._said = path, opened, said
+        self.loading.hide()
+        self.head.show_profile(path, opened.trace.meta)
+        self._show_lanes(opened.trace)
+        self.panes.show_opened(opened)
+        self.panes.show()
+        self._say()
+        ask(self, partial(_remembered, path, self._runs()), self._remembered)
+
+    def _show_lanes(self, trace: Trace) -> None:
+        self.stack.setCurrentWidget(self.splitter)
+        self.tools.show()
+        self.state.set_trace(trace)
+        self.view.canvas.setFocus()
+
+    def _show_known(self, known: Known) -> None:
+        self._known = known
+        self._say()
+
+    def _show_failed(self, path: Path, error: StudioError) -> None:
+        self._let_go()
+        self.path = path
+        self.loading.hide()
+        self.tools.hide()
+        self.head.show_profile(path, None)
+        self.failed.show_error(path, error)
+        self.stack.setCurrentWidget(self.failed)
+        self._say()
+
+    def _show_before(self) -> None:
+        """Reading was cancelled: what was shown before, if anything is left of it."""
+        self.loading.hide()
+        if self.opened is None:
+            self._show_start()
+        else:
+            self._say()
+
+    def _show_start(self) -> None:
+        self._let_go()
+        self.path = None
+        self.head.show_profile(None, None)
+        self.loading.hide()
+        self.tools.hide()
+        self.stack.setCurrentWidget(self.start)
+        self._say()
+        self._look_for_offers()
+
+    def _say(self) -> None:
+        opened, known = self.opened, self._known
+        found = sentence(known.summary) if known else None
+        texts = [t(found[0], **found[1])] if found else []
+        if known and known.summary.causes:
+            key, args = cause_sentence(known.summary.causes[0])
+            texts.append(t(key, **args))
+        self.sentence.setText(" ".join(texts))
+        self.sentence.setVisible(bool(texts))
+        notes = [t(note.key, **note.args) for note in opened.notes] if opened else []
+        self.notes.setText("\n".join([*notes, *self._said]))
+        self.notes.setVisible(bool(notes or self._said))
+
+    # Profiles at hand
+
+    def _runs(self) -> list[Run]:
+        return [run for run, _ in self.session.listed]
+
+    def _remembered(self, found: Offers | StudioError) -> None:
+        if isinstance(found, Offers):
+            self.start.show_offers(found)
+        else:
+            self.session.trouble.emit(found)
+
+    def _look_for_offers(self) -> None:
+        if self.isVisible():
+            ask(self, partial(_offers, self._runs()), self.start.show_offers)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._look_for_offers()
+
+    def retranslate(self) -> None:
+        self._say()
+
+
+def _offers(runs: list[Run]) -> Offers:
+    return Offers(recent=recent.recent(), captured=recent.captured_by(runs))
+
+
+def _remembered(path: Path, runs: list[Run]) -> Offers | StudioError:
+    try:
+        recent.remember(path)
+    except OSError as error:
+        return from_os(error, error.filename or "profiles.json")
+    return _offers(runs)

@@ -1,0 +1,133 @@
+"""What can be done with a lane, a counter or a process, by a click on its name."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QMenu
+
+from studio.texts import t
+from ui.popover import Popover
+from ui.timeline.times import length_text
+from ui.widgets import Sentence, label, primary_button, retone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtCore import QPoint
+    from PySide6.QtWidgets import QWidget
+
+    from ui.timeline.canvas import TimelineView
+
+FARTHEST = 10**18  # ns: thirty years
+_UNITS = {"": 1, "ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9}
+_LENGTH = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*([a-zµμ]*)", re.IGNORECASE)
+
+
+def made_menu(owner: QWidget, name: str) -> QMenu:
+    """It is gone once it is closed."""
+    menu = QMenu(owner)
+    menu.setObjectName(name)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    return menu
+
+
+class LaneMenus:
+    def __init__(self, view: TimelineView) -> None:
+        self._view, self._state = view, view.state
+
+    def of_lane(self, track: int, place: QPoint) -> None:
+        """`track`: a lane, or a counter behind the lanes."""
+        state = self._state
+        menu = made_menu(self._view, "timeline_lane_menu")
+        pin = "timeline.lane.unpin" if state.is_pinned(track) else "timeline.lane.pin"
+        menu.addAction(t(pin), partial(state.pin, track))
+        menu.addAction(t("timeline.lane.pin_named"), partial(state.pin_named, state.track_name(track)))
+        menu.addAction(t("timeline.lane.hide"), partial(state.hide, track))
+        if state.series_of(track) is None and state.trace is not None and state.trace.meta.lanes[track].rows > 1:
+            fold = "timeline.lane.unfold" if state.is_folded(track) else "timeline.lane.fold"
+            menu.addAction(t(fold), partial(state.fold, track))
+        menu.addSeparator()
+        menu.addAction(t("timeline.lane.up"), partial(state.move, track, -1))
+        menu.addAction(t("timeline.lane.down"), partial(state.move, track, 1))
+        menu.addAction(t("timeline.lane.offset"), partial(self._ask_offset, track, place))
+        menu.addSeparator()
+        self._add_process(menu, state.arrangement.process_of(track))
+        menu.popup(place)
+
+    def of_process(self, process: int, place: QPoint) -> None:
+        menu = made_menu(self._view, "timeline_process_menu")
+        self._add_process(menu, process)
+        menu.popup(place)
+
+    def _add_process(self, menu: QMenu, process: int) -> None:
+        state = self._state
+        key = "timeline.lane.expand" if state.is_collapsed(process) else "timeline.lane.collapse"
+        menu.addAction(t(key), partial(state.collapse, process))
+        menu.addAction(t("timeline.lane.hide_process"), partial(state.hide_process, process))
+        menu.addAction(t("timeline.tools.show_all"), state.show_all)
+
+    def _ask_offset(self, track: int, place: QPoint) -> None:
+        state = self._state
+        OffsetSheet(self._view, state.offset_of(track), partial(state.set_offset, track)).show_at(place)
+
+
+class OffsetSheet(Popover):
+    """By how much a lane is drawn later; `then` is called with it, in ns."""
+
+    def __init__(self, owner: QWidget, offset: int, then: Callable[[int], object]) -> None:
+        super().__init__(owner, "timeline_offset_sheet", 320)
+        self._then = then
+        self.column.addWidget(label("timeline.lane.offset_title", "title"))
+        self.column.addWidget(Sentence("timeline.lane.offset_text"))
+        self.field = QLineEdit(str(offset))
+        self.field.setObjectName("timeline_offset")
+        self.field.setAccessibleName(t("timeline.lane.offset_title"))
+        self.field.textChanged.connect(self._judge)
+        self.field.returnPressed.connect(self._keep)
+        self.column.addWidget(self.field)
+        self._said = label(role="hint")
+        self.column.addWidget(self._said)
+        self.keep = primary_button("timeline.lane.offset_keep", "timeline.offset_keep")
+        self.keep.clicked.connect(self._keep)
+        self.column.addWidget(self.keep, 0, Qt.AlignmentFlag.AlignRight)
+        self.field.selectAll()
+        self._judge()
+
+    def show_at(self, place: QPoint) -> None:
+        self.ensurePolished()
+        self.adjustSize()
+        window = self.parentWidget().window()
+        corner = window.mapFromGlobal(place)
+        corner.setX(max(8, min(corner.x(), window.width() - self.width() - 8)))
+        corner.setY(max(8, min(corner.y(), window.height() - self.height() - 8)))
+        self.move(window.mapToGlobal(corner))
+        self.show()
+        self.field.setFocus()
+
+    def _judge(self) -> None:
+        ns = ns_of(self.field.text())
+        retone(self.field, "wrong", ns is None)
+        self._said.setText("" if ns is None else length_text(ns))
+        self.keep.setEnabled(ns is not None)
+
+    def _keep(self) -> None:
+        if (ns := ns_of(self.field.text())) is not None:
+            self.close()
+            self._then(ns)
+
+
+def ns_of(text: str) -> int | None:
+    """'1500', '-1.5 us', '2 ms' in ns; None where it is no length, or one of more than thirty years."""
+    found = _LENGTH.fullmatch(text.strip())
+    if found is None or found[2].lower() not in _UNITS:
+        return None
+    whole, _, rest = found[1].lstrip("+-").partition(".")
+    unit = _UNITS[found[2].lower()]
+    ns = int(whole[:24]) * unit + (int(rest[:18]) * unit // 10 ** len(rest[:18]) if rest else 0)
+    if len(whole) > 24 or ns > FARTHEST:
+        return None
+    return -ns if found[1].startswith("-") else ns

@@ -1,0 +1,91 @@
+"""The profiles that were opened last, and those that runs of the project have captured."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends.launch.capture.state import FOLDER
+from backends.timeline.find import OUTPUTS
+from studio import files, places
+from ui.curves.names import title_of, when
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from studio.run import Run
+
+KEPT = 8
+SHOWN_RUNS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class Captured:
+    """A folder that a run's profiler filled."""
+
+    run: Run
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return f"{title_of(self.run)} · {when(self.run, with_seconds=True)}"
+
+
+def recent() -> tuple[Path, ...]:
+    """Newest first. What is gone is still named: a disk may come back."""
+    kept = files.read_json(_place())
+    paths = kept.get("profiles") if isinstance(kept, dict) else None
+    found = paths if isinstance(paths, list) else []
+    return tuple(Path(path) for path in found if isinstance(path, str) and Path(path).is_absolute())[:KEPT]
+
+
+def remember(path: Path) -> None:
+    """Raises OSError."""
+    _write([path, *(other for other in recent() if other != path)][:KEPT])
+
+
+def forget(path: Path) -> None:
+    """Raises OSError."""
+    _write([other for other in recent() if other != path])
+
+
+def _write(paths: Iterable[Path]) -> None:
+    places.config_home().mkdir(parents=True, exist_ok=True)
+    files.write_json(_place(), {"profiles": [str(path) for path in paths]})
+
+
+def _place() -> Path:
+    return places.config_home() / "profiles.json"
+
+
+def captured_by(runs: Iterable[Run]) -> tuple[Captured, ...]:
+    """Captures of kind profile, of the runs in their order; of a run the newest first. Looks at names alone."""
+    return tuple(
+        Captured(run=run, path=folder) for run in list(runs)[:SHOWN_RUNS] for folder in profiles_in(run.folder)
+    )
+
+
+def profiles_in(run: Path) -> list[Path]:
+    """Of a run, newest first: folders are named by the time and the kind, and hold a folder for each rank."""
+    folder = run / FOLDER
+    try:
+        names = [name for name in os.listdir(folder) if "-profile-" in name]
+    except OSError:
+        return []
+    found = [folder / name for name in names]
+    return sorted((one for one in found if any(one.glob("rank*/*"))), key=_time, reverse=True)
+
+
+def _time(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def short(path: Path) -> str:
+    """'rank0_ascend_pt/…/trace_view.json': names that all profilers give say nothing without those above them."""
+    above = [part for part in path.parent.parts[1:] if part not in OUTPUTS]
+    return "/".join((*above[-1:], path.name)) if path.suffix else path.name

@@ -1,0 +1,158 @@
+"""Finds slices by their names: the matches stay bright in the view, the others fade."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QWidget
+
+from backends.timeline.query.search import Hits, in_time, search
+from studio.texts import t
+from ui.say import say
+from ui.timeline.latest import Latest
+from ui.widgets import label, retone, show_icon
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from PySide6.QtGui import QKeyEvent
+
+    from backends.timeline.trace import Trace
+    from ui.timeline.state import ViewState
+
+PAUSE_MS = 150
+LEAST_FIELD = 160
+
+
+class SearchBar(QWidget):
+    """`found`: another search is answered; its hits are in the state."""
+
+    found = Signal()
+
+    def __init__(self, state: ViewState) -> None:
+        super().__init__()
+        self._state = state
+        self._problem = ""
+        self._latest = Latest(self)
+        self.field = QLineEdit()
+        self.field.setObjectName("timeline_search")
+        self.field.setClearButtonEnabled(True)
+        self.field.setMinimumWidth(LEAST_FIELD)
+        for setter in ("setPlaceholderText", "setAccessibleName"):
+            say(self.field, setter, "timeline.find.field")
+        say(self.field, "setToolTip", "timeline.find.hint")
+        self.case = _toggle("timeline_case", "Aa", "timeline.find.case")
+        self.regex = _toggle("timeline_regex", ".*", "timeline.find.regex")
+        self.previous = _step("timeline_previous", "chevron-up", "timeline.find.previous")
+        self.next = _step("timeline_next", "chevron-down", "timeline.find.next")
+        self.count = label(role="hint")
+        self.count.setObjectName("timeline_count")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        row.addWidget(self.field, 1)
+        for widget in (self.case, self.regex, self.previous, self.next, self.count):
+            row.addWidget(widget)
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._connect()
+        self.retranslate()
+
+    def _connect(self) -> None:
+        self._pause.timeout.connect(self._search)
+        self.field.textChanged.connect(lambda _text: self._pause.start(PAUSE_MS))
+        self.field.returnPressed.connect(self._entered)
+        for toggle in (self.case, self.regex):
+            toggle.toggled.connect(lambda _on: self._search())
+        self.next.clicked.connect(lambda: self._state.go_to_hit(self._state.hit + 1))
+        self.previous.clicked.connect(lambda: self._state.go_to_hit(max(self._state.hit, 0) - 1))
+        self._state.hits_changed.connect(self.retranslate)
+        self._state.trace_changed.connect(self._search)
+
+    def focus(self) -> None:
+        self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.field.selectAll()
+
+    def find(self, text: str) -> None:
+        """Exactly this name, whatever is typed and ticked."""
+        self.regex.setChecked(False)
+        self.case.setChecked(True)
+        self.field.setText(text)
+        self._search()
+
+    def _entered(self) -> None:
+        if self._pause.isActive():
+            self._search()
+        else:
+            self._state.go_to_hit(self._state.hit + 1)
+
+    def _search(self) -> None:
+        self._pause.stop()
+        trace, text = self._state.trace, self.field.text()
+        if trace is None or not text:
+            self._latest.drop()
+            self._problem = ""
+            if len(self._state.hits) or self._state.hit_names is not None:
+                self._state.set_hits(np.empty(0, np.int64))
+            self.retranslate()
+            self.found.emit()
+            return
+        question = partial(_found, trace, text, regex=self.regex.isChecked(), case=self.case.isChecked())
+        self._latest.ask(question, partial(self._answered, trace))
+
+    def _answered(self, trace: Trace, found: tuple[Hits, NDArray[np.int64]]) -> None:
+        hits, ordered = found
+        if trace is not self._state.trace:
+            return
+        self._problem = str(hits.problem) if hits.problem else ""
+        self._state.set_hits(ordered, hits.names)
+        self.found.emit()
+
+    def retranslate(self) -> None:
+        count, hit = len(self._state.hits), self._state.hit
+        has_text = bool(self.field.text())
+        if self._problem:
+            said = self._problem
+        elif not has_text:
+            said = ""
+        elif not count:
+            said = t("timeline.find.none")
+        else:
+            said = t("timeline.find.count", at=f"{hit + 1:,}" if hit >= 0 else "–", count=f"{count:,}")
+        self.count.setText(said)
+        self.count.setVisible(bool(said))
+        retone(self.count, "role", "bad" if self._problem else "hint")
+        for step in (self.previous, self.next):
+            step.setEnabled(count > 0)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.field.text():
+            self.field.clear()
+        else:
+            super().keyPressEvent(event)
+
+
+def _found(trace: Trace, text: str, *, regex: bool, case: bool) -> tuple[Hits, NDArray[np.int64]]:
+    hits = search(trace, text, regex=regex, case=case)
+    return hits, in_time(trace, hits)
+
+
+def _toggle(name: str, text: str, key: str) -> QToolButton:
+    made = QToolButton()
+    made.setObjectName(name)
+    made.setText(text)
+    made.setCheckable(True)
+    for setter in ("setToolTip", "setAccessibleName"):
+        say(made, setter, key)
+    return made
+
+
+def _step(name: str, icon: str, key: str) -> QToolButton:
+    made = QToolButton()
+    made.setObjectName(name)
+    show_icon(made, icon, "dim", 16)
+    for setter in ("setToolTip", "setAccessibleName"):
+        say(made, setter, key)
+    return made

@@ -1,0 +1,171 @@
+"""Before a profile is open: what belongs here, how to get one, those at hand; and why one could not be opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from ui.page_scroll import PageScroll, empty
+from ui.timeline.recent import Captured, short
+from ui.widgets import Card, Elided, Empty, Sentence, button, primary_button, text_button
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from studio.errors import StudioError
+
+WIDEST = 860
+SHOWN = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offers:
+    """Profiles that one click opens."""
+
+    recent: tuple[Path, ...] = ()
+    captured: tuple[Captured, ...] = ()
+
+
+class ProfileRow(QPushButton):
+    def __init__(self, name: str, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        self.setObjectName("timeline_offer")
+        self.setProperty("role", "quiet")
+        self.setAutoDefault(False)
+        self.setAccessibleName(name)
+        first, second = Elided(role="strong"), Elided(Qt.TextElideMode.ElideMiddle, "hint")
+        first.setText(name)
+        second.setText(str(path))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 4, 8, 4)
+        column.setSpacing(1)
+        for widget in (first, second):
+            widget.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            column.addWidget(widget)
+
+    def sizeHint(self) -> QSize:
+        """A button's own hint knows nothing of what is laid out in it."""
+        return QSize(240, 46)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, 46)
+
+
+class OfferCard(Card):
+    """A list of profiles; hidden where there are none."""
+
+    chosen = Signal(object)
+
+    def __init__(self, title_key: str) -> None:
+        super().__init__(title_key)
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(2)
+        self.body.addLayout(self._rows)
+        self.body.addStretch(1)
+        self.hide()
+
+    def show_profiles(self, profiles: Iterable[tuple[str, Path]]) -> None:
+        empty(self._rows)
+        for name, path in list(profiles)[:SHOWN]:
+            row = ProfileRow(name, path)
+            row.clicked.connect(partial(self.chosen.emit, path))
+            self._rows.addWidget(row)
+        self.setVisible(self._rows.count() > 0)
+
+
+class Start(QWidget):
+    """`chosen`: a profile at hand."""
+
+    chosen = Signal(object)
+    file_wanted = Signal()
+    folder_wanted = Signal()
+    curves_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("timeline_start")
+        self.offers = Offers()
+        self.recent, self.captured = OfferCard("timeline.start.recent"), OfferCard("timeline.start.captured")
+        self.recent.setObjectName("timeline_recent")
+        self.captured.setObjectName("timeline_captured")
+        cards = QHBoxLayout()
+        cards.setSpacing(14)
+        for card in (self.recent, self.captured):
+            card.chosen.connect(self.chosen)
+            cards.addWidget(card, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(PageScroll(self._head(), cards, self._how()))
+
+    def _head(self) -> QWidget:
+        made = Empty("timeline", "timeline.start.title", "timeline.start.text", "timeline.start.folder",
+                     "timeline.open_folder")  # fmt: skip
+        made.clicked.connect(self.folder_wanted)
+        self.file = button("timeline.start.file", "timeline.open_file")
+        self.file.clicked.connect(self.file_wanted)
+        column = made.layout()
+        assert isinstance(column, QVBoxLayout)
+        column.insertWidget(column.count() - 1, self.file, 0, Qt.AlignmentFlag.AlignHCenter)
+        made.setMinimumHeight(300)
+        return made
+
+    def _how(self) -> QWidget:
+        made = Card("timeline.start.how")
+        made.body.addWidget(Sentence("timeline.start.how_text"))
+        go = text_button("timeline.start.curves", "timeline.go_to_curves")
+        go.clicked.connect(self.curves_wanted)
+        made.body.addWidget(go, 0, Qt.AlignmentFlag.AlignLeft)
+        return made
+
+    def show_offers(self, offers: Offers) -> None:
+        self.offers = offers
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        self.recent.show_profiles((short(path), path) for path in self.offers.recent)
+        self.captured.show_profiles((one.name, one.path) for one in self.offers.captured)
+
+
+class Failed(QWidget):
+    """What was to be opened, why it could not be, and what can be done."""
+
+    again_wanted = Signal()
+    other_wanted = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("timeline_failed")
+        self._path, self._error = Path(), None
+        self.name, self.reason = Elided(Qt.TextElideMode.ElideMiddle, "hint"), Sentence()
+        self.reason.setObjectName("timeline_reason")
+        self.again = primary_button("timeline.start.again", "timeline.again")
+        self.other = button("timeline.start.other", "timeline.other")
+        self.again.clicked.connect(self.again_wanted)
+        self.other.clicked.connect(self.other_wanted)
+        card = Card("timeline.start.failed")
+        card.body.addWidget(self.reason)
+        card.body.addWidget(self.name)
+        row = QHBoxLayout()
+        row.addWidget(self.again)
+        row.addWidget(self.other)
+        row.addStretch(1)
+        card.body.addLayout(row)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 24, 0)
+        column.addWidget(card)
+        column.addStretch(1)
+
+    def show_error(self, path: Path, error: StudioError) -> None:
+        self._path, self._error = path, error
+        self.retranslate()
+
+    def retranslate(self) -> None:
+        if self._error is not None:
+            self.reason.setText(str(self._error))
+            self.name.setText(str(self._path))
