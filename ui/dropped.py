@@ -1,4 +1,4 @@
-"""What a dropped folder or file is: a run, a project, a dump, or neither. Reads names, no contents."""
+"""What a dropped folder or file is: a run, a project, a dump, a profile, or none. Reads names, of a trace its head."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from studio.project import OURS, project_around
+from ui.dropped_profile import holds_profile, is_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ _DEEP = 3
 class Dropped:
     """`folder` is the run's or the project's; for the other kinds what was dropped."""
 
-    kind: Literal["run", "project", "dump", "unknown", "missing"]
+    kind: Literal["run", "project", "dump", "profile", "unknown", "missing"]
     folder: Path
 
 
@@ -36,6 +37,8 @@ def recognise(path: Path) -> Dropped:
     path = path.absolute()
     if not path.exists():
         return Dropped(kind="missing", folder=path)
+    if is_profile(path):
+        return Dropped(kind="profile", folder=path)
     folder = path if path.is_dir() else path.parent
     if run := _run_around(folder):
         return Dropped(kind="run", folder=run)
@@ -43,8 +46,10 @@ def recognise(path: Path) -> Dropped:
         return Dropped(kind="project", folder=around.folder)
     if is_dump(path):
         return Dropped(kind="dump", folder=path)
+    if path.is_dir() and _has_code(path):
+        return Dropped(kind="project", folder=path)
     if path.is_dir():
-        return Dropped(kind="project" if _has_code(path) else "unknown", folder=path)
+        return Dropped(kind="profile" if holds_profile(path) else "unknown", folder=path)
     if path.suffix in _CODE or path.name in _SIGNS:
         around = project_around(folder)
         return Dropped(kind="project", folder=around.folder if around else folder)

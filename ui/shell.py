@@ -182,13 +182,17 @@ class Shell(QWidget):
     def open_path(self, path: Path) -> None:
         """Opens what was dropped or named on the command line where it belongs."""
         dropped = recognise(path)
+        page: Any
         if dropped.kind == "run":
             self._open_run(dropped.folder)
         elif dropped.kind == "project":
             self.open_project(dropped.folder)
         elif dropped.kind == "dump":
-            page: Any = self.page_widget("precision")
+            page = self.page_widget("precision")
             page.take_dump(dropped.folder)
+        elif dropped.kind == "profile":
+            page = self.page_widget("timeline")
+            page.open(dropped.folder)
         elif dropped.kind == "missing":
             self.session.trouble.emit(StudioError("drop.missing", name=str(path)))
         else:

@@ -57,7 +57,8 @@ class TimelinePage(QWidget):
         self.opened: Opened | None = None
         self.path: Path | None = None
         self._known: Known | None = None
-        self._said: tuple[str, ...] = ()
+        self._told_beside: tuple[str, ...] = ()
+        self._is_shared = False
         self.state = ViewState(self)
         self.opening = Opening(self)
         self._make()
@@ -96,7 +97,6 @@ class TimelinePage(QWidget):
         self.splitter.addWidget(self.view)
         self.splitter.addWidget(self.panes)
         self.splitter.setStretchFactor(0, 1)
-        self.splitter.setSizes([round(1000 * SHARE_OF_LANES), round(1000 * (1 - SHARE_OF_LANES))])
         return self.splitter
 
     def _connect(self) -> None:
@@ -120,13 +120,14 @@ class TimelinePage(QWidget):
         self.tools.keys_wanted.connect(self.show_keys)
         self.view.keys_wanted.connect(self.show_keys)
         self.view.pane_wanted.connect(self.panes.toggle)
-        self.view.note_wanted.connect(partial(self.panes.show_tab, "notes"))
-        self.view.mark_chosen.connect(lambda _mark: self.panes.show_tab("notes"))
+        self.view.note_wanted.connect(self.panes.add_note)
+        self.view.mark_chosen.connect(self.panes.choose_note)
+        self.panes.find_wanted.connect(self.tools.search.find)
         self.view.lane_menu_wanted.connect(self.lane_menus.of_lane)
         self.view.process_menu_wanted.connect(self.lane_menus.of_process)
         self.view.slice_menu_wanted.connect(self.slice_menu.open)
-        self.slice_menu.find_wanted.connect(self.tools.search.find)
-        self.slice_menu.note_wanted.connect(partial(self.panes.show_tab, "notes"))
+        self.slice_menu.find_wanted.connect(self._find)
+        self.slice_menu.note_wanted.connect(self.panes.add_note)
         self.session.runs_changed.connect(lambda _listed: self._look_for_offers())
         self.session.project_changed.connect(lambda _project: self._look_for_offers())
 
@@ -158,6 +159,10 @@ class TimelinePage(QWidget):
         if self.path is not None:
             return self.path.parent
         return self.session.project.folder if self.session.project else Path.home()
+
+    def _find(self, name: str) -> None:
+        self.panes.show_tab("search")
+        self.tools.search.find(name)
 
     def open_menu(self) -> None:
         menu = QMenu(self)
@@ -208,17 +213,17 @@ class TimelinePage(QWidget):
         self._say()
 
     def _let_go(self) -> None:
-        self.opened, self._known, self._said = None, None, ()
+        self.opened, self._known, self._told_beside = None, None, ()
         self.panes.show_opened(None)
 
     def _show_opened(self, path: Path, opened: Opened, said: tuple[str, ...]) -> None:
         self._let_go()
-        self.path, self.opened, self._said = path, opened, said
+        self.path, self.opened, self._told_beside = path, opened, said
         self.loading.hide()
         self.head.show_profile(path, opened.trace.meta)
         self._show_lanes(opened.trace)
         self.panes.show_opened(opened)
-        self.panes.show()
+        self._show_panes()
         self._say()
         ask(self, partial(_remembered, path, self._runs()), self._remembered)
 
@@ -227,6 +232,13 @@ class TimelinePage(QWidget):
         self.tools.show()
         self.state.set_trace(trace)
         self.view.canvas.setFocus()
+
+    def _show_panes(self) -> None:
+        """Its share of the room is taken once there is some."""
+        self.panes.show()
+        if not self._is_shared:
+            self._is_shared = True
+            self.splitter.setSizes([round(1000 * SHARE_OF_LANES), round(1000 * (1 - SHARE_OF_LANES))])
 
     def _show_known(self, known: Known) -> None:
         self._known = known
@@ -240,6 +252,7 @@ class TimelinePage(QWidget):
         self.head.show_profile(path, None)
         self.failed.show_error(path, error)
         self.stack.setCurrentWidget(self.failed)
+        self.setFocus()
         self._say()
 
     def _show_before(self) -> None:
@@ -270,8 +283,8 @@ class TimelinePage(QWidget):
         self.sentence.setText(" ".join(texts))
         self.sentence.setVisible(bool(texts))
         notes = [t(note.key, **note.args) for note in opened.notes] if opened else []
-        self.notes.setText("\n".join([*notes, *self._said]))
-        self.notes.setVisible(bool(notes or self._said))
+        self.notes.setText("\n".join([*notes, *self._told_beside]))
+        self.notes.setVisible(bool(notes or self._told_beside))
 
     # Profiles at hand
 

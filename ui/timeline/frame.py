@@ -39,7 +39,7 @@ LEVELS = 64
 FAINTEST = 24  # of LEVELS: what covers a column ever so little is still seen
 SEAM = 22  # the first column of a wide slice that follows upon another
 NOTHING = np.zeros(1, np.uint32)
-BATCH = 24  # rows whose arrays stay in the cache of a core together
+BATCH = 16  # rows whose arrays stay in the cache of a core together
 
 
 @dataclass(frozen=True, kw_only=True)

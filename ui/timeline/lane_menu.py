@@ -89,8 +89,8 @@ class OffsetSheet(Popover):
         self.field.textChanged.connect(self._judge)
         self.field.returnPressed.connect(self._keep)
         self.column.addWidget(self.field)
-        self._said = label(role="hint")
-        self.column.addWidget(self._said)
+        self._reads_as = label(role="hint")
+        self.column.addWidget(self._reads_as)
         self.keep = primary_button("timeline.lane.offset_keep", "timeline.offset_keep")
         self.keep.clicked.connect(self._keep)
         self.column.addWidget(self.keep, 0, Qt.AlignmentFlag.AlignRight)
@@ -111,7 +111,7 @@ class OffsetSheet(Popover):
     def _judge(self) -> None:
         ns = ns_of(self.field.text())
         retone(self.field, "wrong", ns is None)
-        self._said.setText("" if ns is None else length_text(ns))
+        self._reads_as.setText("" if ns is None else length_text(ns))
         self.keep.setEnabled(ns is not None)
 
     def _keep(self) -> None:

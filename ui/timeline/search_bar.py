@@ -75,7 +75,7 @@ class SearchBar(QWidget):
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.field.selectAll()
 
-    def find(self, text: str) -> None:
+    def find_name(self, text: str) -> None:
         """Exactly this name, whatever is typed and ticked."""
         self.regex.setChecked(False)
         self.case.setChecked(True)

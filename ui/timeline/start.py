@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from studio.errors import StudioError
 
-WIDEST = 860
 SHOWN = 6
 
 
@@ -104,15 +103,21 @@ class Start(QWidget):
         column.addWidget(PageScroll(self._head(), cards, self._how()))
 
     def _head(self) -> QWidget:
-        made = Empty("timeline", "timeline.start.title", "timeline.start.text", "timeline.start.folder",
-                     "timeline.open_folder")  # fmt: skip
-        made.clicked.connect(self.folder_wanted)
-        self.file = button("timeline.start.file", "timeline.open_file")
-        self.file.clicked.connect(self.file_wanted)
+        made = Empty("timeline", "timeline.start.title", "timeline.start.text")
+        made.setMinimumHeight(290)
         column = made.layout()
         assert isinstance(column, QVBoxLayout)
-        column.insertWidget(column.count() - 1, self.file, 0, Qt.AlignmentFlag.AlignHCenter)
-        made.setMinimumHeight(300)
+        self.folder = primary_button("timeline.page.open_folder", "timeline.open_folder")
+        self.file = button("timeline.page.open_file", "timeline.open_file")
+        self.folder.clicked.connect(self.folder_wanted)
+        self.file.clicked.connect(self.file_wanted)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.folder)
+        row.addWidget(self.file)
+        row.addStretch(1)
+        column.insertSpacing(column.count() - 1, 6)
+        column.insertLayout(column.count() - 1, row)
         return made
 
     def _how(self) -> QWidget:

@@ -1,24 +1,148 @@
-"""Stand-in."""
+"""Marks and notes of a profile: listed, written, deleted; a click goes there."""
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from backends.timeline.query.notes import COLORS, Mark
+from studio.texts import t
+from ui.timeline.panes.hint import Hint
+from ui.timeline.panes.list_model import Column, ListModel
+from ui.timeline.panes.list_view import ListView
+from ui.timeline.panes.note_keeping import NoteKeeping
+from ui.timeline.times import length_text
+from ui.widgets import text_button
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ui.session import Session
+    from ui.timeline.state import ViewState
 
 
 class NotesPane(QWidget):
-    find_wanted = Signal(str)
-    is_jumping = False
+    """`is_jumping`: what is being chosen was clicked here."""
 
-    def __init__(self, *args):
+    def __init__(self, session: Session, state: ViewState) -> None:
         super().__init__()
+        self._state = state
+        self._keeping = NoteKeeping(self, session, state)
+        self.is_jumping = False
+        self.add_button = text_button("timeline.notes.add", "timeline_add_note")
+        self.delete_button = text_button("timeline.notes.delete", "timeline_delete_note")
+        self.add_button.clicked.connect(self.add)
+        self.delete_button.clicked.connect(self.delete)
+        self.model = ListModel()
+        self.model.edited, self.model.keep = 0, self._write
+        self.view = ListView(self.model, "timeline_notes", "timeline.notes.table")
+        self.view.setEditTriggers(ListView.EditTrigger.DoubleClicked | ListView.EditTrigger.EditKeyPressed)
+        self.view.chosen.connect(self._go)
+        self._hint = Hint("timeline.notes.empty")
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._hint)
+        self._pages.addWidget(self.view)
+        self._lay_out()
+        delete = QAction(self.view)
+        delete.setObjectName("timeline_delete_chosen")
+        delete.setShortcut(QKeySequence(QKeySequence.StandardKey.Delete))
+        delete.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        delete.triggered.connect(self.delete)
+        self.view.addAction(delete)
+        state.marks_changed.connect(self.retranslate)
+        state.trace_changed.connect(self.retranslate)
+        self.model.modelReset.connect(self._judge)
+        self.view.selectionModel().selectionChanged.connect(self._judge)
+        self.retranslate()
 
-    def show_opened(self, opened):
-        pass
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self.add_button)
+        head.addWidget(self.delete_button)
+        head.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addWidget(self._pages, 1)
 
-    def clear(self):
-        pass
+    def retranslate(self) -> None:
+        marks = self._state.marks
+        self.model.show_rows(self._columns(marks), len(marks))
+        self._pages.setCurrentIndex(1 if marks else 0)
+        has_trace = self._state.trace is not None
+        self._hint.text.setText(t("timeline.notes.empty" if has_trace else "timeline.pane.no_trace"))
+        self.add_button.setEnabled(has_trace)
 
-    def add(self):
-        pass
+    def _columns(self, marks: Sequence[Mark]) -> tuple[Column, ...]:
+        times = [self._state.times_of_mark(mark) for mark in marks]
+        begin = np.array([begin for begin, _ in times], np.int64)
+        length = np.array([end - begin for begin, end in times], np.int64)
+        return (
+            Column(
+                head="timeline.notes.text",
+                text=lambda row: marks[row].text,
+                order=np.array([mark.text.lower() for mark in marks], dtype=object),
+            ),
+            Column(
+                head="timeline.notes.start",
+                text=lambda row: length_text(int(begin[row])),
+                order=begin,
+                is_number=True,
+            ),
+            Column(
+                head="timeline.notes.length",
+                text=lambda row: length_text(int(length[row])) if length[row] else "",
+                order=length,
+                is_number=True,
+            ),
+        )
 
-    def choose(self, number):
-        pass
+    def _judge(self, *_what: object) -> None:
+        self.delete_button.setEnabled(self.view.selectionModel().hasSelection())
+
+    def _place(self) -> tuple[int, int]:
+        state = self._state
+        if state.selected_range is not None:
+            return state.selected_range.begin, state.selected_range.end
+        if state.selected >= 0:
+            return state.times_of(state.selected)
+        middle = round((state.begin + state.end) / 2)
+        return middle, middle
+
+    def add(self) -> None:
+        trace = self._state.trace
+        if trace is None:
+            return
+        begin, end = (one + trace.meta.origin_ns for one in self._place())
+        marks = self._state.marks
+        self._state.set_marks((*marks, Mark(begin=begin, end=end, color=len(marks) % COLORS)))
+        self.choose(len(marks))
+        self.view.edit(self.model.index(self.model.place_of(len(marks)), 0))
+
+    def choose(self, number: int) -> None:
+        self.view.show_row(number)
+        self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def delete(self) -> None:
+        gone = {int(self.model.rows[index.row()]) for index in self.view.selectionModel().selectedRows()}
+        self._state.set_marks([mark for number, mark in enumerate(self._state.marks) if number not in gone])
+
+    def _write(self, row: int, text: str) -> None:
+        marks = list(self._state.marks)
+        marks[row] = msgspec.structs.replace(marks[row], text=text)
+        self._state.set_marks(marks)
+
+    def _go(self, row: int) -> None:
+        begin, end = self._state.times_of_mark(self._state.marks[row])
+        span = self._state.span
+        if end > begin:
+            self._state.fit(begin, end)
+        else:
+            self._state.show(begin - span / 2, begin + span / 2)

@@ -1,24 +1,215 @@
-"""Stand-in."""
+"""What happens in the selected range, or in what is in view, by name."""
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from __future__ import annotations
+
+import math
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from backends.timeline.query.csv_export import write_statistics
+from studio.errors import StudioError
+from studio.texts import t
+from ui.asking import ask
+from ui.file_dialogs import ask_new_file
+from ui.plain_text import plain_tip
+from ui.timeline.panes.hint import Hint
+from ui.timeline.panes.list_model import Column, ListModel
+from ui.timeline.panes.list_view import ListView
+from ui.timeline.panes.reckoned import Question, Reckoned, devices_text, devices_tip, reckon
+from ui.timeline.times import length_text
+from ui.widgets import Elided, text_button
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from PySide6.QtGui import QShowEvent
+
+    from backends.timeline.trace import Trace
+    from ui.session import Session
+    from ui.timeline.state import ViewState
+
+PAUSE_MS = 150
 
 
 class RangePane(QWidget):
+    """`find_wanted`: all slices of a name. `reckoned_anew`: the table shows another range."""
+
     find_wanted = Signal(str)
-    is_jumping = False
+    reckoned_anew = Signal()
 
-    def __init__(self, *args):
+    def __init__(self, session: Session, state: ViewState) -> None:
         super().__init__()
+        self._session, self._state = session, state
+        self.reckoned: Reckoned | None = None
+        self._asked: Question | None = None
+        self.title = Elided(role="strong")
+        self.title.setObjectName("timeline_range_title")
+        self.busy = Elided(role="dim")
+        self.busy.setObjectName("timeline_range_busy")
+        self.csv = text_button("timeline.range.csv", "timeline_range_csv")
+        self.csv.clicked.connect(self._choose_file)
+        self.model = ListModel()
+        self.view = ListView(self.model, "timeline_range_table", "timeline.range.table")
+        self.view.opened.connect(self._find)
+        self._hint = Hint("timeline.pane.no_trace")
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._hint)
+        self._pages.addWidget(self.view)
+        self._lay_out()
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.timeout.connect(self._ask)
+        for signal in (state.range_changed, state.range_chosen, state.bands_changed, state.trace_changed):
+            signal.connect(self._later)
 
-    def show_opened(self, opened):
-        pass
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(12)
+        head.addWidget(self.title)
+        head.addWidget(self.busy, 1)
+        head.addWidget(self.csv)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addWidget(self._pages, 1)
 
-    def clear(self):
-        pass
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._later()
 
-    def add(self):
-        pass
+    def _later(self, _what: object = None) -> None:
+        if self.isVisible():
+            self._pause.start(PAUSE_MS)
 
-    def choose(self, number):
-        pass
+    def _ask(self) -> None:
+        """One question at a time: those of a moving view would queue up."""
+        trace = self._state.trace
+        if trace is None or self._asked is not None or not self.isVisible():
+            return
+        question = self._question(trace)
+        shown = self.reckoned
+        if shown is not None and shown.trace is trace and shown.question == question:
+            return
+        self._asked = question
+        if shown is None or shown.trace is not trace:
+            self._hint.text.setText(t("timeline.range.reckoning"))
+            self._pages.setCurrentIndex(0)
+        ask(self, partial(_reckoned, trace, question), self._show)
+
+    def _question(self, trace: Trace) -> Question:
+        state = self._state
+        chosen = state.selected_range
+        begin = max(0, math.floor(state.begin)) if chosen is None else chosen.begin
+        end = min(trace.span + 1, math.ceil(state.end)) if chosen is None else chosen.end
+        return Question(
+            begin=begin,
+            end=max(begin, end),
+            is_chosen=chosen is not None,
+            rows=self._rows(trace),
+            offsets=self._offsets(trace),
+        )
+
+    def _rows(self, trace: Trace) -> tuple[int, ...] | None:
+        """Of the lanes that are shown, None where all are."""
+        bands = self._state.bands
+        over = [row for rows in bands.over.values() for row in rows]
+        rows: NDArray[np.int64] = np.unique(np.concatenate([bands.row[bands.row >= 0], np.array(over, np.int64)]))
+        return None if len(rows) == len(trace.row_lane) else tuple(rows.tolist())
+
+    def _offsets(self, trace: Trace) -> dict[int, int] | None:
+        if not self._state.arrangement.offsets:
+            return None
+        found = {lane: self._state.offset_of(lane) for lane in range(len(trace.meta.lanes))}
+        return {lane: offset for lane, offset in found.items() if offset}
+
+    def _show(self, reckoned: Reckoned | None) -> None:
+        self._asked = None
+        if reckoned is None:
+            return
+        if reckoned.trace is self._state.trace:
+            self.reckoned = reckoned
+            self.retranslate()
+            self.reckoned_anew.emit()
+        self._later()
+
+    def retranslate(self) -> None:
+        found = self.reckoned
+        self.csv.setEnabled(found is not None and len(found.statistics.name) > 0)
+        if found is None:
+            self._hint.text.setText(t("timeline.pane.no_trace"))
+            return
+        length = length_text(found.question.end - found.question.begin)
+        key = "timeline.range.of_range" if found.question.is_chosen else "timeline.range.of_view"
+        said = t(key, length=length)
+        self.title.setText(said if found.question.rows is None else f"{said} {t('timeline.range.shown_lanes')}")
+        self.busy.setText(devices_text(found.devices))
+        self.busy.setToolTip(plain_tip(devices_tip(found.devices)))
+        self._hint.text.setText(t("timeline.range.empty"))
+        self.model.show_rows(_columns(found), len(found.statistics.name))
+        self.view.setToolTip(t("timeline.range.hint"))
+        self._pages.setCurrentIndex(1 if len(found.statistics.name) else 0)
+
+    def _find(self, row: int) -> None:
+        if self.reckoned is not None:
+            name = int(self.reckoned.statistics.name[row])
+            self.find_wanted.emit(self.reckoned.trace.name_text(name))
+
+    def _choose_file(self) -> None:
+        start = Path.home() / "timeline.csv"
+        ask_new_file(self, t("timeline.range.csv"), start, "csv", self.save)
+
+    def save(self, path: Path) -> None:
+        if self.reckoned is not None:
+            ask(self, partial(_written, self.reckoned, path), self._saved)
+
+    def _saved(self, error: StudioError | None) -> None:
+        if error is not None:
+            self._session.trouble.emit(error)
+
+
+def _reckoned(trace: Trace, question: Question) -> Reckoned | None:
+    """None where the files of a part that was shown first are gone: the whole is there now."""
+    try:
+        return reckon(trace, question)
+    except OSError:
+        return None
+
+
+def _written(found: Reckoned, path: Path) -> StudioError | None:
+    try:
+        write_statistics(found.trace, path, found.statistics)
+    except StudioError as error:
+        return error
+    return None
+
+
+def _columns(found: Reckoned) -> tuple[Column, ...]:
+    trace, figures = found.trace, found.statistics
+    texts = {
+        "timeline.range.wall": figures.wall, "timeline.range.total": figures.total, "timeline.range.own": figures.own,
+        "timeline.range.mean": figures.mean, "timeline.range.least": figures.least, "timeline.range.most": figures.most,
+    }  # fmt: skip
+    return (
+        Column(
+            head="timeline.range.name", text=lambda row: trace.name_text(int(figures.name[row])), order=found.by_name
+        ),
+        Column(
+            head="timeline.range.count",
+            text=lambda row: f"{int(figures.count[row]):,}",
+            order=figures.count,
+            is_number=True,
+        ),
+        *(
+            Column(head=head, text=partial(_length, values), order=values, is_number=True)
+            for head, values in texts.items()
+        ),
+    )
+
+
+def _length(values: NDArray[np.int64] | NDArray[np.float64], row: int) -> str:
+    return length_text(float(values[row]))

@@ -1,0 +1,85 @@
+"""The flows of a slice; a click goes along one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from studio.texts import t
+from ui.timeline.panes.lane_text import lane_text
+from ui.timeline.panes.list_model import Column, ListModel
+from ui.timeline.panes.list_view import ListView
+from ui.timeline.times import length_text
+from ui.widgets import label
+
+if TYPE_CHECKING:
+    from ui.timeline.panes.looked_up import Flow
+    from ui.timeline.state import ViewState
+
+
+class FlowList(QWidget):
+    """Hidden where there are none."""
+
+    def __init__(self, state: ViewState) -> None:
+        super().__init__()
+        self._state = state
+        self.flows: tuple[Flow, ...] = ()
+        self.title = label(role="strong")
+        self.model = ListModel()
+        self.view = ListView(self.model, "timeline_flows", "timeline.slice.flows")
+        self.view.horizontalHeader().hide()
+        self.view.chosen.connect(self._go)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(self.title)
+        column.addWidget(self.view, 1)
+        self.hide()
+
+    def show_flows(self, flows: tuple[Flow, ...], count: int) -> None:
+        """`count`: how many there are; more than these may be."""
+        self.flows = flows
+        self.setVisible(bool(flows))
+        title = t("timeline.slice.flows")
+        self.title.setText(title if count == len(flows) else f"{title} ({len(flows):,} / {count:,})")
+        self.model.show_rows(self._columns(), len(flows))
+
+    def _columns(self) -> tuple[Column, ...]:
+        head = "timeline.slice.flows"
+        return (
+            Column(head=head, text=self._name, tip=self._tip),
+            Column(head=head, text=lambda row: self.flows[row].arrow.kind, token="dim"),
+            Column(head=head, text=self._delay, is_number=True, token="dim"),
+            Column(
+                head=head,
+                text=lambda row: t("timeline.slice.go") if self.flows[row].arrow.other >= 0 else "",
+                token="accent",
+            ),
+        )
+
+    def _name(self, row: int) -> str:
+        flow = self.flows[row]
+        name = flow.name if flow.arrow.other >= 0 else t("timeline.slice.nothing")
+        return t("timeline.slice.comes" if flow.arrow.incoming else "timeline.slice.leads", name=name)
+
+    def _tip(self, row: int) -> str:
+        return f"{self._name(row)}\n{lane_text(self._state, self.flows[row].arrow.other_lane)}"
+
+    def _delay(self, row: int) -> str:
+        """From one end to the other."""
+        arrow = self.flows[row].arrow
+        return length_text(abs(arrow.other_time - arrow.this_time))
+
+    def _go(self, row: int) -> None:
+        arrow = self.flows[row].arrow
+        if arrow.other >= 0:
+            self.go_to(arrow.this, arrow.other)
+
+    def go_to(self, this: int, other: int) -> None:
+        """Selects the other slice and shows both."""
+        state = self._state
+        state.show_lane(state.lane_of(other))
+        (begin, end), (other_begin, other_end) = state.times_of(this), state.times_of(other)
+        state.fit(min(begin, other_begin), max(end, other_end))
+        state.select(other)

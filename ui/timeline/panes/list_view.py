@@ -1,0 +1,116 @@
+"""A list of rows: sorted by a click on a head, copied with Ctrl+C as a spreadsheet takes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QAbstractItemModel, QItemSelectionModel, Qt, Signal
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+
+from ui.say import say
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QModelIndex
+    from PySide6.QtGui import QKeyEvent
+
+    from ui.timeline.panes.list_model import ListModel
+
+ROW = 24
+WIDEST = 260
+PRECISION = 100  # rows that are looked at to find the width of a column
+
+
+class CopyView(QTableView):
+    """A table without a frame of its own; whole rows are chosen, and copied."""
+
+    def __init__(self, name: str, key: str) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setFrameShape(QTableView.Shape.NoFrame)
+        self.setStyleSheet(
+            "QTableView, QTableView:focus { border: none; border-radius: 0; }"
+            " QHeaderView::section { padding: 4px 8px; } QTableView::item { padding: 0 6px; }"
+        )
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setTabKeyNavigation(False)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(ROW)
+        self.verticalHeader().setMinimumSectionSize(ROW)
+        self.horizontalHeader().setHighlightSections(False)
+        say(self, "setAccessibleName", key)
+        copy = QAction(self)
+        copy.setObjectName(f"{name}_copy")
+        copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
+        copy.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        copy.triggered.connect(self.copy)
+        self.addAction(copy)
+
+    def copy(self) -> None:
+        """The chosen rows, tabs between their cells."""
+        model = self.model()
+        rows = sorted({index.row() for index in self.selectionModel().selectedRows()})
+        columns = range(model.columnCount())
+        lines = ("\t".join(_cell(model, row, column) for column in columns) for row in rows)
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+
+def _cell(model: QAbstractItemModel, row: int, column: int) -> str:
+    return " ".join(str(model.index(row, column).data() or "").split("\t"))
+
+
+class ListView(CopyView):
+    """`chosen`: a row was clicked or entered; `opened`: clicked twice. Rows are numbered as they came, however they are
+    sorted. `wide`: the column that takes the room."""
+
+    chosen = Signal(int)
+    opened = Signal(int)
+
+    def __init__(self, model: ListModel, name: str, key: str, wide: int = 0) -> None:
+        super().__init__(name, key)
+        self._list = model
+        self.setModel(model)
+        head = self.horizontalHeader()
+        head.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        head.setSortIndicatorClearable(True)
+        head.setResizeContentsPrecision(PRECISION)
+        head.setMaximumSectionSize(WIDEST)
+        head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self._wide = wide
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSortingEnabled(True)
+        model.modelReset.connect(self._stretch)
+        self.clicked.connect(lambda index: self.chosen.emit(self._number(index)))
+        self.doubleClicked.connect(lambda index: self.opened.emit(self._number(index)))
+
+    def _stretch(self) -> None:
+        if self._wide < self.model().columnCount():
+            self.horizontalHeader().setSectionResizeMode(self._wide, QHeaderView.ResizeMode.Stretch)
+
+    def _number(self, index: QModelIndex) -> int:
+        return int(self._list.rows[index.row()])
+
+    def show_row(self, number: int) -> None:
+        """Selects a row without a click."""
+        place = self._list.place_of(number)
+        if place < 0:
+            self.clearSelection()
+            return
+        index = self._list.index(place, 0)
+        flags = QItemSelectionModel.SelectionFlag
+        self.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
+        self.scrollTo(index)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        index = self.currentIndex()
+        if is_enter and index.isValid() and self.state() != QAbstractItemView.State.EditingState:
+            self.chosen.emit(self._number(index))
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,66 @@
+"""What is known of a slice, as names and values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from studio.texts import t
+from ui.timeline.panes.facts_table import Fact
+from ui.timeline.panes.lane_text import lane_text
+from ui.timeline.times import clock_text, date_text, exact_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from backends.timeline.query.details import Details
+    from backends.timeline.query.tensors import Tensor
+    from ui.timeline.state import ViewState
+
+
+def place_facts(state: ViewState, details: Details) -> tuple[Fact, ...]:
+    """Where it is, and how long it takes."""
+    return tuple(Fact(name=t(key), value=value) for key, value in _places(state, details) if value)
+
+
+def _places(state: ViewState, details: Details) -> Iterator[tuple[str, str]]:
+    assert state.trace is not None
+    is_instant = details.end == details.start
+    yield "timeline.slice.duration", t("timeline.view.instant") if is_instant else exact_text(details.duration)
+    yield "timeline.slice.own", "" if is_instant or details.own == details.duration else exact_text(details.own)
+    yield "timeline.slice.start", exact_text(details.start)
+    if state.trace.meta.is_epoch:
+        yield "timeline.slice.absolute", f"{date_text(details.absolute)} {clock_text(details.absolute)}"
+    yield "timeline.slice.raw", details.raw_start
+    yield "timeline.slice.lane", lane_text(state, details.lane)
+    yield "timeline.slice.rank", "" if details.rank is None else str(details.rank)
+    yield "timeline.slice.source", str(details.source)
+
+
+def argument_facts(details: Details) -> tuple[Fact, ...]:
+    """Arguments, tensors, and what tables beside say: a group each."""
+    return (*_arguments(details), *_tensors(details.tensors), *_tables(details))
+
+
+def _arguments(details: Details) -> Iterator[Fact]:
+    yield Fact(name=t("timeline.slice.args"))
+    for name, value in details.args:
+        yield Fact(name=name, value=value, is_mono=True)
+    if details.problem is not None:
+        yield Fact(name=str(details.problem), is_wide=True, token="warning")
+    elif not details.args:
+        yield Fact(name=t("timeline.slice.no_args"), is_wide=True, token="dim")
+
+
+def _tensors(tensors: tuple[Tensor, ...]) -> Iterator[Fact]:
+    if tensors:
+        yield Fact(name=t("timeline.slice.tensors"))
+    for one in tensors:
+        name = t("timeline.slice.output" if one.is_output else "timeline.slice.input", place=one.place)
+        yield Fact(name=name, value="  ".join(filter(None, (one.shape, one.dtype, one.format))), is_mono=True)
+
+
+def _tables(details: Details) -> Iterator[Fact]:
+    for joined in details.tables:
+        yield Fact(name=joined.table)
+        for name, value in joined.cells.items():
+            yield Fact(name=name, value=value, is_mono=True)

@@ -1,0 +1,87 @@
+"""Who called it, the innermost first: lines whose file is here open in the editor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from studio.texts import t
+from ui import theme
+from ui.plain_text import plain_tip
+from ui.say import say
+from ui.timeline.panes.list_model import LONGEST_TIP, one_line
+from ui.widgets import label
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QKeyEvent
+
+    from backends.timeline.query.stack import StackFrame
+
+ROW = 22
+
+
+class StackList(QWidget):
+    """Hidden where there is no stack. `source_wanted`: a file that is on this machine, and a line."""
+
+    source_wanted = Signal(Path, int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.frames: tuple[StackFrame, ...] = ()
+        self.list = _Frames()
+        self.list.setObjectName("timeline_stack")
+        self.list.setFrameShape(QListWidget.Shape.NoFrame)
+        self.list.setStyleSheet(
+            "QListWidget, QListWidget:focus { border: none; border-radius: 0; }"
+            f" QListView::item {{ min-height: {ROW}px; padding: 0 4px; }}"
+        )
+        self.list.setUniformItemSizes(True)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideLeft)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        say(self.list, "setAccessibleName", "timeline.slice.stack")
+        self.list.itemClicked.connect(self._open)
+        theme.notifier().changed.connect(self._fill)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(label("timeline.slice.stack", "strong"))
+        column.addWidget(self.list, 1)
+        self.hide()
+
+    def show_frames(self, frames: tuple[StackFrame, ...]) -> None:
+        self.frames = frames
+        self.setVisible(bool(frames))
+        self._fill()
+
+    def _fill(self) -> None:
+        self.list.clear()
+        for frame in self.frames:
+            self.list.addItem(_item(frame))
+
+    def _open(self, item: QListWidgetItem) -> None:
+        frame = self.frames[self.list.row(item)]
+        if frame.exists and frame.path is not None:
+            self.source_wanted.emit(frame.path, frame.line)
+
+
+class _Frames(QListWidget):
+    """Enter is a click."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentItem() is not None:
+            self.itemClicked.emit(self.currentItem())
+        else:
+            super().keyPressEvent(event)
+
+
+def _item(frame: StackFrame) -> QListWidgetItem:
+    item = QListWidgetItem(one_line(frame.text))
+    item.setSizeHint(QSize(0, ROW))
+    item.setFont(theme.mono_font(12))
+    item.setForeground(theme.color("accent" if frame.exists else "text"))
+    hint = t("timeline.slice.open_source" if frame.exists else "timeline.slice.not_here") if frame.path else ""
+    item.setToolTip(plain_tip("\n".join(filter(None, (frame.text[:LONGEST_TIP], hint)))))
+    return item
