@@ -29,6 +29,7 @@ class Session(QObject):
     run_chosen = Signal(object)
     page_wanted = Signal(str)
     help_asked = Signal(str)
+    profile_wanted = Signal(object)
     trouble = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:

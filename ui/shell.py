@@ -84,6 +84,7 @@ class Shell(QWidget):
         session, rail, bar = self.session, self.rail, self.top_bar
         session.trouble.connect(self.strip.tell)
         session.page_wanted.connect(self.show_page)
+        session.profile_wanted.connect(self.open_profile)
         session.project_changed.connect(self._show_project)
         rail.page_chosen.connect(self.show_page)
         rail.language_switched.connect(self.switch_language)
@@ -182,21 +183,23 @@ class Shell(QWidget):
     def open_path(self, path: Path) -> None:
         """Opens what was dropped or named on the command line where it belongs."""
         dropped = recognise(path)
-        page: Any
         if dropped.kind == "run":
             self._open_run(dropped.folder)
         elif dropped.kind == "project":
             self.open_project(dropped.folder)
         elif dropped.kind == "dump":
-            page = self.page_widget("precision")
+            page: Any = self.page_widget("precision")
             page.take_dump(dropped.folder)
         elif dropped.kind == "profile":
-            page = self.page_widget("timeline")
-            page.open(dropped.folder)
+            self.open_profile(dropped.folder)
         elif dropped.kind == "missing":
             self.session.trouble.emit(StudioError("drop.missing", name=str(path)))
         else:
             self.session.trouble.emit(StudioError("drop.unknown", name=path.name or str(path)))
+
+    def open_profile(self, path: Path) -> None:
+        page: Any = self.page_widget("timeline")
+        page.open(path)
 
     def _open_named(self, path: Path) -> None:
         """What the command line names is meant: any folder that is not a run is a project, even an empty one."""

@@ -64,6 +64,7 @@ def _answer(opened: Opened, private: int) -> dict[str, Any]:
         "cpu_seconds": round(sum(times[:4]), 3),
         "private_mb": round(private / 1e6, 1),
         "cache": str(opened.cache),
+        "arrows": meta.arrows,
         "instants": meta.instants,
         "flow_ends": meta.flow_ends,
         "dangling": meta.dangling,

@@ -79,7 +79,8 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 class Meta(msgspec.Struct, frozen=True, kw_only=True):
     """All that is small. `origin_ns`: the first event, ns since the epoch (or since whatever the source counts from,
     then `is_epoch` is False); all columns are relative to it. Figures of tables beside a trace may lie before it and
-    behind `last_ns`. `set_aside`: reason -> how many events."""
+    behind `last_ns`. `flows`: of one category and id, with both ends; one may have several `arrows`; `dangling`: ends
+    that belong to none. `set_aside`: reason -> how many events."""
 
     format: int
     origin_ns: int
@@ -95,6 +96,7 @@ class Meta(msgspec.Struct, frozen=True, kw_only=True):
     slices: int
     instants: int
     flows: int
+    arrows: int
     flow_ends: int
     dangling: int
     counters: int
@@ -111,8 +113,8 @@ class Trace:
     Slices, sorted by row and then by start: `start`, `end` int64 [slices], ns since the origin; `name` int32 [slices];
     `event` int64 [slices]: its number in the source, or its rowid; an instant is a slice with end == start.
     `row_begin` int64 [rows + 1]; `row_lane` int32 [rows]. `cover` int64 [slices + 1]: sum of the durations before.
-    Arrows, sorted by (from_lane, from_time): `arrow` int64 [flows, 4] from_lane, from_time, to_lane, to_time;
-    `arrow_kind` int16 [flows]; `arrow_by_to` int32 [flows]: the same sorted by (to_lane, to_time).
+    Arrows, sorted by (from_lane, from_time): `arrow` int64 [arrows, 4] from_lane, from_time, to_lane, to_time;
+    `arrow_kind` int16 [arrows]; `arrow_by_to` int32 [arrows]: the same sorted by (to_lane, to_time).
     Samples: `sample_time` int64, `sample_value` float64. Names: `name_family` uint8 [names], index of FAMILIES.
     """
 

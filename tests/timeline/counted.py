@@ -47,6 +47,12 @@ class Counted:
         return sum(map(len, self.flows.values()))
 
     @property
+    def tied(self) -> int:
+        """Flows that have a begin and something it leads to."""
+        phases = [{phase for phase, _ in ends} for ends in self.flows.values()]
+        return sum("s" in one and len(one) > 1 for one in phases)
+
+    @property
     def arrows(self) -> Counter[tuple[Place, Place]]:
         """What each begin leads to: its steps one after the other, then its ends; without steps all its ends, since
         torch_npu ties one launch to several tasks. Only of files whose flows begin once."""

@@ -64,7 +64,7 @@ def _same(raw: Counted, said: Said) -> None:
     answer, trace = said.answer, said.trace
     expected = {
         "slices": raw.slices.total() + raw.apart.total(), "instants": raw.instants.total(), "flow_ends": raw.ends,
-        "flows": raw.arrows.total(), "counters": raw.samples.total(), "metadata": raw.metadata,
+        "flows": raw.tied, "arrows": raw.arrows.total(), "counters": raw.samples.total(), "metadata": raw.metadata,
         "set_aside": raw.strange, "events": raw.events, "first_ns": raw.first, "last_ns": raw.last,
     }  # fmt: skip
     assert {key: answer[key] for key in expected} == expected
@@ -137,7 +137,7 @@ def test_that_a_folder_of_ranks_holds_all_that_its_files_hold(tmp_path: Path) ->
     said = ask(folder)
     assert said.code == 0, said.error
     assert said.answer["slices"] == sum(one.slices.total() for one in raw)
-    assert said.answer["flows"] == sum(one.arrows.total() for one in raw)
+    assert said.answer["flows"] == sum(one.tied for one in raw)
     assert slices(said.trace) == sum((one.slices for one in raw), Counter())
     assert {process.rank for process in said.trace.meta.processes} == {0, 1}
 

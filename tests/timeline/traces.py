@@ -197,6 +197,7 @@ def _trace(
         slices=int((end > start).sum()),
         instants=int((end == start).sum()),
         flows=len(arrow),
+        arrows=len(arrow),
         flow_ends=2 * len(arrow),
         dangling=0,
         counters=sum(map(len, samples)),

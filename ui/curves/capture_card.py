@@ -75,16 +75,17 @@ class CaptureCard(Card):
         self.again = text_button("capture.again", "capture.again")
         self.cancel = button("capture.cancel", "capture.cancel")
         self.folder = button("capture.open", "capture.open")
+        self.timeline = button("timeline.page.show_capture", "capture.timeline")
         self.close_button = text_button("capture.close", "capture.close")
         for one, do in (
             (self.start, self._ask), (self.again, self.open), (self.cancel, self._withdraw),
-            (self.folder, self._open_folder), (self.close_button, self._close),
+            (self.folder, self._open_folder), (self.timeline, self._open_profile), (self.close_button, self._close),
         ):  # fmt: skip
             one.clicked.connect(do)
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addStretch(1)
-        for widget in (self.close_button, self.again, self.cancel, self.folder, self.start):
+        for widget in (self.close_button, self.again, self.cancel, self.folder, self.timeline, self.start):
             row.addWidget(widget)
         self.body.addLayout(self._grid)
         self.body.addWidget(self.said)
@@ -180,7 +181,8 @@ class CaptureCard(Card):
         return "" if seen.before is None else sentence_of(said(forecast(request, seen.ready, seen.before), request))
 
     def _show_only(self, *shown: QWidget, failed: str = "") -> None:
-        for widget in (self.start, self.again, self.cancel, self.folder, self.close_button, self.progress):
+        others = (self.again, self.cancel, self.folder, self.timeline, self.close_button, self.progress)
+        for widget in (self.start, *others):
             widget.setVisible(widget in shown)
         if self.start not in shown:
             for box in self._boxes.values():
@@ -209,7 +211,9 @@ class CaptureCard(Card):
         others = {rank: one for rank, one in found.items() if rank not in failed}
         self.said.setText("\n".join(ends(others, len(found))) or ("" if failed else t("capture.withdrawn")))
         done = any(one.state == "done" for one in others.values())
-        shown = (*([self.folder] if done else []), *([self.again] if may_go_on else []), self.close_button)
+        profiled = any(one.state == "done" and one.kind == "profile" for one in others.values())
+        made = (*([self.folder] if done else []), *([self.timeline] if profiled else []))
+        shown = (*made, *([self.again] if may_go_on else []), self.close_button)
         self._show_only(*shown, failed="\n".join(ends(failed, len(found))))
 
     def _edited(self) -> None:
@@ -258,6 +262,10 @@ class CaptureCard(Card):
     def _open_folder(self) -> None:
         if self._run is not None and self._mine:
             self.folder_wanted.emit(self._run.folder / state.FOLDER / self._mine)
+
+    def _open_profile(self) -> None:
+        if self._run is not None and self._mine:
+            self._session.profile_wanted.emit(self._run.folder / state.FOLDER / self._mine)
 
     def retranslate(self) -> None:
         self._show()

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from backends.timeline.tables.sentence import cause_sentence, sentence
@@ -31,6 +31,8 @@ from ui.timeline.tools import Tools
 from ui.widgets import MARGIN, Sentence
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtGui import QShowEvent
 
     from backends.timeline.read import Opened
@@ -40,7 +42,9 @@ if TYPE_CHECKING:
     from ui.session import Session
     from ui.timeline.opening import Known
 
-SHARE_OF_LANES = 0.68
+PANE, LEAST_LANES = 236, 160  # px
+BAR = 12
+REMEMBER_MS = 800
 
 
 def make_page(session: Session) -> TimelinePage:
@@ -80,14 +84,15 @@ class TimelinePage(QWidget):
         self.notes.setProperty("role", "warning")
         for widget in (self.sentence, self.notes, self.loading, self.tools):
             widget.setContentsMargins(0, 0, MARGIN, 0)
+        self.panes.setContentsMargins(0, 0, MARGIN - BAR, BAR)
         self.stack = QStackedWidget()
-        for widget in (self.start, self.failed, self._make_lanes()):
-            self.stack.addWidget(widget)
+        for shown in (self.start, self.failed, self._make_lanes()):
+            self.stack.addWidget(shown)
         column = QVBoxLayout(self)
         column.setContentsMargins(MARGIN, 18, 0, 0)
         column.setSpacing(8)
-        for widget in (self.head, self.sentence, self.notes, self.loading, self.tools):
-            column.addWidget(widget)
+        for part in (self.head, self.sentence, self.notes, self.loading, self.tools):
+            column.addWidget(part)
         column.addWidget(self.stack, 1)
 
     def _make_lanes(self) -> QSplitter:
@@ -97,6 +102,9 @@ class TimelinePage(QWidget):
         self.splitter.addWidget(self.view)
         self.splitter.addWidget(self.panes)
         self.splitter.setStretchFactor(0, 1)
+        self._moved = QTimer(self, singleShot=True, interval=REMEMBER_MS)
+        self._moved.timeout.connect(self._keep_share)
+        self.splitter.splitterMoved.connect(lambda _place, _index: self._moved.start())
         return self.splitter
 
     def _connect(self) -> None:
@@ -122,7 +130,7 @@ class TimelinePage(QWidget):
         self.view.pane_wanted.connect(self.panes.toggle)
         self.view.note_wanted.connect(self.panes.add_note)
         self.view.mark_chosen.connect(self.panes.choose_note)
-        self.panes.find_wanted.connect(self.tools.search.find)
+        self.panes.find_wanted.connect(self.tools.search.find_name)
         self.view.lane_menu_wanted.connect(self.lane_menus.of_lane)
         self.view.process_menu_wanted.connect(self.lane_menus.of_process)
         self.view.slice_menu_wanted.connect(self.slice_menu.open)
@@ -162,7 +170,7 @@ class TimelinePage(QWidget):
 
     def _find(self, name: str) -> None:
         self.panes.show_tab("search")
-        self.tools.search.find(name)
+        self.tools.search.find_name(name)
 
     def open_menu(self) -> None:
         menu = QMenu(self)
@@ -238,7 +246,22 @@ class TimelinePage(QWidget):
         self.panes.show()
         if not self._is_shared:
             self._is_shared = True
-            self.splitter.setSizes([round(1000 * SHARE_OF_LANES), round(1000 * (1 - SHARE_OF_LANES))])
+            ask(self, recent.kept, lambda kept: self._share(kept.pane or PANE))
+
+    def _share(self, pane: int) -> None:
+        room = sum(self.splitter.sizes())
+        if not self.panes.is_folded:
+            lanes = max(LEAST_LANES, room - pane)
+            self.splitter.setSizes([lanes, room - lanes])
+
+    def _keep_share(self) -> None:
+        if not self.panes.is_folded:
+            height = self.panes.height()
+            ask(self, partial(_write, partial(recent.remember_pane, height)), self._told)
+
+    def _told(self, error: StudioError | None) -> None:
+        if error is not None:
+            self.session.trouble.emit(error)
 
     def _show_known(self, known: Known) -> None:
         self._known = known
@@ -270,6 +293,8 @@ class TimelinePage(QWidget):
         self.loading.hide()
         self.tools.hide()
         self.stack.setCurrentWidget(self.start)
+        if self.isVisible():
+            self.setFocus()
         self._say()
         self._look_for_offers()
 
@@ -314,8 +339,12 @@ def _offers(runs: list[Run]) -> Offers:
 
 
 def _remembered(path: Path, runs: list[Run]) -> Offers | StudioError:
+    return _write(partial(recent.remember, path)) or _offers(runs)
+
+
+def _write(write: Callable[[], None]) -> StudioError | None:
     try:
-        recent.remember(path)
+        write()
     except OSError as error:
-        return from_os(error, error.filename or "profiles.json")
-    return _offers(runs)
+        return from_os(error, error.filename or "timeline.json")
+    return None

@@ -28,8 +28,8 @@ class Head(QWidget):
         self.chip, self.name = Chip(), Elided(Qt.TextElideMode.ElideMiddle, "dim")
         self.chip.setObjectName("timeline_chip")
         self.name.setObjectName("timeline_name")
-        self.open = button("timeline.page.open", "timeline.open")
-        self.export = button("timeline.page.export", "timeline.export")
+        self.open = button("timeline.page.open", "timeline_open")
+        self.export = button("timeline.page.export", "timeline_export")
         self.open.clicked.connect(self.open_wanted)
         self.export.clicked.connect(self.export_wanted)
         row = QHBoxLayout(self)
@@ -67,4 +67,6 @@ def facts_of(meta: Meta) -> str:
         ("timeline.page.steps", "timeline.page.step", len(steps)),
     )
     found = [t(one if count == 1 else many, count=count) for many, one, count in counts if count]
-    return " · ".join(found) or t("timeline.page.host_alone")
+    if not found and {lane.kind for lane in meta.lanes} <= {"host", "api"}:
+        return t("timeline.page.host_alone")
+    return " · ".join(found)

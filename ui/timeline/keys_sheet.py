@@ -44,7 +44,7 @@ class KeysSheet(Popover):
             what.setText(does)
             what.setWordWrap(True)
             how.setText(keys)
-            grid.addWidget(what, row, column)
+            grid.addWidget(what, row, column, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(how, row, column + 1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
 
 

@@ -80,7 +80,7 @@ class OffsetSheet(Popover):
 
     def __init__(self, owner: QWidget, offset: int, then: Callable[[int], object]) -> None:
         super().__init__(owner, "timeline_offset_sheet", 320)
-        self._then = then
+        self._owner, self._then = owner, then
         self.column.addWidget(label("timeline.lane.offset_title", "title"))
         self.column.addWidget(Sentence("timeline.lane.offset_text"))
         self.field = QLineEdit(str(offset))
@@ -91,7 +91,7 @@ class OffsetSheet(Popover):
         self.column.addWidget(self.field)
         self._reads_as = label(role="hint")
         self.column.addWidget(self._reads_as)
-        self.keep = primary_button("timeline.lane.offset_keep", "timeline.offset_keep")
+        self.keep = primary_button("timeline.lane.offset_keep", "timeline_offset_keep")
         self.keep.clicked.connect(self._keep)
         self.column.addWidget(self.keep, 0, Qt.AlignmentFlag.AlignRight)
         self.field.selectAll()
@@ -100,7 +100,7 @@ class OffsetSheet(Popover):
     def show_at(self, place: QPoint) -> None:
         self.ensurePolished()
         self.adjustSize()
-        window = self.parentWidget().window()
+        window = self._owner.window()
         corner = window.mapFromGlobal(place)
         corner.setX(max(8, min(corner.x(), window.width() - self.width() - 8)))
         corner.setY(max(8, min(corner.y(), window.height() - self.height() - 8)))

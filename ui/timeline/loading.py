@@ -20,7 +20,7 @@ class Loading(QWidget):
         self._path = Path()
         self._done, self._total = 0, 0
         self._text = Elided(role="dim")
-        self.cancel = text_button("timeline.page.cancel", "timeline.cancel")
+        self.cancel = text_button("timeline.page.cancel", "timeline_cancel")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setFixedHeight(6)

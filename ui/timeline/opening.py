@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from dataclasses import dataclass
 from functools import partial
@@ -112,7 +113,7 @@ class Opening(QObject):
 
     def _read(self) -> None:
         if self.sender() is self._process and self._process is not None:
-            self._take(self._process.readAllStandardError().data())
+            self._take(bytes(self._process.readAllStandardError().data()))
 
     def _take(self, data: bytes) -> None:
         *lines, rest = (self._line + data).split(b"\n")
@@ -140,7 +141,7 @@ class Opening(QObject):
         process = self.sender()
         if process is not self._process or self._process is None or self.path is None:
             return
-        self._take(self._process.readAllStandardError().data() + b"\n")
+        self._take(bytes(self._process.readAllStandardError().data()) + b"\n")
         self._forget_process()
         if code == 0 and status == QProcess.ExitStatus.NormalExit:
             self._latest.ask(partial(_read_now, self.path), self._end)
@@ -148,10 +149,13 @@ class Opening(QObject):
             self._end(self._reason(code, died=status != QProcess.ExitStatus.NormalExit))
 
     def _reason(self, code: int, *, died: bool) -> StudioError:
+        """Of a process that died, `code` is the number of the signal."""
         said = [line for line in self._said if line]
-        if died or not said:
-            key = "timeline.open.killed" if died else "timeline.open.failed"
-            return StudioError(key, code=code, said=" ".join(said[-3:]))
+        if died:
+            key = "timeline.open.shrunk" if code == signal.SIGBUS else "timeline.open.killed"
+            return StudioError(key, code=code)
+        if not said:
+            return StudioError("timeline.open.failed", code=code)
         return StudioError("timeline.open.said", said="\n".join(said[-3:]))
 
     def _not_started(self, error: QProcess.ProcessError) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from backends.launch.capture.state import FOLDER
 from backends.timeline.find import OUTPUTS
 from studio import files, places
@@ -33,31 +35,44 @@ class Captured:
         return f"{title_of(self.run)} · {when(self.run, with_seconds=True)}"
 
 
+class Kept(msgspec.Struct, kw_only=True):
+    """In timeline.json under XDG_CONFIG_HOME. `profiles`: newest first. `pane`: px below the lanes, 0: as it comes."""
+
+    profiles: list[str] = []
+    pane: int = 0
+
+
+def kept() -> Kept:
+    return files.read_as(_place(), Kept) or Kept()
+
+
 def recent() -> tuple[Path, ...]:
     """Newest first. What is gone is still named: a disk may come back."""
-    kept = files.read_json(_place())
-    paths = kept.get("profiles") if isinstance(kept, dict) else None
-    found = paths if isinstance(paths, list) else []
-    return tuple(Path(path) for path in found if isinstance(path, str) and Path(path).is_absolute())[:KEPT]
+    return tuple(Path(path) for path in kept().profiles if Path(path).is_absolute())[:KEPT]
 
 
 def remember(path: Path) -> None:
+    """Raises OSError. A name that is no text cannot be kept."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return
+    names = [str(path), *(other for other in kept().profiles if other != str(path))]
+    _write(msgspec.structs.replace(kept(), profiles=names[:KEPT]))
+
+
+def remember_pane(height: int) -> None:
     """Raises OSError."""
-    _write([path, *(other for other in recent() if other != path)][:KEPT])
+    _write(msgspec.structs.replace(kept(), pane=height))
 
 
-def forget(path: Path) -> None:
-    """Raises OSError."""
-    _write([other for other in recent() if other != path])
-
-
-def _write(paths: Iterable[Path]) -> None:
+def _write(value: Kept) -> None:
     places.config_home().mkdir(parents=True, exist_ok=True)
-    files.write_json(_place(), {"profiles": [str(path) for path in paths]})
+    files.write_json(_place(), value)
 
 
 def _place() -> Path:
-    return places.config_home() / "profiles.json"
+    return places.config_home() / "timeline.json"
 
 
 def captured_by(runs: Iterable[Run]) -> tuple[Captured, ...]:
@@ -88,4 +103,4 @@ def _time(path: Path) -> float:
 def short(path: Path) -> str:
     """'rank0_ascend_pt/…/trace_view.json': names that all profilers give say nothing without those above them."""
     above = [part for part in path.parent.parts[1:] if part not in OUTPUTS]
-    return "/".join((*above[-1:], path.name)) if path.suffix else path.name
+    return "/".join((*above[-1:], path.name))

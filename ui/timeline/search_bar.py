@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 PAUSE_MS = 150
 LEAST_FIELD = 160
+SMALL = "QToolButton { padding: 4px 8px; } QToolButton:focus { padding: 3px 7px; }"
 
 
 class SearchBar(QWidget):
@@ -142,6 +143,7 @@ def _found(trace: Trace, text: str, *, regex: bool, case: bool) -> tuple[Hits, N
 def _toggle(name: str, text: str, key: str) -> QToolButton:
     made = QToolButton()
     made.setObjectName(name)
+    made.setStyleSheet(SMALL)
     made.setText(text)
     made.setCheckable(True)
     for setter in ("setToolTip", "setAccessibleName"):
@@ -152,6 +154,7 @@ def _toggle(name: str, text: str, key: str) -> QToolButton:
 def _step(name: str, icon: str, key: str) -> QToolButton:
     made = QToolButton()
     made.setObjectName(name)
+    made.setStyleSheet(SMALL)
     show_icon(made, icon, "dim", 16)
     for setter in ("setToolTip", "setAccessibleName"):
         say(made, setter, key)

@@ -107,8 +107,8 @@ class Start(QWidget):
         made.setMinimumHeight(290)
         column = made.layout()
         assert isinstance(column, QVBoxLayout)
-        self.folder = primary_button("timeline.page.open_folder", "timeline.open_folder")
-        self.file = button("timeline.page.open_file", "timeline.open_file")
+        self.folder = primary_button("timeline.page.open_folder", "timeline_open_folder")
+        self.file = button("timeline.page.open_file", "timeline_open_file")
         self.folder.clicked.connect(self.folder_wanted)
         self.file.clicked.connect(self.file_wanted)
         row = QHBoxLayout()
@@ -123,7 +123,7 @@ class Start(QWidget):
     def _how(self) -> QWidget:
         made = Card("timeline.start.how")
         made.body.addWidget(Sentence("timeline.start.how_text"))
-        go = text_button("timeline.start.curves", "timeline.go_to_curves")
+        go = text_button("timeline.start.curves", "timeline_go_to_curves")
         go.clicked.connect(self.curves_wanted)
         made.body.addWidget(go, 0, Qt.AlignmentFlag.AlignLeft)
         return made
@@ -146,11 +146,12 @@ class Failed(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("timeline_failed")
-        self._path, self._error = Path(), None
+        self._path = Path()
+        self._error: StudioError | None = None
         self.name, self.reason = Elided(Qt.TextElideMode.ElideMiddle, "hint"), Sentence()
         self.reason.setObjectName("timeline_reason")
-        self.again = primary_button("timeline.start.again", "timeline.again")
-        self.other = button("timeline.start.other", "timeline.other")
+        self.again = primary_button("timeline.start.again", "timeline_again")
+        self.other = button("timeline.start.other", "timeline_other")
         self.again.clicked.connect(self.again_wanted)
         self.other.clicked.connect(self.other_wanted)
         card = Card("timeline.start.failed")

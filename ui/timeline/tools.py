@@ -32,9 +32,9 @@ class Tools(QWidget):
         self._state = state
         self.search = SearchBar(state)
         self.filter, self.mode = self._make_filter(), self._make_mode()
-        self.view = button("timeline.tools.view", "timeline.view_menu")
+        self.view = button("timeline.tools.view", "timeline_show")
         self.view.clicked.connect(self.open_view_menu)
-        self.keys = text_button("", "timeline.keys_button")
+        self.keys = text_button("", "timeline_keys_button")
         show_icon(self.keys, "keyboard", "accent", 16)
         for setter in ("setToolTip", "setAccessibleName"):
             say(self.keys, setter, "timeline.tools.keys")

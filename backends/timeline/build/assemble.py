@@ -73,7 +73,7 @@ class _Assembling:
             columns[1] -= origin
         all_slices[2] -= origin
         series = write_series(self.folder, gather, order, samples)
-        flows, dangling = write_arrows(self.folder, order.lane_at[ends[0]], *ends[1:])
+        arrows, flows, dangling = write_arrows(self.folder, order.lane_at[ends[0]], *ends[1:])
         ends.clear()
         lanes = self._slices(order, all_slices)
         self._chunks()
@@ -93,6 +93,7 @@ class _Assembling:
             slices=counts[0],
             instants=counts[1],
             flows=flows,
+            arrows=arrows,
             flow_ends=counts[2],
             dangling=dangling,
             counters=gather.counter_events - self.far_counters,

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 def write_arrows(
     folder: Path, lane: Numbers, time: Numbers, key: Numbers, kind: Numbers, phase: Numbers
-) -> tuple[int, int]:
-    """How many arrows there are, and how many ends belong to none."""
+) -> tuple[int, int, int]:
+    """How many arrows there are, how many flows they belong to, and how many ends belong to none. One launch may lead
+    to several tasks: one flow of several arrows."""
     begin, end = _pairs(time, key, phase)
     touched = np.zeros(len(time), bool)
     touched[begin] = touched[end] = True
+    flows = int(np.count_nonzero(touched & (phase == BEGIN)))
     order = np.argsort(sort_keys(lane[begin], time[begin])[0], kind="stable")
     begin, end = begin[order], end[order]
     arrow = np.stack([lane[begin], time[begin], lane[end], time[end]], axis=1).astype(np.int64)
@@ -31,7 +33,7 @@ def write_arrows(
     write_column(folder, "arrow_kind", kind[begin].astype(np.int16))
     by_to = np.argsort(sort_keys(lane[end], time[end])[0], kind="stable")
     write_column(folder, "arrow_by_to", by_to.astype(np.int32))
-    return len(begin), len(time) - int(np.count_nonzero(touched))
+    return len(begin), flows, len(time) - int(np.count_nonzero(touched))
 
 
 def _pairs(time: Numbers, key: Numbers, phase: Numbers) -> tuple[Numbers, Numbers]:

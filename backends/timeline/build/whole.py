@@ -24,7 +24,7 @@ def check(trace: Trace) -> None:
     names = len(trace.name_family)
     lengths = {
         "start": slices, "end": slices, "name": slices, "event": slices, "cover": slices + 1, "row_begin": rows + 1,
-        "row_lane": rows, "arrow": meta.flows, "arrow_kind": meta.flows, "arrow_by_to": meta.flows,
+        "row_lane": rows, "arrow": meta.arrows, "arrow_kind": meta.arrows, "arrow_by_to": meta.arrows,
         "sample_time": samples, "sample_value": samples, "name_family": names, "name_begin": names + 1,
     }  # fmt: skip
     for column, length in lengths.items():

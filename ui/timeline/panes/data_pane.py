@@ -1,24 +1,81 @@
-"""Stand-in."""
+"""Where the profile was read from, what is in it, what was set aside and why, and what was not collected."""
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from backends.timeline.tables.missing import Missing, missing
+from ui.timeline.latest import Latest
+from ui.timeline.panes.data_facts import count_facts, missing_facts, source_facts
+from ui.timeline.panes.facts_table import FactsTable
+from ui.timeline.panes.hint import Hint
+
+if TYPE_CHECKING:
+    from backends.timeline.read import Opened
+    from backends.timeline.trace import Trace
+    from ui.timeline.state import ViewState
 
 
 class DataPane(QWidget):
-    find_wanted = Signal(str)
-    is_jumping = False
-
-    def __init__(self, *args):
+    def __init__(self, state: ViewState) -> None:
         super().__init__()
+        self._state = state
+        self._latest = Latest(self)
+        self._opened: Opened | None = None
+        self.missing: tuple[Missing, ...] | None = None
+        self.sources = FactsTable("timeline_sources", "timeline.data.sources")
+        self.counts = FactsTable("timeline_counts", "timeline.data.counts", 300)
+        self.not_collected = FactsTable("timeline_missing", "timeline.data.missing", 330)
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(12)
+        row.addWidget(self.sources, 4)
+        row.addWidget(self.counts, 3)
+        row.addWidget(self.not_collected, 5)
+        body = QWidget()
+        body.setLayout(row)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(Hint("timeline.pane.no_trace"))
+        self._pages.addWidget(body)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._pages)
+        state.trace_changed.connect(self._follow)
 
-    def show_opened(self, opened):
-        pass
+    def show_opened(self, opened: Opened | None) -> None:
+        """Its notes belong to the trace that is shown, or that is shown next."""
+        self._opened = opened
+        self.retranslate()
 
-    def clear(self):
-        pass
+    def _follow(self) -> None:
+        self.missing = None
+        self._latest.drop()
+        trace = self._state.trace
+        if trace is not None and trace.meta.partial is None:
+            self._latest.ask(partial(_missing, trace), self._show)
+        self.retranslate()
 
-    def add(self):
-        pass
+    def _show(self, found: tuple[Missing, ...]) -> None:
+        self.missing = found
+        self.retranslate()
 
-    def choose(self, number):
-        pass
+    def retranslate(self) -> None:
+        trace = self._state.trace
+        self._pages.setCurrentIndex(0 if trace is None else 1)
+        if trace is None:
+            return
+        opened = self._opened
+        remarks = opened.notes if opened is not None and opened.trace is trace else ()
+        self.sources.show_facts(tuple(source_facts(trace.meta, remarks)))
+        self.counts.show_facts(tuple(count_facts(trace.meta)))
+        self.not_collected.show_facts(() if self.missing is None else tuple(missing_facts(self.missing)))
+
+
+def _missing(trace: Trace) -> tuple[Missing, ...]:
+    try:
+        return missing(trace)
+    except OSError:
+        return ()

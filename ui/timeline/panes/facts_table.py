@@ -72,7 +72,7 @@ def _font(fact: Fact, *, is_name: bool) -> QFont | None:
         bold = QFont(theme.text_font())
         bold.setWeight(QFont.Weight.Bold)
         return bold
-    return theme.mono_font(12) if fact.is_mono and not is_name else None
+    return theme.mono_font(12) if fact.is_mono and (fact.is_wide or not is_name) else None
 
 
 class FactsTable(CopyView):
@@ -100,8 +100,10 @@ class FactsTable(CopyView):
 
     def _fit_names(self, facts: Sequence[Fact]) -> None:
         metrics = self.fontMetrics()
-        widths = (metrics.horizontalAdvance(one_line(fact.name)) for fact in facts[:MOST_MEASURED] if fact.value is not None)
-        self.setColumnWidth(0, min(max(widths, default=0) + 18, self._widest_name))
+        widths = (
+            metrics.horizontalAdvance(one_line(fact.name)) for fact in facts[:MOST_MEASURED] if fact.value is not None
+        )
+        self.setColumnWidth(0, min(max(widths, default=0) + 26, self._widest_name))
 
     def value_of(self, name: str) -> str:
         """The first value of a name, "" where there is none."""

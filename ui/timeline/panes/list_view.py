@@ -31,6 +31,7 @@ class CopyView(QTableView):
         self.setStyleSheet(
             "QTableView, QTableView:focus { border: none; border-radius: 0; }"
             " QHeaderView::section { padding: 4px 8px; } QTableView::item { padding: 0 6px; }"
+            " QLineEdit { padding: 0 4px; border-radius: 0; min-height: 0; }"
         )
         self.setShowGrid(False)
         self.setWordWrap(False)

@@ -11,6 +11,8 @@ from ui.asking import ask
 from ui.timeline.latest import Latest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from PySide6.QtCore import QObject
 
     from backends.timeline.trace import Trace
@@ -22,6 +24,7 @@ class NoteKeeping:
     def __init__(self, owner: QObject, session: Session, state: ViewState) -> None:
         self._owner, self._session, self._state = owner, session, state
         self._latest = Latest(owner)
+        self._place: Path | None = None
         self._kept: tuple[Mark, ...] | None = None
         self._is_writing = False
         self._waiting: tuple[Trace, tuple[Mark, ...]] | None = None
@@ -36,10 +39,12 @@ class NoteKeeping:
         if trace is not None and trace.meta.partial is None:
             self._latest.ask(partial(_read, trace), self._show)
 
-    def _show(self, marks: tuple[Mark, ...]) -> None:
-        """Those that were made meanwhile stay."""
-        new = tuple(mark for mark in self._state.marks if mark not in marks)
-        self._kept = marks
+    def _show(self, found: tuple[Path, tuple[Mark, ...]]) -> None:
+        """Those that were made meanwhile stay, but not those of another file of the same folder."""
+        place, marks = found
+        is_other = self._place not in (None, place)
+        new = () if is_other else tuple(mark for mark in self._state.marks if mark not in marks)
+        self._place, self._kept = place, marks
         self._state.set_marks((*marks, *new))
 
     def _keep(self) -> None:
@@ -65,11 +70,12 @@ class NoteKeeping:
             self._write(*waiting)
 
 
-def _read(trace: Trace) -> tuple[Mark, ...]:
+def _read(trace: Trace) -> tuple[Path, tuple[Mark, ...]]:
+    place = place_of_notes(trace)
     try:
-        return read_notes(place_of_notes(trace))
+        return place, read_notes(place)
     except OSError:
-        return ()
+        return place, ()
 
 
 def _written(trace: Trace, marks: tuple[Mark, ...]) -> StudioError | None:

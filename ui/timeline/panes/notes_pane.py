@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -27,19 +28,16 @@ if TYPE_CHECKING:
 
 
 class NotesPane(QWidget):
-    """`is_jumping`: what is being chosen was clicked here."""
-
     def __init__(self, session: Session, state: ViewState) -> None:
         super().__init__()
         self._state = state
         self._keeping = NoteKeeping(self, session, state)
-        self.is_jumping = False
         self.add_button = text_button("timeline.notes.add", "timeline_add_note")
         self.delete_button = text_button("timeline.notes.delete", "timeline_delete_note")
         self.add_button.clicked.connect(self.add)
         self.delete_button.clicked.connect(self.delete)
         self.model = ListModel()
-        self.model.edited, self.model.keep = 0, self._write
+        self.model.edited, self.model.keep = 0, self._write_soon
         self.view = ListView(self.model, "timeline_notes", "timeline.notes.table")
         self.view.setEditTriggers(ListView.EditTrigger.DoubleClicked | ListView.EditTrigger.EditKeyPressed)
         self.view.chosen.connect(self._go)
@@ -82,8 +80,8 @@ class NotesPane(QWidget):
 
     def _columns(self, marks: Sequence[Mark]) -> tuple[Column, ...]:
         times = [self._state.times_of_mark(mark) for mark in marks]
-        begin = np.array([begin for begin, _ in times], np.int64)
-        length = np.array([end - begin for begin, end in times], np.int64)
+        begin = [begin for begin, _ in times]
+        length = [end - begin for begin, end in times]
         return (
             Column(
                 head="timeline.notes.text",
@@ -92,14 +90,14 @@ class NotesPane(QWidget):
             ),
             Column(
                 head="timeline.notes.start",
-                text=lambda row: length_text(int(begin[row])),
-                order=begin,
+                text=lambda row: length_text(begin[row]),
+                order=np.array(begin, np.float64),
                 is_number=True,
             ),
             Column(
                 head="timeline.notes.length",
-                text=lambda row: length_text(int(length[row])) if length[row] else "",
-                order=length,
+                text=lambda row: length_text(length[row]) if length[row] else "",
+                order=np.array(length, np.float64),
                 is_number=True,
             ),
         )
@@ -134,8 +132,14 @@ class NotesPane(QWidget):
         gone = {int(self.model.rows[index.row()]) for index in self.view.selectionModel().selectedRows()}
         self._state.set_marks([mark for number, mark in enumerate(self._state.marks) if number not in gone])
 
+    def _write_soon(self, row: int, text: str) -> None:
+        """Not now: the field that was typed into is still open, and the rows are made anew."""
+        QTimer.singleShot(0, self, partial(self._write, row, text))
+
     def _write(self, row: int, text: str) -> None:
         marks = list(self._state.marks)
+        if row >= len(marks):
+            return
         marks[row] = msgspec.structs.replace(marks[row], text=text)
         self._state.set_marks(marks)
 

@@ -124,11 +124,11 @@ class Panes(QWidget):
 
     def _follow_slice(self, index: int) -> None:
         """Who clicks one row of a list after the other stays at the list."""
-        if index >= 0 and not (self.matches.is_jumping or self.notes.is_jumping):
+        if index >= 0 and not self.matches.is_jumping:
             self.tabs.setCurrentIndex(NAMES.index("slice"))
 
     def _follow_range(self, chosen: TimeRange | None) -> None:
-        if chosen is not None and not self.notes.is_jumping:
+        if chosen is not None:
             self.tabs.setCurrentIndex(NAMES.index("range"))
 
     def _find(self, name: str) -> None:

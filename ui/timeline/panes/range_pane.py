@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QTimer, Signal
@@ -190,7 +190,7 @@ def _written(found: Reckoned, path: Path) -> StudioError | None:
 
 def _columns(found: Reckoned) -> tuple[Column, ...]:
     trace, figures = found.trace, found.statistics
-    texts = {
+    texts: dict[str, NDArray[Any]] = {
         "timeline.range.wall": figures.wall, "timeline.range.total": figures.total, "timeline.range.own": figures.own,
         "timeline.range.mean": figures.mean, "timeline.range.least": figures.least, "timeline.range.most": figures.most,
     }  # fmt: skip
@@ -211,5 +211,5 @@ def _columns(found: Reckoned) -> tuple[Column, ...]:
     )
 
 
-def _length(values: NDArray[np.int64] | NDArray[np.float64], row: int) -> str:
+def _length(values: NDArray[Any], row: int) -> str:
     return length_text(float(values[row]))

@@ -1,0 +1,59 @@
+"""What a profile holds, as names and values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from studio.texts import has, t
+from ui.timeline.panes.facts_table import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from backends.timeline.find import Remark
+    from backends.timeline.tables.missing import Missing
+    from backends.timeline.trace import Meta, Source
+
+COUNTS = {
+    "events": "timeline.data.events", "slices": "timeline.data.slices", "instants": "timeline.data.instants",
+    "flows": "timeline.data.flows", "dangling": "timeline.data.dangling", "counters": "timeline.data.counters",
+    "metadata": "timeline.data.metadata",
+}  # fmt: skip
+KINDS = {"text": "timeline.data.text", "db": "timeline.data.db", "table": "timeline.data.table"}
+
+
+def source_facts(meta: Meta, remarks: Sequence[Remark]) -> Iterator[Fact]:
+    yield Fact(name=t("timeline.data.sources"))
+    for source in meta.sources:
+        yield Fact(name=_kind(source), value=source.path, is_mono=True)
+    for remark in remarks:
+        yield Fact(name=t(remark.key, **remark.args), is_wide=True, token="warning")
+
+
+def _kind(source: Source) -> str:
+    kind = t(KINDS[source.kind]) if source.kind in KINDS else source.kind
+    rank = "" if source.rank is None else t("timeline.data.rank", rank=source.rank)
+    cut = t("timeline.data.cut") if source.truncated else ""
+    return " · ".join(filter(None, (kind, rank, cut)))
+
+
+def count_facts(meta: Meta) -> Iterator[Fact]:
+    yield Fact(name=t("timeline.data.counts"))
+    for field, key in COUNTS.items():
+        yield Fact(name=t(key), value=f"{getattr(meta, field):,}")
+    yield Fact(name=t("timeline.data.lanes"), value=f"{len(meta.lanes):,}")
+    yield Fact(name=t("timeline.data.aside"))
+    reasons = {reason: count for reason, count in meta.set_aside.items() if count}
+    for reason, count in reasons.items():
+        yield Fact(name=t(reason) if has(reason) else reason, value=f"{count:,}", token="warning")
+    if not reasons:
+        yield Fact(name=t("timeline.data.nothing_aside"), is_wide=True, token="dim")
+
+
+def missing_facts(missing: Sequence[Missing]) -> Iterator[Fact]:
+    yield Fact(name=t("timeline.data.missing"))
+    for one in missing:
+        yield Fact(name=t(one.key), is_wide=True)
+        yield Fact(name=one.switch, is_wide=True, is_mono=True, token="dim")
+    if not missing:
+        yield Fact(name=t("timeline.data.all_there"), is_wide=True, token="dim")
