@@ -257,7 +257,10 @@ class Shell(QWidget):
         menu.popup(button.mapToGlobal(QPoint(0, button.height() + 4)))
 
     def show_shortcuts(self) -> None:
-        shortcuts_list(self).show_below(self.top_bar.menu_button)
+        """Those of the page that is shown, where it has keys of its own, else those of the window."""
+        show_keys = getattr(self.stack.currentWidget(), "show_keys", None)
+        if show_keys is None or not show_keys():
+            shortcuts_list(self).show_below(self.top_bar.menu_button)
 
     # Language, theme, size
 

@@ -18,7 +18,7 @@ from backends.migration.official.rows import Opinion, Row
 from studio import files, schema
 from studio.errors import StudioError
 from tests.bench.stage import wait
-from tests.shots import of_precision
+from tests.shots import of_precision, of_timeline
 from ui.field_box import FieldBox
 from ui.launch.own_script import FOLDED as OWN_FOLDED
 from ui.migration.views import CERTIFICATE, CHANGES, FINDINGS, OVERVIEW
@@ -292,6 +292,7 @@ STATES = (
     State(name="curves-error", show=_curves("failed", log=True)),
     State(name="curves-linear", show=_curves("linear")),
     *(State(name=name, show=show) for name, show in of_precision.STATES),
+    *(State(name=name, show=show) for name, show in of_timeline.STATES),
     State(name="curves-full", show=_curves("digits"), needs_whole=True),
     State(name="curves-log", show=_curves("digits", log=True), needs_whole=True),
     State(name="curves-amp", show=_curves("digits-O2"), needs_whole=True),

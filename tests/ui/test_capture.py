@@ -70,6 +70,12 @@ def test_that_a_click_profiles_a_real_training(
     assert opened == [str(trace.parent.parent)]
     assert sum(event["name"].startswith("ProfilerStep#") for event in slices(trace)) == 3
 
+    qtbot.mouseClick(card.timeline, Qt.MouseButton.LeftButton)
+    timeline = shell.page_widget("timeline")
+    qtbot.waitUntil(lambda: timeline.opened is not None, timeout=30000)
+    assert timeline.path == trace.parent.parent
+    assert len(timeline.state.steps) == 3
+    shell.show_page("curves")
     qtbot.mouseClick(card.again, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "As measured in this run" in card.said.text(), timeout=10000)
     qtbot.mouseClick(card.close_button, Qt.MouseButton.LeftButton)
@@ -107,6 +113,7 @@ def test_that_the_card_follows_what_the_files_say(qtbot: QtBot, shell: Shell, se
     assert card.failed.property("role") == "bad"
     assert not card.said.isVisible()
     assert not card.folder.isVisible()
+    assert not card.timeline.isVisible()
     qtbot.mouseClick(card.again, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(card.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(card.cancel.isVisible)

@@ -286,7 +286,7 @@ def test_that_a_dropped_run_opens_its_curves(shell: Shell, run: Run) -> None:
 def test_that_other_things_dropped_are_told(shell: Shell, tmp_path: Path) -> None:
     (tmp_path / "a.zip").touch()
     drop(shell, tmp_path / "a.zip")
-    assert "a.zip is neither a run nor a project" in shell.strip.messages[-1].sentence()
+    assert "a.zip is no run, no project and no profile" in shell.strip.messages[-1].sentence()
 
 
 def test_that_a_damaged_run_is_told(shell: Shell, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ class CaptureCard(Card):
         self.again = text_button("capture.again", "capture.again")
         self.cancel = button("capture.cancel", "capture.cancel")
         self.folder = button("capture.open", "capture.open")
-        self.timeline = button("timeline.page.show_capture", "capture.timeline")
+        self.timeline = button("timeline.page.show_capture", "capture_timeline")
         self.close_button = text_button("capture.close", "capture.close")
         for one, do in (
             (self.start, self._ask), (self.again, self.open), (self.cancel, self._withdraw),

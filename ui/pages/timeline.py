@@ -28,7 +28,7 @@ from ui.timeline.slice_menu import SliceMenu
 from ui.timeline.start import Failed, Offers, Start
 from ui.timeline.state import ViewState
 from ui.timeline.tools import Tools
-from ui.widgets import MARGIN, Sentence
+from ui.widgets import MARGIN, Empty, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,6 +75,7 @@ class TimelinePage(QWidget):
     def _make(self) -> None:
         self.head, self.tools, self.loading = Head(), Tools(self.state), Loading()
         self.start, self.failed = Start(), Failed()
+        self.waiting = Empty("clock", "timeline.page.waiting", "timeline.page.waiting_text")
         self.view, self.panes = TimelineView(self.state), Panes(self.session, self.state)
         self.lane_menus, self.slice_menu = LaneMenus(self.view), SliceMenu(self.view)
         self.export = Export(self, self.session, self.view, self.head.export)
@@ -86,7 +87,7 @@ class TimelinePage(QWidget):
             widget.setContentsMargins(0, 0, MARGIN, 0)
         self.panes.setContentsMargins(0, 0, MARGIN - BAR, BAR)
         self.stack = QStackedWidget()
-        for shown in (self.start, self.failed, self._make_lanes()):
+        for shown in (self.start, self.failed, self.waiting, self._make_lanes()):
             self.stack.addWidget(shown)
         column = QVBoxLayout(self)
         column.setContentsMargins(MARGIN, 18, 0, 0)
@@ -193,8 +194,11 @@ class TimelinePage(QWidget):
             shown = menu.fontMetrics().elidedText(plain, Qt.TextElideMode.ElideMiddle, 420)
             menu.addAction(shown, partial(self.open, path))
 
-    def show_keys(self) -> None:
-        KeysSheet(self).show_below(self.tools.keys)
+    def show_keys(self) -> bool:
+        """What the keys do on the lanes. False while there are none."""
+        if self.tools.isVisible():
+            KeysSheet(self).show_below(self.tools.keys)
+        return self.tools.isVisible()
 
     # What is shown
 
@@ -205,8 +209,7 @@ class TimelinePage(QWidget):
         if self.opened is None:
             self.path = path
             self.head.show_profile(path, None)
-            self.stack.setCurrentWidget(self.splitter)
-            self.panes.hide()
+            self.stack.setCurrentWidget(self.waiting)
             self.tools.hide()
             self.sentence.hide()
 

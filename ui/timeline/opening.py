@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, QProcess, QProcessEnvironment, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QProcess, QProcessEnvironment, QTimer, Signal
 
 from studio import texts
 from studio.errors import StudioError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 1 << 16
 PATIENCE_MS = 2000
+PAINTED_MS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,7 @@ class Opening(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.path: Path | None = None
+        self._shown: Opened | None = None
         self._process: QProcess | None = None
         self._line = b""
         self._said: list[str] = []
@@ -77,7 +79,7 @@ class Opening(QObject):
     def _let_go(self) -> None:
         self._latest.drop()
         self._end_process()
-        self.path = None
+        self.path = self._shown = None
 
     def _looked(self, found: Opened | StudioError | None) -> None:
         if found is None:
@@ -92,7 +94,17 @@ class Opening(QObject):
         else:
             known = [str(StudioError(note.key, **note.args)) for note in found.notes]
             self.opened.emit(path, found, tuple(line for line in self._said if line and line not in known))
-            self._latest.ask(partial(_known, found), self.known.emit)
+            self._shown = found
+            QTimer.singleShot(PAINTED_MS, self, partial(self._look_closer, found))
+
+    def _look_closer(self, opened: Opened) -> None:
+        """Once the lanes are painted: that comes first."""
+        if opened is self._shown:
+            self._latest.ask(partial(_known, opened), partial(self._tell_known, opened))
+
+    def _tell_known(self, opened: Opened, known: Known) -> None:
+        self.known.emit(known)
+        self._latest.ask(partial(_prepare, opened.trace), _nothing)
 
     # The child
 
@@ -220,6 +232,18 @@ def _first(folder: Path, path: Path) -> Trace | None:
 def _warm(trace: Trace) -> None:
     """The names are decoded here, not on the UI thread."""
     _ = trace.name_texts
+
+
+def _nothing(_answer: object) -> None:
+    """Nobody waits for it."""
+
+
+def _prepare(trace: Trace) -> None:
+    """What the first question about a range would wait for otherwise; it is kept beside the columns."""
+    from backends.timeline.query.prepared import inner_of, seen_of
+
+    seen_of(trace)
+    inner_of(trace)
 
 
 def _known(opened: Opened) -> Known:

@@ -13,7 +13,7 @@ from backends.timeline.query.search import Hits, in_time, search
 from studio.texts import t
 from ui.say import say
 from ui.timeline.latest import Latest
-from ui.widgets import label, retone, show_icon
+from ui.widgets import Elided, retone, show_icon
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class SearchBar(QWidget):
         self.regex = _toggle("timeline_regex", ".*", "timeline.find.regex")
         self.previous = _step("timeline_previous", "chevron-up", "timeline.find.previous")
         self.next = _step("timeline_next", "chevron-down", "timeline.find.next")
-        self.count = label(role="hint")
+        self.count = Elided(role="hint")
         self.count.setObjectName("timeline_count")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -125,6 +125,7 @@ class SearchBar(QWidget):
         self.count.setText(said)
         self.count.setVisible(bool(said))
         retone(self.count, "role", "bad" if self._problem else "hint")
+        retone(self.field, "wrong", bool(self._problem))
         for step in (self.previous, self.next):
             step.setEnabled(count > 0)
 

@@ -134,7 +134,7 @@ class Tools(QWidget):
             action = below.addAction(kind.replace("&", "&&"))
             action.setCheckable(True)
             action.setChecked(number in chosen)
-            action.triggered.connect(partial(self._draw_flows, number))
+            action.triggered.connect(lambda on, number=number: self._draw_flows(number, on))
 
     def _draw_flows(self, number: int, on: bool) -> None:
         kinds = self._state.flow_kinds

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import count, islice
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,8 +27,6 @@ _CODES |= dict.fromkeys("iIRn", INSTANT) | dict.fromkeys("BEbeSF", PAIR)
 _FLOW_PHASES = {"s": BEGIN, "t": STEP, "f": END}
 _ON_A_LANE = frozenset((SLICE, FLOW, INSTANT, PAIR))
 
-_class = attrgetter("ph", "pid", "tid", "cat")
-
 
 class Classes:
     """`codes`, `lanes`, `phases`: of each class, in the order in which they were met; the lane is -1 for none."""
@@ -43,7 +40,8 @@ class Classes:
         self.phases = np.empty(0, np.uint8)
 
     def of(self, events: Sequence[Event]) -> NDArray[np.int64]:
-        numbers = np.fromiter(map(self._numbers.__getitem__, map(_class, events)), np.int64, len(events))
+        classes = [(event.ph, event.pid, event.tid, event.cat) for event in events]
+        numbers = np.fromiter(map(self._numbers.__getitem__, classes), np.int64, len(events))
         if len(self._numbers) > self.codes.size:
             self._learn(list(islice(reversed(self._numbers), len(self._numbers) - self.codes.size))[::-1])
         return numbers

@@ -1,8 +1,9 @@
-"""Events of one piece after the other into the columns of a gathering."""
+"""Events of one batch of pieces after the other into the columns of a gathering."""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +36,7 @@ EPOCH = 10**17  # ns; a trace with times behind it counts from 1970
 
 
 class Columns:
-    """Of one source. `take` each piece in the order of the file, then `finish`."""
+    """Of one source. `take` all pieces in the order of the file, then `finish`."""
 
     def __init__(self, gather: Gather, source: int) -> None:
         self._gather = gather
@@ -48,8 +49,8 @@ class Columns:
         self._pairs = Pairs()
         self._added = Added(gather, source)
         self._is_epoch = False
-        self._first = 0  # number of the first event of the piece
-        self._literals = Literals(memoryview(b""))
+        self._first = 0  # number of the first event of the batch
+        self._literals = Literals(())
         self._by_code = {
             ASIDE: self._aside,
             SLICE: self._slices,
@@ -60,15 +61,19 @@ class Columns:
             METADATA: self._metadata,
         }
 
-    def take(self, piece: Piece, base_ns: int) -> None:
-        """Adds all events of a piece; `base_ns` is added to their times."""
-        self._source.chunks.append((piece.begin, piece.end, self._first))
-        self._gather.events += len(piece.events)
-        self._literals = Literals(piece.data)
-        part = self._timed(piece.events, base_ns)
+    def take(self, batch: Sequence[Piece], base_ns: int) -> None:
+        """Adds all events of some pieces, of many at once since numpy takes long to be called; `base_ns` is added to
+        their times."""
+        first = self._first
+        for piece in batch:
+            self._source.chunks.append((piece.begin, piece.end, first))
+            first += len(piece.events)
+        self._gather.events += first - self._first
+        self._literals = Literals(batch)
+        part = self._timed(list(chain.from_iterable(piece.events for piece in batch)), base_ns)
         for code in np.flatnonzero(np.bincount(part.codes, minlength=DONE)[:DONE]).tolist():
             self._by_code[code](part.only(code))
-        self._first += len(piece.events)
+        self._first = first
 
     def finish(self, late_base_ns: int) -> None:
         """Adds what only all events together tell; `late_base_ns` is added to all times."""

@@ -13,11 +13,13 @@ from backends.timeline.text.loose import BAD, FIRST_KEY, Loose, Patience, read_l
 from backends.timeline.text.times import LAST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from backends.timeline.text.stream import Stream
 
 PIECE = 256 << 10  # bytes: larger ones leave the processor's cache, and take half as long again
+BATCH = 8  # pieces that are taken at once
+LARGEST_BATCH = 4 << 20  # bytes
 LOOSE_WINDOW = 8 << 10  # bytes
 LARGEST_EVENT = 128 << 20
 
@@ -34,8 +36,19 @@ class Piece:
 
     begin: int
     end: int
-    data: memoryview
+    data: bytes | memoryview
     events: list[Event]
+
+
+def batches(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+    batch: list[Piece] = []
+    for piece in pieces:
+        batch.append(piece)
+        if len(batch) == BATCH or piece.end - batch[0].begin > LARGEST_BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 class Pieces:
@@ -153,7 +166,7 @@ class Pieces:
         if not events:
             self._use(used)
             return None, found.state
-        return self._piece_of(used, events, memoryview(self._data)[:used]), found.state
+        return self._piece_of(used, events, self._data[:used]), found.state
 
     def _look(self, window: int, last: bool) -> tuple[Loose, int]:
         """And how many bytes that took."""
@@ -161,7 +174,7 @@ class Pieces:
         found = read_loosely(text, last and window >= len(self._data), self._patience)
         return found, len(text[: found.end].encode("utf-8", "surrogateescape"))
 
-    def _piece_of(self, used: int, events: list[Event], data: memoryview) -> Piece:
+    def _piece_of(self, used: int, events: list[Event], data: bytes | memoryview) -> Piece:
         begin = self._begin
         self._use(used)
         return Piece(begin=begin, end=self._begin, data=data, events=events)

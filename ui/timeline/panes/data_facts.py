@@ -32,9 +32,9 @@ def source_facts(meta: Meta, remarks: Sequence[Remark]) -> Iterator[Fact]:
 
 def _kind(source: Source) -> str:
     kind = t(KINDS[source.kind]) if source.kind in KINDS else source.kind
-    rank = "" if source.rank is None else t("timeline.data.rank", rank=source.rank)
-    cut = t("timeline.data.cut") if source.truncated else ""
-    return " · ".join(filter(None, (kind, rank, cut)))
+    if source.rank is not None:
+        kind = t("timeline.view.rank_process", rank=source.rank, name=kind)
+    return " · ".join((kind, t("timeline.data.cut"))) if source.truncated else kind
 
 
 def count_facts(meta: Meta) -> Iterator[Fact]:

@@ -27,13 +27,13 @@ class DataPane(QWidget):
         self._opened: Opened | None = None
         self.missing: tuple[Missing, ...] | None = None
         self.sources = FactsTable("timeline_sources", "timeline.data.sources")
-        self.counts = FactsTable("timeline_counts", "timeline.data.counts", 300)
-        self.not_collected = FactsTable("timeline_missing", "timeline.data.missing", 330)
+        self.counts = FactsTable("timeline_counts", "timeline.data.counts", 0.75)
+        self.not_collected = FactsTable("timeline_missing", "timeline.data.missing")
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(12)
         row.addWidget(self.sources, 4)
-        row.addWidget(self.counts, 3)
+        row.addWidget(self.counts, 4)
         row.addWidget(self.not_collected, 5)
         body = QWidget()
         body.setLayout(row)

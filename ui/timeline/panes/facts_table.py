@@ -17,9 +17,12 @@ from ui.timeline.panes.list_view import CopyView
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from PySide6.QtGui import QResizeEvent
+
     Index = QModelIndex | QPersistentModelIndex
 
 MOST_MEASURED = 500
+BESIDE = 26  # px
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,17 +79,22 @@ def _font(fact: Fact, *, is_name: bool) -> QFont | None:
 
 
 class FactsTable(CopyView):
-    def __init__(self, name: str, key: str, widest_name: int = 230) -> None:
+    """`share`: of the width, at most, for the names."""
+
+    def __init__(self, name: str, key: str, share: float = 0.5) -> None:
         super().__init__(name, key)
         self.facts = FactsModel()
         self.setModel(self.facts)
+        self._share, self._wanted = share, 0
         head = self.horizontalHeader()
         head.hide()
-        head.setMaximumSectionSize(1 << 20)
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        self._widest_name = widest_name
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_names()
 
     def show_facts(self, facts: Sequence[Fact]) -> None:
         at = self.verticalScrollBar().value() if len(facts) == len(self.facts.facts) else 0
@@ -95,15 +103,16 @@ class FactsTable(CopyView):
         for row, fact in enumerate(facts):
             if fact.value is None:
                 self.setSpan(row, 0, 1, 2)
-        self._fit_names(facts)
+        self._wanted = self._width_of_names(facts)
+        self._fit_names()
         self.verticalScrollBar().setValue(at)
 
-    def _fit_names(self, facts: Sequence[Fact]) -> None:
-        metrics = self.fontMetrics()
-        widths = (
-            metrics.horizontalAdvance(one_line(fact.name)) for fact in facts[:MOST_MEASURED] if fact.value is not None
-        )
-        self.setColumnWidth(0, min(max(widths, default=0) + 26, self._widest_name))
+    def _width_of_names(self, facts: Sequence[Fact]) -> int:
+        names = [one_line(fact.name) for fact in facts[:MOST_MEASURED] if fact.value is not None]
+        return max(map(self.fontMetrics().horizontalAdvance, names), default=0) + BESIDE
+
+    def _fit_names(self) -> None:
+        self.setColumnWidth(0, min(self._wanted, int(self.viewport().width() * self._share)))
 
     def value_of(self, name: str) -> str:
         """The first value of a name, "" where there is none."""

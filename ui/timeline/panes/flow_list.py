@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from studio.texts import t
 from ui.timeline.panes.lane_text import lane_text
 from ui.timeline.panes.list_model import Column, ListModel
-from ui.timeline.panes.list_view import ListView
+from ui.timeline.panes.list_view import ROW, ListView
 from ui.timeline.times import length_text
 from ui.widgets import label
 
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from ui.timeline.panes.looked_up import Flow
     from ui.timeline.state import ViewState
 
+GAP = 2
+
 
 class FlowList(QWidget):
-    """Hidden where there are none."""
+    """Hidden where there are none; no higher than they are."""
 
     def __init__(self, state: ViewState) -> None:
         super().__init__()
@@ -32,7 +34,7 @@ class FlowList(QWidget):
         self.view.chosen.connect(self._go)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
+        column.setSpacing(GAP)
         column.addWidget(self.title)
         column.addWidget(self.view, 1)
         self.hide()
@@ -44,6 +46,7 @@ class FlowList(QWidget):
         title = t("timeline.slice.flows")
         self.title.setText(title if count == len(flows) else f"{title} ({len(flows):,} / {count:,})")
         self.model.show_rows(self._columns(), len(flows))
+        self.setMaximumHeight(self.title.sizeHint().height() + 2 * GAP + ROW * len(flows))
 
     def _columns(self) -> tuple[Column, ...]:
         head = "timeline.slice.flows"

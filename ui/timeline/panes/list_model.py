@@ -28,7 +28,7 @@ LONGEST_TIP = 4000
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Column:
     """`head`: key of its name. `text`: of a row. `order`: by what the rows are sorted, None: not by this one. `tip`:
-    all there is to say of the row, the text where None."""
+    all there is to say of the row, the text where None. `hint`: key of what is said of the head."""
 
     head: str
     text: Callable[[int], str]
@@ -36,6 +36,7 @@ class Column:
     is_number: bool = False
     token: str = "text"
     tip: Callable[[int], str] | None = None
+    hint: str = ""
 
 
 class ListModel(QAbstractTableModel):
@@ -90,6 +91,8 @@ class ListModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return t(self.columns[section].head)
+        if role == Qt.ItemDataRole.ToolTipRole and (hint := self.columns[section].hint):
+            return t(hint)
         return self._alignment(section) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -45,7 +45,10 @@ class NoteKeeping:
         is_other = self._place not in (None, place)
         new = () if is_other else tuple(mark for mark in self._state.marks if mark not in marks)
         self._place, self._kept = place, marks
-        self._state.set_marks((*marks, *new))
+        if (both := (*marks, *new)) != self._state.marks:
+            self._state.set_marks(both)
+        else:
+            self._keep()  # without a signal, which would end the typing of a note
 
     def _keep(self) -> None:
         trace, marks = self._state.trace, self._state.marks

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ui.timeline.state import ViewState
 
 PAUSE_MS = 150
+HINT = "timeline.range.hint"
 
 
 class RangePane(QWidget):
@@ -145,13 +146,12 @@ class RangePane(QWidget):
             return
         length = length_text(found.question.end - found.question.begin)
         key = "timeline.range.of_range" if found.question.is_chosen else "timeline.range.of_view"
-        said = t(key, length=length)
-        self.title.setText(said if found.question.rows is None else f"{said} {t('timeline.range.shown_lanes')}")
+        limit = "" if found.question.rows is None else t("timeline.range.shown_lanes")
+        self.title.setText(" ".join(filter(None, (t(key, length=length), limit))))
         self.busy.setText(devices_text(found.devices))
         self.busy.setToolTip(plain_tip(devices_tip(found.devices)))
         self._hint.text.setText(t("timeline.range.empty"))
         self.model.show_rows(_columns(found), len(found.statistics.name))
-        self.view.setToolTip(t("timeline.range.hint"))
         self._pages.setCurrentIndex(1 if len(found.statistics.name) else 0)
 
     def _find(self, row: int) -> None:
@@ -160,8 +160,9 @@ class RangePane(QWidget):
             self.find_wanted.emit(self.reckoned.trace.name_text(name))
 
     def _choose_file(self) -> None:
-        start = Path.home() / "timeline.csv"
-        ask_new_file(self, t("timeline.range.csv"), start, "csv", self.save)
+        if self.reckoned is not None:
+            start = Path.home() / f"{self.reckoned.trace.root.name}.csv"
+            ask_new_file(self, t("timeline.range.csv"), start, "csv", self.save)
 
     def save(self, path: Path) -> None:
         if self.reckoned is not None:
@@ -196,7 +197,10 @@ def _columns(found: Reckoned) -> tuple[Column, ...]:
     }  # fmt: skip
     return (
         Column(
-            head="timeline.range.name", text=lambda row: trace.name_text(int(figures.name[row])), order=found.by_name
+            head="timeline.range.name",
+            text=lambda row: trace.name_text(int(figures.name[row])),
+            order=found.by_name,
+            hint=HINT,
         ),
         Column(
             head="timeline.range.count",
@@ -205,7 +209,7 @@ def _columns(found: Reckoned) -> tuple[Column, ...]:
             is_number=True,
         ),
         *(
-            Column(head=head, text=partial(_length, values), order=values, is_number=True)
+            Column(head=head, text=partial(_length, values), order=values, is_number=True, hint=HINT)
             for head, values in texts.items()
         ),
     )

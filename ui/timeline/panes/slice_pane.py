@@ -12,12 +12,14 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.errors import StudioError
+from studio.texts import t
 from ui import editor
 from ui.editor_sheet import EditorSheet
 from ui.timeline.latest import Latest
 from ui.timeline.panes.facts_table import FactsTable
 from ui.timeline.panes.flow_list import FlowList
 from ui.timeline.panes.hint import Hint
+from ui.timeline.panes.list_model import one_line
 from ui.timeline.panes.looked_up import look_up
 from ui.timeline.panes.slice_facts import argument_facts, place_facts
 from ui.timeline.panes.stack_list import StackList
@@ -47,7 +49,7 @@ class SlicePane(QWidget):
         self.host_call = text_button("timeline.slice.host_call", "timeline_host_call")
         self.find_all = text_button("timeline.slice.find_all", "timeline_find_all")
         self.copy = text_button("timeline.slice.copy", "timeline_copy_slice")
-        self.place = FactsTable("timeline_slice_place", "timeline.pane.slice", 110)
+        self.place = FactsTable("timeline_slice_place", "timeline.pane.slice", 0.4)
         self.args = FactsTable("timeline_slice_args", "timeline.slice.args")
         self.stack = StackList()
         self.flows = FlowList(state)
@@ -72,9 +74,10 @@ class SlicePane(QWidget):
         right.setSpacing(4)
         right.addWidget(self.stack, 1)
         right.addWidget(self.flows, 1)
+        right.addStretch()
         row = QHBoxLayout()
         row.setSpacing(12)
-        row.addWidget(self.place, 4)
+        row.addWidget(self.place, 5)
         row.addWidget(self.args, 5)
         row.addLayout(right, 5)
         column = QVBoxLayout(body)
@@ -125,7 +128,7 @@ class SlicePane(QWidget):
         if self.found is None:
             return
         details = self.found.details
-        self.name.setText(details.name)
+        self.name.setText(one_line(details.name) or t("timeline.view.no_name"))
         self.host_call.setVisible(self.found.host_call >= 0)
         self.place.show_facts(place_facts(self._state, details))
         self.args.show_facts(argument_facts(details))
