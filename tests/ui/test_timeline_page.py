@@ -36,6 +36,8 @@ from tests.ui.timeline_clicks import (
 from ui import editor
 from ui.dropped import recognise
 from ui.say import change_language
+from ui.settings import Settings
+from ui.shell import Shell
 from ui.timeline import recent
 from ui.timeline.keys_sheet import KeysSheet
 from ui.timeline.lane_menu import OffsetSheet, ns_of
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
     from studio.errors import StudioError
     from ui.pages.timeline import TimelinePage
     from ui.session import Session
-    from ui.shell import Shell
 
 
 @pytest.fixture
@@ -180,6 +181,19 @@ def test_that_reading_is_cancelled_and_leaves_nothing(qtbot: QtBot, shell: Shell
     assert not left
 
 
+def test_that_what_was_shown_stays_where_another_reading_is_cancelled(
+    page: TimelinePage, qtbot: QtBot, tmp_path: Path, trace_file: Path
+) -> None:
+    before = page.opened
+    page.open(big(tmp_path / "big.json"))
+    assert page.loading.isVisible()
+    page.loading.cancel.click()
+    assert page.loading.isHidden()
+    assert (page.opened, page.path) == (before, trace_file)
+    assert page.view.isVisible()
+    qtbot.waitUntil(page.sentence.isVisible, timeout=PATIENCE)
+
+
 def test_that_first_lanes_are_shown_while_the_rest_is_read(qtbot: QtBot, shell: Shell, tmp_path: Path) -> None:
     page = page_of(shell)
     shares: list[float | None] = []
@@ -275,6 +289,16 @@ def test_that_time_is_counted_as_is_chosen(page: TimelinePage) -> None:
     page.tools.mode.setCurrentIndex(1)
     page.tools.mode.activated.emit(1)
     assert page.state.time_mode == "absolute"
+
+
+def test_that_a_narrow_window_counts_time_by_the_menu(page: TimelinePage, shell: Shell) -> None:
+    shell.resize(720, 480)
+    settle()
+    assert page.tools.mode.isHidden()
+    assert not faults(shell)
+    page.tools.view.click()
+    choose("Within the step")
+    assert page.state.time_mode == "step"
 
 
 def test_that_a_trace_without_steps_or_clock_offers_neither(qtbot: QtBot, shell: Shell, tmp_path: Path) -> None:
@@ -410,3 +434,28 @@ def test_that_a_folder_of_ranks_is_one_timeline(qtbot: QtBot, shell: Shell, tmp_
 )  # fmt: skip
 def test_lengths_of_time_as_they_are_typed(text: str, ns: int | None) -> None:
     assert ns_of(text) == ns
+
+
+def test_that_a_profile_named_on_the_command_line_is_opened(qtbot: QtBot, session: Session, trace_file: Path) -> None:
+    shell = Shell(session, Settings(language="en", theme="light"))
+    qtbot.addWidget(shell)
+    shell.show_first(trace_file)
+    qtbot.waitUntil(lambda: shell.page == "timeline", timeout=PATIENCE)
+    wait_opened(qtbot, page_of(shell), trace_file)
+
+
+def test_that_keys_work_on_the_lanes_at_once_and_after_a_field(page: TimelinePage, shell: Shell) -> None:
+    shell.activateWindow()
+    shell.show_page("home")
+    shell.show_page("timeline")
+    assert QApplication.focusWidget() is page.view.canvas
+    span = page.state.span
+    press_key(QApplication.focusWidget(), Qt.Key.Key_W)
+    assert page.state.span < span
+    press_key(page.view.canvas, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert QApplication.focusWidget() is page.tools.search.field
+    press_key(page.tools.search.field, Qt.Key.Key_W)
+    assert page.tools.search.field.text() == "w"
+    page.tools.search.field.clear()
+    press_key(page.tools.search.field, Qt.Key.Key_Escape)
+    assert QApplication.focusWidget() is page.view.canvas

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -463,6 +465,22 @@ def test_that_the_language_changes_while_panes_are_open(seen: Seen, tmp_path: Pa
     assert seen.panes.slice.place.value_of("时长") == "11 µs"
     assert seen.panes.range.title.whole_text().startswith("当前可见区间")
     assert seen.panes.data.counts.value_of("泳道") == str(len(trace.meta.lanes))
+
+
+def test_that_nothing_of_the_profile_before_is_kept(seen: Seen, trace: Trace, tmp_path: Path) -> None:
+    old = seen.open(made_folders.rank_folder(tmp_path / "rank0_ascend_pt"))
+    seen.select(kernels(old)[0])
+    seen.statistics()
+    seen.bar.find_name(made.KERNELS[0])
+    seen.qtbot.waitUntil(lambda: seen.panes.matches.listed is not None and seen.panes.data.missing is not None)
+    gone = weakref.ref(old)
+    del old
+    seen.panes.show_opened(None)
+    seen.state.set_trace(trace)
+    seen.qtbot.waitUntil(lambda: seen.panes.data.missing is not None)
+    seen.qtbot.waitUntil(lambda: gc.collect() >= 0 and gone() is None)
+    assert seen.panes.slice.found is None
+    assert not seen.cells(seen.panes.matches.view)
 
 
 def test_that_folding_leaves_the_tabs_and_a_click_on_one_unfolds(seen: Seen, trace: Trace) -> None:

@@ -33,7 +33,7 @@ from ui.widgets import MARGIN, Empty, Sentence
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtGui import QShowEvent
+    from PySide6.QtGui import QKeyEvent, QShowEvent
 
     from backends.timeline.read import Opened
     from backends.timeline.trace import Trace
@@ -209,7 +209,7 @@ class TimelinePage(QWidget):
         if self.opened is None:
             self.path = path
             self.head.show_profile(path, None)
-            self.stack.setCurrentWidget(self.waiting)
+            self._turn_to(self.waiting)
             self.tools.hide()
             self.sentence.hide()
 
@@ -239,10 +239,15 @@ class TimelinePage(QWidget):
         ask(self, partial(_remembered, path, self._runs()), self._remembered)
 
     def _show_lanes(self, trace: Trace) -> None:
-        self.stack.setCurrentWidget(self.splitter)
+        self._turn_to(self.splitter)
         self.tools.show()
         self.state.set_trace(trace)
-        self.view.canvas.setFocus()
+        self.setFocus()
+
+    def _turn_to(self, part: QWidget) -> None:
+        """Keys go to the lanes where they are shown."""
+        self.stack.setCurrentWidget(part)
+        self.setFocusProxy(self.view.canvas if part is self.splitter else None)
 
     def _show_panes(self) -> None:
         """Its share of the room is taken once there is some."""
@@ -277,7 +282,7 @@ class TimelinePage(QWidget):
         self.tools.hide()
         self.head.show_profile(path, None)
         self.failed.show_error(path, error)
-        self.stack.setCurrentWidget(self.failed)
+        self._turn_to(self.failed)
         self.setFocus()
         self._say()
 
@@ -286,8 +291,10 @@ class TimelinePage(QWidget):
         self.loading.hide()
         if self.opened is None:
             self._show_start()
-        else:
-            self._say()
+            return
+        self._say()
+        if self._known is None:
+            self.opening.look_closer(self.opened)
 
     def _show_start(self) -> None:
         self._let_go()
@@ -295,7 +302,7 @@ class TimelinePage(QWidget):
         self.head.show_profile(None, None)
         self.loading.hide()
         self.tools.hide()
-        self.stack.setCurrentWidget(self.start)
+        self._turn_to(self.start)
         if self.isVisible():
             self.setFocus()
         self._say()
@@ -328,6 +335,13 @@ class TimelinePage(QWidget):
     def _look_for_offers(self) -> None:
         if self.isVisible():
             ask(self, partial(_offers, self._runs()), self.start.show_offers)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape leaves a field for the lanes."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.setFocus()
+        else:
+            super().keyPressEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -59,7 +59,7 @@ class Opening(QObject):
         self._said: list[str] = []
         self._latest = Latest(self)
         if (app := QCoreApplication.instance()) is not None:
-            app.aboutToQuit.connect(self._end_process)
+            app.aboutToQuit.connect(self._end_for_good)
 
     @property
     def is_at_work(self) -> bool:
@@ -89,16 +89,20 @@ class Opening(QObject):
 
     def _end(self, found: Opened | StudioError) -> None:
         path, self.path = self.path, None
+        self._latest.drop()
         if isinstance(found, StudioError):
             self.failed.emit(path, found)
         else:
             known = [str(StudioError(note.key, **note.args)) for note in found.notes]
             self.opened.emit(path, found, tuple(line for line in self._said if line and line not in known))
-            self._shown = found
-            QTimer.singleShot(PAINTED_MS, self, partial(self._look_closer, found))
+            self.look_closer(found)
 
-    def _look_closer(self, opened: Opened) -> None:
-        """Once the lanes are painted: that comes first."""
+    def look_closer(self, opened: Opened) -> None:
+        """Tells `known` of what is shown, once it is painted: that comes first."""
+        self._shown = opened
+        QTimer.singleShot(PAINTED_MS, self, partial(self._ask_closer, opened))
+
+    def _ask_closer(self, opened: Opened) -> None:
         if opened is self._shown:
             self._latest.ask(partial(_known, opened), partial(self._tell_known, opened))
 
@@ -182,14 +186,17 @@ class Opening(QObject):
             self._process = None
 
     def _end_process(self) -> None:
-        """SIGTERM: it takes away what it has half written. It goes on by itself, and the window with it."""
+        """SIGTERM: it takes away what it has half written, while the window goes on."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        process.finished.connect(process.deleteLater)
-        process.terminate()
-        if QCoreApplication.closingDown():
-            process.waitForFinished(PATIENCE_MS)
+        if process is not None:
+            process.finished.connect(process.deleteLater)
+            process.terminate()
+
+    def _end_for_good(self) -> None:
+        """The window closes, and would kill it before it is done."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.waitForFinished(PATIENCE_MS)
 
 
 def _environment() -> QProcessEnvironment:

@@ -16,9 +16,12 @@ from ui.widgets import button, show_icon, text_button
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from PySide6.QtGui import QResizeEvent
+
     from ui.timeline.state import ViewState
 
 PAUSE_MS = 150
+ROOM_FOR_ALL = 800
 MODES = {
     "relative": "timeline.tools.relative", "absolute": "timeline.tools.absolute", "step": "timeline.tools.by_step",
 }  # fmt: skip
@@ -42,8 +45,8 @@ class Tools(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
-        row.addWidget(self.search, 3)
-        row.addWidget(self.filter, 2)
+        row.addWidget(self.search, 4)
+        row.addWidget(self.filter, 1)
         for widget in (self.mode, self.view, self.keys):
             row.addWidget(widget)
         state.trace_changed.connect(self.retranslate)
@@ -55,7 +58,8 @@ class Tools(QWidget):
         field = QLineEdit()
         field.setObjectName("timeline_filter")
         field.setClearButtonEnabled(True)
-        field.setMinimumWidth(130)
+        field.setMinimumWidth(100)
+        field.setMaximumWidth(240)
         for setter in ("setPlaceholderText", "setAccessibleName"):
             say(field, setter, "timeline.tools.filter")
         say(field, "setToolTip", "timeline.tools.filter_hint")
@@ -99,6 +103,11 @@ class Tools(QWidget):
             self._state.set_time_mode("relative")
         self._follow_mode()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Too narrow, the ways of counting time stand in the menu."""
+        super().resizeEvent(event)
+        self.mode.setVisible(self.width() >= ROOM_FOR_ALL)
+
     # What is shown
 
     def open_view_menu(self) -> None:
@@ -114,6 +123,8 @@ class Tools(QWidget):
         _ticked(menu, "timeline.tools.merge", arrangement.merges_streams, state.merge_streams)
         _ticked(menu, "timeline.tools.python", arrangement.has_python, state.separate_python)
         self._add_flows(menu)
+        if self.mode.isHidden():
+            self._add_modes(menu)
         menu.addSeparator()
         menu.addAction(t("timeline.tools.collapse_all"), partial(state.collapse_all, True))
         menu.addAction(t("timeline.tools.expand_all"), partial(state.collapse_all, False))
@@ -123,6 +134,14 @@ class Tools(QWidget):
         menu.addSeparator()
         menu.addAction(t("timeline.tools.row_height"), state.reset_row_height)
         menu.addAction(t("timeline.tools.whole"), state.show_whole)
+
+    def _add_modes(self, menu: QMenu) -> None:
+        menu.addSeparator()
+        for row in range(self.mode.count()):
+            mode = self.mode.itemData(row)
+            action = menu.addAction(self.mode.itemText(row), partial(self._state.set_time_mode, mode))
+            action.setCheckable(True)
+            action.setChecked(mode == self._state.time_mode)
 
     def _add_flows(self, menu: QMenu) -> None:
         """Which kinds of arrows are all drawn; those of the selected slice always are."""

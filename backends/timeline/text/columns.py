@@ -1,14 +1,14 @@
-"""Events of one batch of pieces after the other into the columns of a gathering."""
+"""Events of one piece after the other into the columns of a gathering."""
 
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from backends.timeline.text.added import ZERO_TIME, Added
+from backends.timeline.text.batch import Batch
 from backends.timeline.text.classes import ASIDE, COUNTER, DONE, FLOW, INSTANT, METADATA, PAIR, SLICE, Classes
 from backends.timeline.text.counters import Counters
 from backends.timeline.text.durations import durations_of
@@ -47,6 +47,7 @@ class Columns:
         self._flows = Flows(gather)
         self._steps = Steps(gather, source)
         self._pairs = Pairs()
+        self._batch = Batch(self._classes)
         self._added = Added(gather, source)
         self._is_epoch = False
         self._first = 0  # number of the first event of the batch
@@ -61,22 +62,16 @@ class Columns:
             METADATA: self._metadata,
         }
 
-    def take(self, batch: Sequence[Piece], base_ns: int) -> None:
-        """Adds all events of some pieces, of many at once since numpy takes long to be called; `base_ns` is added to
-        their times."""
-        first = self._first
-        for piece in batch:
-            self._source.chunks.append((piece.begin, piece.end, first))
-            first += len(piece.events)
-        self._gather.events += first - self._first
-        self._literals = Literals(batch)
-        part = self._timed(list(chain.from_iterable(piece.events for piece in batch)), base_ns)
-        for code in np.flatnonzero(np.bincount(part.codes, minlength=DONE)[:DONE]).tolist():
-            self._by_code[code](part.only(code))
-        self._first = first
+    def take(self, piece: Piece, base_ns: int) -> None:
+        """Adds all events of a piece, at the latest in `finish`; `base_ns` is added to their times."""
+        self._source.chunks.append((piece.begin, piece.end, self._first + len(self._batch.events)))
+        self._batch.add(piece)
+        if self._batch.is_full:
+            self._take_batch(base_ns)
 
-    def finish(self, late_base_ns: int) -> None:
-        """Adds what only all events together tell; `late_base_ns` is added to all times."""
+    def finish(self, base_ns: int, late_base_ns: int) -> None:
+        """Adds what is left, and what only all events together tell; `late_base_ns` is added to all times."""
+        self._take_batch(base_ns)
         if self._is_epoch:
             self._added.set_zeros_aside()
             self._zero_halves()
@@ -84,20 +79,31 @@ class Columns:
         if late_base_ns:
             self._added.shift(late_base_ns)
 
-    def _timed(self, events: list[Event], base_ns: int) -> Part:
+    def _take_batch(self, base_ns: int) -> None:
+        batch, self._batch = self._batch, Batch(self._classes)
+        if not batch.events:
+            return
+        self._gather.events += len(batch.events)
+        self._literals = batch.literals()
+        part = self._timed(batch, base_ns)
+        for code in np.flatnonzero(np.bincount(part.codes, minlength=DONE)[:DONE]).tolist():
+            self._by_code[code](part.only(code))
+        self._first += len(batch.events)
+
+    def _timed(self, batch: Batch, base_ns: int) -> Part:
         """All events, those that have no time marked as done."""
-        classes = self._classes.of(events)
+        classes = batch.classes()
         codes = self._classes.codes[classes]
-        times = times_of([event.ts for event in events])
+        times = times_of(batch.times)
         needs_time = (codes != METADATA) & (codes != ASIDE)
-        zero = needs_time & (times == 0) if base_ns == 0 else np.zeros(len(events), np.bool_)
+        zero = needs_time & (times == 0) if base_ns == 0 else np.zeros(len(codes), np.bool_)
         times = np.where(times == NEVER, NEVER, times + base_ns)
         bad = needs_time & ((times < 0) | (times > LAST))
         self._is_epoch = self._is_epoch or bool((times[~bad] > EPOCH).any())
         self._set_aside(codes, bad, BAD_TIME)
         if zero.any():
             self._treat_zeros(codes, zero)
-        return Part(events, classes, codes, times, np.arange(len(events)))
+        return Part(batch.events, classes, codes, times, np.arange(len(codes)))
 
     def _treat_zeros(self, codes: NDArray[np.uint8], zero: NDArray[np.bool_]) -> None:
         if self._is_epoch:

@@ -13,13 +13,11 @@ from backends.timeline.text.loose import BAD, FIRST_KEY, Loose, Patience, read_l
 from backends.timeline.text.times import LAST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from backends.timeline.text.stream import Stream
 
 PIECE = 256 << 10  # bytes: larger ones leave the processor's cache, and take half as long again
-BATCH = 8  # pieces that are taken at once
-LARGEST_BATCH = 4 << 20  # bytes
 LOOSE_WINDOW = 8 << 10  # bytes
 LARGEST_EVENT = 128 << 20
 
@@ -38,17 +36,6 @@ class Piece:
     end: int
     data: bytes | memoryview
     events: list[Event]
-
-
-def batches(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
-    batch: list[Piece] = []
-    for piece in pieces:
-        batch.append(piece)
-        if len(batch) == BATCH or piece.end - batch[0].begin > LARGEST_BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 class Pieces:

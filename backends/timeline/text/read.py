@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
+from itertools import count
 from typing import TYPE_CHECKING
 
 from backends.timeline.text.columns import Columns
-from backends.timeline.text.pieces import PIECE, Pieces, batches
+from backends.timeline.text.pieces import PIECE, Pieces
 from backends.timeline.text.stream import opened
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     from backends.timeline.gather import Gather
 
+TOLD_EVERY = 16  # pieces
+
 
 def read_text(path: Path, source: int, gather: Gather, tell: Callable[[int, int], None], piece: int = PIECE) -> None:
     """Adds all events of a file to `gather`, whose source `source` it is. `tell`: bytes done and of how many; what it
@@ -25,10 +28,11 @@ def read_text(path: Path, source: int, gather: Gather, tell: Callable[[int, int]
     with opened(path) as stream, _no_garbage_collection():
         pieces = Pieces(stream, piece)
         columns = Columns(gather, source)
-        for batch in batches(pieces):
-            columns.take(batch, pieces.base_ns)
-            tell(stream.done, stream.size)
-        columns.finish(pieces.late_base_ns)
+        for number, each in zip(count(1), pieces):
+            columns.take(each, pieces.base_ns)
+            if number % TOLD_EVERY == 0:
+                tell(stream.done, stream.size)
+        columns.finish(pieces.base_ns, pieces.late_base_ns)
         gather.sources[source].truncated = pieces.truncated
         tell(stream.size, stream.size)
 

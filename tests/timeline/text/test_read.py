@@ -56,6 +56,13 @@ def test_that_a_slice_is_exact_whether_numbers_are_text_or_not(tmp_path: Path, p
     assert read_data(tmp_path, data, piece).slices == [SLICE, SLICE]
 
 
+@pytest.mark.parametrize("piece", [64, 700, 1 << 18])
+def test_that_each_of_many_long_durations_is_exact(tmp_path: Path, piece: int) -> None:
+    events = [json.dumps(x(ts=0.5, dur="?")).replace('"?"', f"80000000000000.{n:03}") for n in range(0, 999, 7)]
+    slices = read_data(tmp_path, f"[{', '.join(events)}]", piece).slices
+    assert [end - start for _, _, start, end in slices] == [80_000_000_000_000_000 + n for n in range(0, 999, 7)]
+
+
 def test_that_a_missing_duration_is_zero(tmp_path: Path) -> None:
     event = x()
     del event["dur"]

@@ -14,6 +14,7 @@ from ui.timeline.panes.facts_table import FactsTable
 from ui.timeline.panes.hint import Hint
 
 if TYPE_CHECKING:
+    from backends.timeline.find import Remark
     from backends.timeline.read import Opened
     from backends.timeline.trace import Trace
     from ui.timeline.state import ViewState
@@ -24,7 +25,7 @@ class DataPane(QWidget):
         super().__init__()
         self._state = state
         self._latest = Latest(self)
-        self._opened: Opened | None = None
+        self._remarks: tuple[Trace, tuple[Remark, ...]] | None = None
         self.missing: tuple[Missing, ...] | None = None
         self.sources = FactsTable("timeline_sources", "timeline.data.sources")
         self.counts = FactsTable("timeline_counts", "timeline.data.counts", 0.75)
@@ -46,8 +47,8 @@ class DataPane(QWidget):
         state.trace_changed.connect(self._follow)
 
     def show_opened(self, opened: Opened | None) -> None:
-        """Its notes belong to the trace that is shown, or that is shown next."""
-        self._opened = opened
+        """Its notes belong to the trace that is shown, or that is shown next. The lease is not kept."""
+        self._remarks = None if opened is None else (opened.trace, opened.notes)
         self.retranslate()
 
     def _follow(self) -> None:
@@ -67,8 +68,7 @@ class DataPane(QWidget):
         self._pages.setCurrentIndex(0 if trace is None else 1)
         if trace is None:
             return
-        opened = self._opened
-        remarks = opened.notes if opened is not None and opened.trace is trace else ()
+        remarks = self._remarks[1] if self._remarks is not None and self._remarks[0] is trace else ()
         self.sources.show_facts(tuple(source_facts(trace.meta, remarks)))
         self.counts.show_facts(tuple(count_facts(trace.meta)))
         self.not_collected.show_facts(() if self.missing is None else tuple(missing_facts(self.missing)))

@@ -73,6 +73,7 @@ class MatchesPane(QWidget):
             self._mark()
             return
         self._hits, self.listed = state.hits, None
+        self.model.show_rows((), 0)
         self._latest.drop()
         if state.trace is None or not len(state.hits):
             self.retranslate()

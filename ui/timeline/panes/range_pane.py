@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -18,14 +16,15 @@ from ui.asking import ask
 from ui.file_dialogs import ask_new_file
 from ui.plain_text import plain_tip
 from ui.timeline.panes.hint import Hint
-from ui.timeline.panes.list_model import Column, ListModel
+from ui.timeline.panes.list_model import ListModel
 from ui.timeline.panes.list_view import ListView
+from ui.timeline.panes.range_columns import columns_of
+from ui.timeline.panes.range_question import question_of
 from ui.timeline.panes.reckoned import Question, Reckoned, devices_text, devices_tip, reckon
 from ui.timeline.times import length_text
 from ui.widgets import Elided, text_button
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from PySide6.QtGui import QShowEvent
 
     from backends.timeline.trace import Trace
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from ui.timeline.state import ViewState
 
 PAUSE_MS = 150
-HINT = "timeline.range.hint"
 
 
 class RangePane(QWidget):
@@ -64,6 +62,7 @@ class RangePane(QWidget):
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.timeout.connect(self._ask)
+        state.trace_changed.connect(self._forget)
         for signal in (state.range_changed, state.range_chosen, state.bands_changed, state.trace_changed):
             signal.connect(self._later)
 
@@ -83,6 +82,14 @@ class RangePane(QWidget):
         super().showEvent(event)
         self._later()
 
+    def _forget(self) -> None:
+        """The columns of the trace before are not to be kept in memory."""
+        if self.reckoned is not None and self.reckoned.trace is not self._state.trace:
+            self.reckoned = None
+            self.model.show_rows((), 0)
+            self._pages.setCurrentIndex(0)
+            self.retranslate()
+
     def _later(self, _what: object = None) -> None:
         if self.isVisible():
             self._pause.start(PAUSE_MS)
@@ -92,41 +99,14 @@ class RangePane(QWidget):
         trace = self._state.trace
         if trace is None or self._asked is not None or not self.isVisible():
             return
-        question = self._question(trace)
+        question = question_of(self._state, trace)
         shown = self.reckoned
         if shown is not None and shown.trace is trace and shown.question == question:
             return
         self._asked = question
-        if shown is None or shown.trace is not trace:
-            self._hint.text.setText(t("timeline.range.reckoning"))
-            self._pages.setCurrentIndex(0)
+        if shown is None:
+            self.retranslate()
         ask(self, partial(_reckoned, trace, question), self._show)
-
-    def _question(self, trace: Trace) -> Question:
-        state = self._state
-        chosen = state.selected_range
-        begin = max(0, math.floor(state.begin)) if chosen is None else chosen.begin
-        end = min(trace.span + 1, math.ceil(state.end)) if chosen is None else chosen.end
-        return Question(
-            begin=begin,
-            end=max(begin, end),
-            is_chosen=chosen is not None,
-            rows=self._rows(trace),
-            offsets=self._offsets(trace),
-        )
-
-    def _rows(self, trace: Trace) -> tuple[int, ...] | None:
-        """Of the lanes that are shown, None where all are."""
-        bands = self._state.bands
-        over = [row for rows in bands.over.values() for row in rows]
-        rows: NDArray[np.int64] = np.unique(np.concatenate([bands.row[bands.row >= 0], np.array(over, np.int64)]))
-        return None if len(rows) == len(trace.row_lane) else tuple(rows.tolist())
-
-    def _offsets(self, trace: Trace) -> dict[int, int] | None:
-        if not self._state.arrangement.offsets:
-            return None
-        found = {lane: self._state.offset_of(lane) for lane in range(len(trace.meta.lanes))}
-        return {lane: offset for lane, offset in found.items() if offset}
 
     def _show(self, reckoned: Reckoned | None) -> None:
         self._asked = None
@@ -142,7 +122,10 @@ class RangePane(QWidget):
         found = self.reckoned
         self.csv.setEnabled(found is not None and len(found.statistics.name) > 0)
         if found is None:
-            self._hint.text.setText(t("timeline.pane.no_trace"))
+            self.title.setText("")
+            self.busy.setText("")
+            has_trace = self._state.trace is not None
+            self._hint.text.setText(t("timeline.range.reckoning" if has_trace else "timeline.pane.no_trace"))
             return
         length = length_text(found.question.end - found.question.begin)
         key = "timeline.range.of_range" if found.question.is_chosen else "timeline.range.of_view"
@@ -151,7 +134,7 @@ class RangePane(QWidget):
         self.busy.setText(devices_text(found.devices))
         self.busy.setToolTip(plain_tip(devices_tip(found.devices)))
         self._hint.text.setText(t("timeline.range.empty"))
-        self.model.show_rows(_columns(found), len(found.statistics.name))
+        self.model.show_rows(columns_of(found), len(found.statistics.name))
         self._pages.setCurrentIndex(1 if len(found.statistics.name) else 0)
 
     def _find(self, row: int) -> None:
@@ -187,33 +170,3 @@ def _written(found: Reckoned, path: Path) -> StudioError | None:
     except StudioError as error:
         return error
     return None
-
-
-def _columns(found: Reckoned) -> tuple[Column, ...]:
-    trace, figures = found.trace, found.statistics
-    texts: dict[str, NDArray[Any]] = {
-        "timeline.range.wall": figures.wall, "timeline.range.total": figures.total, "timeline.range.own": figures.own,
-        "timeline.range.mean": figures.mean, "timeline.range.least": figures.least, "timeline.range.most": figures.most,
-    }  # fmt: skip
-    return (
-        Column(
-            head="timeline.range.name",
-            text=lambda row: trace.name_text(int(figures.name[row])),
-            order=found.by_name,
-            hint=HINT,
-        ),
-        Column(
-            head="timeline.range.count",
-            text=lambda row: f"{int(figures.count[row]):,}",
-            order=figures.count,
-            is_number=True,
-        ),
-        *(
-            Column(head=head, text=partial(_length, values), order=values, is_number=True, hint=HINT)
-            for head, values in texts.items()
-        ),
-    )
-
-
-def _length(values: NDArray[Any], row: int) -> str:
-    return length_text(float(values[row]))
