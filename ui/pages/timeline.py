@@ -247,7 +247,7 @@ class TimelinePage(QWidget):
     def _turn_to(self, part: QWidget) -> None:
         """Keys go to the lanes where they are shown."""
         self.stack.setCurrentWidget(part)
-        self.setFocusProxy(self.view.canvas if part is self.splitter else None)
+        self.setFocusProxy(self.view.canvas if part is self.splitter else None)  # type: ignore[arg-type]
 
     def _show_panes(self) -> None:
         """Its share of the room is taken once there is some."""
