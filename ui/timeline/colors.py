@@ -84,11 +84,11 @@ def mixed(one: QColor, other: QColor, share: float) -> QColor:
 @lru_cache(maxsize=2)
 def table(name: str) -> NDArray[np.uint32]:
     """uint32 [shades, LEVELS + 1]: from the background to the full colour, for `frame.lines`; 0 stands for nothing."""
-    surface = QColor(theme.TOKENS[name]["surface"])
-    made = np.array(
-        [[mixed(fill, surface, level / LEVELS).rgb() for level in range(LEVELS + 1)] for fill in fills(name)],
-        np.uint32,
-    )
+    parts = [(one.red(), one.green(), one.blue()) for one in (QColor(theme.TOKENS[name]["surface"]), *fills(name))]
+    surface, full = np.array(parts[0]), np.array(parts[1:])[:, None]
+    share = np.arange(LEVELS + 1)[:, None] / LEVELS
+    red, green, blue = np.moveaxis(np.rint(full * share + surface * (1 - share)).astype(np.uint32), -1, 0)
+    made: NDArray[np.uint32] = np.uint32(0xFF000000) | red << 16 | green << 8 | blue
     made[:, 0] = 0
     return made
 
