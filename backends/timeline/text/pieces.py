@@ -39,7 +39,7 @@ class Piece:
 
 
 class Pieces:
-    """`truncated`: the trace has no end. `base_ns`: what times are to be added to, as its head
+    """`truncated`: the trace has no end, or goes on behind it. `base_ns`: what times are to be added to, as its head
     says; `late_base_ns`: as is said behind the events."""
 
     def __init__(self, stream: Stream, piece: int = PIECE) -> None:
@@ -76,8 +76,11 @@ class Pieces:
             self._use(len(self._data))
             self._read(self._piece)
         array = _ARRAY.match(self._data)
-        self._use(array.end() if array else 0)
-        return array is not None
+        if array is None:  # a stray bracket may have closed it before its end
+            self.truncated = self.truncated or bool(self._data.strip(_NOTHING + b","))
+            return False
+        self._use(array.end())
+        return True
 
     def _reach_object_array(self) -> bool:
         while True:

@@ -364,6 +364,14 @@ def test_that_what_holds_no_event_gives_none(tmp_path: Path, data: bytes) -> Non
     assert read_data(tmp_path, data).gather.events == 0
 
 
+def test_that_a_bracket_that_closes_the_trace_too_early_is_told(tmp_path: Path) -> None:
+    early = json.dumps([x()]) + ", " + json.dumps(x()) + "]"
+    found = read_data(tmp_path, early)
+    assert found.slices == [SLICE]
+    assert found.gather.sources[0].truncated
+    assert not read_data(tmp_path, json.dumps([x()]) + " ,\n\0").gather.sources[0].truncated
+
+
 def test_that_what_tell_raises_ends_the_reading(tmp_path: Path) -> None:
     from backends.timeline.gather import Gather
     from backends.timeline.text.read import read_text
