@@ -38,12 +38,6 @@ def write_slices(trace: Trace, path: Path, begin: int, end: int, rows: Sequence[
     return int((high - low).sum())
 
 
-def write_chosen(trace: Trace, path: Path, indexes: NDArray[np.int64]) -> None:
-    """These slices, in their order: what a search found. Raises as `write_slices`."""
-    chunks = (indexes[i : i + _CHUNK] for i in range(0, len(indexes), _CHUNK))
-    _write(path, SLICES, (row for chunk in chunks for row in _rows(trace, chunk)))
-
-
 def write_statistics(trace: Trace, path: Path, found: Statistics) -> None:
     """Raises as `write_slices`."""
     _write(path, STATISTICS, statistics_rows(trace, found))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.timeline.query.bounds import all_rows, next_in_time, previous_in_time
+from backends.timeline.query.bounds import all_rows
 from backends.timeline.query.covered import pieces
 from backends.timeline.query.names import names_matching, names_with
 from studio.errors import StudioError
@@ -74,50 +74,3 @@ def in_time(trace: Trace, hits: Hits) -> NDArray[np.int64]:
     takes a second: for a table, off the UI thread."""
     order = np.argsort(trace.start[hits.indexes], kind="stable")
     return hits.indexes[order]
-
-
-def next_hit(trace: Trace, hits: Hits, index: int = -1) -> int:
-    """The hit behind a slice in order of time; the slice need not be a hit. Behind the last, and for -1, comes the
-    first of all; -1 where there are none. Nothing is sorted, however many there are."""
-    found = -1
-    if index >= 0:
-        place = int(np.searchsorted(hits.indexes, index, "right"))
-        found = next_in_time(
-            _Starts(trace, hits), *_pieces_of(hits), int(trace.start[index]), trace.row_of(index), place
-        )
-    return int(hits.indexes[found]) if found >= 0 else _outermost(trace, hits, last=False)
-
-
-def previous_hit(trace: Trace, hits: Hits, index: int = -1) -> int:
-    """The hit before a slice: see `next_hit`. Before the first, and for -1, comes the last of all."""
-    found = -1
-    if index >= 0:
-        place = int(np.searchsorted(hits.indexes, index)) - 1
-        at = int(trace.start[index]), trace.row_of(index), place
-        found = previous_in_time(_Starts(trace, hits), *_pieces_of(hits), *at)
-    return int(hits.indexes[found]) if found >= 0 else _outermost(trace, hits, last=True)
-
-
-def _pieces_of(hits: Hits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    return hits.row_begin[:-1], hits.row_begin[1:]
-
-
-def _outermost(trace: Trace, hits: Hits, *, last: bool) -> int:
-    low, high = _pieces_of(hits)
-    low, high = low[low < high], high[low < high]
-    ends = hits.indexes[high - 1][::-1] if last else hits.indexes[low]
-    if not len(ends):
-        return -1
-    return int(ends[np.argmax(trace.start[ends]) if last else np.argmin(trace.start[ends])])
-
-
-@dataclass(frozen=True)
-class _Starts:
-    """The starts of the hits, looked up where they are wanted."""
-
-    trace: Trace
-    hits: Hits
-
-    def __getitem__(self, places: NDArray[np.int64], /) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = self.trace.start[self.hits.indexes[places]]
-        return found

@@ -3,11 +3,10 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from backends.timeline.query import csv_export
-from backends.timeline.query.csv_export import write_chosen, write_slices, write_statistics
+from backends.timeline.query.csv_export import write_slices, write_statistics
 from backends.timeline.query.statistics import range_statistics
 from studio.errors import StudioError
 from tests.timeline.traces import ORIGIN, Made, many, trace_of
@@ -42,8 +41,6 @@ def test_that_many_slices_are_written_row_by_row(tmp_path: Path, monkeypatch: py
     write_slices(trace, tmp_path / "some.csv", 0, 2 * 10**10, rows=[2, 9])
     where = [*range(trace.row_begin[2], trace.row_begin[3]), *range(trace.row_begin[9], trace.row_begin[10])]
     assert [int(row[-1]) for row in _rows(tmp_path / "some.csv")[1:]] == trace.start[where].tolist()
-    write_chosen(trace, tmp_path / "chosen.csv", np.array(where[::-1]))
-    assert [int(row[-1]) for row in _rows(tmp_path / "chosen.csv")[1:]] == trace.start[where[::-1]].tolist()
 
 
 def test_that_statistics_are_written_as_they_are_shown(tmp_path: Path) -> None:

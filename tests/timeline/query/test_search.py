@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backends.timeline.query.search import in_time, next_hit, previous_hit, search
+from backends.timeline.query.search import in_time, search
 from tests.timeline.query.lanes import lanes
 from tests.timeline.traces import Made, many, trace_of
 
@@ -46,21 +46,11 @@ def test_that_all_slices_with_the_text_are_found_and_no_other(
 
 @checked
 @given(made=lanes(), text=st.sampled_from(("m", "a", "l", "动")))
-def test_that_next_and_previous_go_through_all_hits_in_time_and_around(
-    tmp_path: Path, made: list[Made], text: str
-) -> None:
+def test_that_the_hits_are_sorted_by_time_and_then_by_row(tmp_path: Path, made: list[Made], text: str) -> None:
     trace = trace_of(tmp_path, made)
     hits = search(trace, text)
     expected = sorted(hits.indexes.tolist(), key=lambda i: (trace.start[i], i))
     assert in_time(trace, hits).tolist() == expected
-    for one, other in zip(expected, [*expected[1:], *expected[:1]], strict=True):
-        assert next_hit(trace, hits, one) == other
-        assert previous_hit(trace, hits, other) == one
-    assert next_hit(trace, hits) == (expected[0] if expected else -1)
-    assert previous_hit(trace, hits) == (expected[-1] if expected else -1)
-    for index in range(len(trace.start)):
-        behind = [i for i in expected if (trace.start[i], i) > (trace.start[index], index)]
-        assert next_hit(trace, hits, index) == (behind or expected or [-1])[0]
 
 
 def test_that_a_regular_expression_is_searched_in_every_name(tmp_path: Path) -> None:
@@ -109,4 +99,3 @@ def test_that_an_empty_trace_has_no_hits(tmp_path: Path) -> None:
     trace = trace_of(tmp_path, [])
     for regex in (False, True):
         assert search(trace, "x", regex=regex).indexes.tolist() == []
-    assert next_hit(trace, search(trace, "x")) == -1
