@@ -14,6 +14,7 @@ import numpy as np
 
 from backends.timeline.query import fast as statistics
 from studio.places import cache_home
+from ui import garbage
 from ui.timeline.frame import FAINTEST, LEVELS, NOTHING, SEAM, Columns, Edges, blank
 
 if TYPE_CHECKING:
@@ -48,10 +49,11 @@ def load_in_background(answer: Callable[[Lines], object]) -> None:
     follows in the same thread: two that compile at once would be in each other's way."""
 
     def wait() -> None:
-        made = load()
-        if made is not None:
-            answer(made)
-            statistics.load()
+        with garbage.held():
+            made = load()
+            if made is not None:
+                answer(made)
+                statistics.load()
 
     threading.Thread(target=wait, name="timeline-fast", daemon=True).start()
 
