@@ -7,13 +7,8 @@ out what it has (`QApplication.allWidgets()`), that deletes widgets under Qt's h
 from __future__ import annotations
 
 import gc
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 EVERY = 250
 """ms between two looks."""
@@ -32,27 +27,10 @@ class Garbage(QObject):
         self._timer.start(EVERY)
 
     def _look(self) -> None:
-        if _holding:
-            return
         counted, allowed = gc.get_count(), gc.get_threshold()
         due = [generation for generation in range(3) if counted[generation] > allowed[generation]]
         if due:
             gc.collect(due[-1])
-
-
-_holding: list[object] = []
-
-
-@contextmanager
-def held() -> Iterator[None]:
-    """No garbage is collected meanwhile. For a thread that loads a large extension: collecting while numba is imported
-    elsewhere has ended the process."""
-    hold = object()
-    _holding.append(hold)
-    try:
-        yield
-    finally:
-        _holding.remove(hold)
 
 
 def collect_between_events(app: QCoreApplication) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from backends.timeline.find import Finding, Found, Remark, find, unreadable
 from backends.timeline.gather import Gather
 from studio.errors import StudioError, from_os
 from studio.places import cache_home
+from studio.uncollected import uncollected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,7 +52,7 @@ def read_profile(path: Path, tell: Tell, show: Show | None = None) -> Opened:
     """`tell` takes bytes done and bytes in all, and may raise to cancel: then nothing is left. `show` takes the folder
     of a first part, once, if reading is long; it is gone when this returns. Raises StudioError."""
     finding, root = find(path), root_of(path)
-    with _told(root), _no_collection():
+    with _told(root), uncollected():
         return _read(finding, root, tell, show, again=True)
 
 
@@ -178,13 +178,3 @@ def _told(root: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise from_os(error, error.filename or cache_home()) from error
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Reading makes millions of objects and no rings of them: the collector would double its time."""
-    with ExitStack() as after:
-        if gc.isenabled():
-            gc.disable()
-            after.callback(gc.enable)
-        yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ def plain_look(homes: Path, qapp: QApplication) -> Iterator[None]:
     yield
     change_language("en")
     qt_texts.use("en")
+    assert not gc.isenabled(), "Python's collector was switched on: it frees widgets under Qt's hands (ui.garbage)."
 
 
 @pytest.fixture

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import subprocess
 import sys
-from typing import TYPE_CHECKING
-
-from PySide6.QtCore import QObject
 
 from studio.places import ROOT
-from ui import garbage
-
-if TYPE_CHECKING:
-    from PySide6.QtWidgets import QApplication
 
 LISTED = """
 import gc, random
@@ -91,15 +83,3 @@ def test_that_no_widget_is_freed_while_qt_lists_them() -> None:
 
 def test_that_garbage_of_another_thread_is_collected_in_the_thread_of_qt() -> None:
     assert printed_by(LITTERED) == "True\n"
-
-
-def test_that_nothing_is_collected_while_an_extension_is_loaded(qapp: QApplication) -> None:
-    garbage.collect_between_events(qapp)
-    (collector,) = qapp.findChildren(QObject, garbage.NAME)
-    with garbage.held(), garbage.held():
-        pile = [[number] for number in range(20_000)]
-        collector._look()
-        assert gc.get_count()[0] > 10_000
-    collector._look()
-    assert gc.get_count()[0] < 10_000
-    assert pile

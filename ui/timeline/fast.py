@@ -14,7 +14,6 @@ import numpy as np
 
 from backends.timeline.query import fast as statistics
 from studio.places import cache_home
-from ui import garbage
 from ui.timeline.frame import FAINTEST, LEVELS, NOTHING, SEAM, Columns, Edges, blank
 
 if TYPE_CHECKING:
@@ -49,11 +48,10 @@ def load_in_background(answer: Callable[[Lines], object]) -> None:
     follows in the same thread: two that compile at once would be in each other's way."""
 
     def wait() -> None:
-        with garbage.held():
-            made = load()
-            if made is not None:
-                answer(made)
-                statistics.load()
+        made = load()
+        if made is not None:
+            answer(made)
+            statistics.load()
 
     threading.Thread(target=wait, name="timeline-fast", daemon=True).start()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import signal
 import time
 from dataclasses import replace
@@ -29,6 +28,7 @@ from backends.precision.msprobe.process import Stopped
 from studio.errors import StudioError
 from studio.events import Artifact, Ended, Journal, Note, Progress
 from studio.supervisor import STOP
+from studio.uncollected import uncollected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,13 +47,11 @@ BETWEEN = 0.2
 
 def compare(spec: CompareSpec, run: Run) -> Ended:
     """Leaves artifacts/comparison. Raises StudioError where there is nothing to compare, and OSError."""
-    gc.disable()  # a hundred thousand small things, none of them in a circle
     try:
-        first = _Comparing(spec, run).work()
+        with uncollected():
+            first = _Comparing(spec, run).work()
     except Stopped:
         return Ended(code=128 + signal.SIGTERM, reason="stopped")
-    finally:
-        gc.enable()
     return Ended(code=NO, reason="no") if first else Ended(code=0)
 
 

@@ -4,17 +4,16 @@ https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU 
 
 from __future__ import annotations
 
-import gc
-from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING
 
 from backends.timeline.text.columns import Columns
 from backends.timeline.text.pieces import PIECE, Pieces
 from backends.timeline.text.stream import opened
+from studio.uncollected import uncollected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from backends.timeline.gather import Gather
@@ -25,7 +24,7 @@ TOLD_EVERY = 16  # pieces
 def read_text(path: Path, source: int, gather: Gather, tell: Callable[[int, int], None], piece: int = PIECE) -> None:
     """Adds all events of a file to `gather`, whose source `source` it is. `tell`: bytes done and of how many; what it
     raises ends the reading. `piece`: bytes that are read at once. Raises OSError."""
-    with opened(path) as stream, _no_garbage_collection():
+    with opened(path) as stream, uncollected():
         pieces = Pieces(stream, piece)
         columns = Columns(gather, source)
         for number, each in zip(count(1), pieces):
@@ -35,15 +34,3 @@ def read_text(path: Path, source: int, gather: Gather, tell: Callable[[int, int]
         columns.finish(pieces.base_ns, pieces.late_base_ns)
         gather.sources[source].truncated = pieces.truncated
         tell(stream.size, stream.size)
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Millions of new values and not one cycle: looking for them would double the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
