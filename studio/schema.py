@@ -59,7 +59,8 @@ class Field:
         """What stands for the field on the command line."""
         if self.kind == "line":
             return BEHIND
-        return self.name.upper() if self.positional else "--" + (self.spelled or self.name).replace("_", "-")
+        spelled = self.spelled or self.name
+        return spelled.upper() if self.positional else "--" + spelled.replace("_", "-")
 
 
 def option(
@@ -396,7 +397,7 @@ def add_arguments(parser: argparse.ArgumentParser, spec_type: type[Any], helps: 
         if field.kind == "line":
             parser.set_defaults(**{field.name: None})
         elif field.positional:
-            parser.add_argument(field.name, nargs="?", default=None, metavar=field.name.upper(), help=text)
+            parser.add_argument(field.name, nargs="?", default=None, metavar=field.flag, help=text)
         elif field.kind == "switch":
             parser.add_argument(
                 field.flag, dest=field.name, default=None, action=argparse.BooleanOptionalAction, help=text

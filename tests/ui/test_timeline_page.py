@@ -152,6 +152,19 @@ def test_that_what_is_no_profile_says_why_and_can_be_tried_again(qtbot: QtBot, s
     wait_opened(qtbot, page, path)
 
 
+def test_that_what_is_shown_stays_when_another_profile_cannot_be_opened(
+    qtbot: QtBot, page: TimelinePage, shell: Shell, tmp_path: Path
+) -> None:
+    shown = page.opened
+    other = tmp_path / "other.json"
+    other.write_text("no trace")
+    page.open(other)
+    qtbot.waitUntil(shell.strip.isVisible, timeout=PATIENCE)
+    assert "other.json" in str(shell.strip.messages)
+    assert (page.opened, page.view.isVisible(), page.loading.isVisible()) == (shown, True, False)
+    assert page.path != other
+
+
 def test_that_an_earlier_opening_is_not_heard_any_more(
     qtbot: QtBot, shell: Shell, tmp_path: Path, trace_file: Path
 ) -> None:

@@ -276,6 +276,10 @@ class TimelinePage(QWidget):
         self._say()
 
     def _show_failed(self, path: Path, error: StudioError) -> None:
+        if self.opened is not None:
+            self.session.trouble.emit(error)
+            self._show_before()
+            return
         self._let_go()
         self.path = path
         self.loading.hide()
@@ -287,7 +291,7 @@ class TimelinePage(QWidget):
         self._say()
 
     def _show_before(self) -> None:
-        """Reading was cancelled: what was shown before, if anything is left of it."""
+        """Reading was cancelled or failed: what was shown before, if anything is left of it."""
         self.loading.hide()
         if self.opened is None:
             self._show_start()
