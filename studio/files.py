@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import msgspec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 T = TypeVar("T")
+LONGEST = 40  # signs of a name; a file system allows 255 bytes, and 4 a sign
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write beside, flush to disk, rename. Raises OSError; then nothing is left and the old file stands."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """As `written_whole`."""
+    with written_whole(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[BinaryIO]:
+    """What is written goes beside, is flushed to disk and then named. Raises OSError; then nothing is left and the old
+    file stands."""
+    beside = path.with_name(f".{path.name[:LONGEST]}.{os.getpid()}.tmp")
     try:
         with beside.open("wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
-import os
-from contextlib import suppress
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from backends.timeline.query.bounds import all_rows, slices_in
 from studio.errors import from_os
+from studio.files import written_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -72,20 +72,14 @@ def _rows(trace: Trace, chosen: NDArray[np.int64]) -> Iterator[tuple[object, ...
 
 
 def _write(path: Path, head: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
-    beside = path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
     try:
-        with beside.open("w", encoding="utf-8-sig", errors="replace", newline="") as file:
-            _write_rows(file, head, rows)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+        with written_whole(path) as file:
+            _write_rows(codecs.getwriter("utf-8-sig")(file, "replace"), head, rows)
     except OSError as error:
-        with suppress(OSError):
-            beside.unlink()
         raise from_os(error, path) from error
 
 
-def _write_rows(file: TextIO, head: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
+def _write_rows(file: codecs.StreamWriter, head: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
     writer = csv.writer(file, lineterminator="\r\n")
     writer.writerow(head)
     writer.writerows(safe(row) for row in rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ import numpy as np
 from backends.timeline.query import fast
 from backends.timeline.query.covered import seen_before, under_all
 from backends.timeline.query.span import span_of
+from studio.files import written_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +72,8 @@ def _kept(trace: Trace, name: str, make: Callable[[], Numbers]) -> Numbers:
         return found
     made = make()
     with suppress(OSError):
-        _write(path, made)
+        with written_whole(path) as file:
+            np.save(file, made)
         return _mapped(path, len(made)) if len(made) else made  # type: ignore[return-value]
     return made
 
@@ -83,17 +84,3 @@ def _mapped(path: Path, count: int) -> Numbers | None:
     except (OSError, ValueError, EOFError):
         return None
     return found if found.shape == (count,) and found.dtype == np.int64 else None
-
-
-def _write(path: Path, values: Numbers) -> None:
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with beside.open("wb") as file:
-            np.save(file, values)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError:
-        with suppress(OSError):
-            beside.unlink()
-        raise

@@ -182,7 +182,7 @@ def test_that_where_nothing_can_be_written_the_figures_are_the_same(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(prepared, "_write", full)
+    monkeypatch.setattr(prepared, "written_whole", full)
     trace = trace_of(tmp_path, [Made(slices=[(0, 100, "x")]), Made(slices=[(50, 150, "x")])])
     assert prepared.seen_of(trace).tolist() == [0, 100]
     assert range_statistics(trace, 0, 1000).wall.tolist() == [150]
