@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 400
 _FOLDER = re.compile(
-    r".*_ascend_(?:pt|ms)|PROF_\w+|ASCEND_PROFILER_OUTPUT|mindstudio_profiler_output|\d{6}-profile-\w+"
+    r".*_ascend_(?:pt|ms)|PROF_\w+|ASCEND_PROFILER_OUTPUT|mindstudio_profiler_output|cluster_analysis_output"
+    r"|\d{6}-profile-\w+"
 )
 _FILE = re.compile(
     r"trace_view\.json|msprof\w*\.(?:json|db)|.*\.pt\.trace\.json(?:\.gz)?|ascend_(?:pytorch|mindspore)_profiler\w*\.db"
+    r"|(?:cluster_)?analysis\.db|communication_analyzer\.db"
 )
 _SUFFIXES = (".json", ".gz", ".db")
 

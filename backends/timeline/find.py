@@ -16,19 +16,27 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OUTPUTS = ("ASCEND_PROFILER_OUTPUT", "mindstudio_profiler_output")
-Kind = Literal["text", "db", "table"]
+Kind = Literal["text", "db", "table", "analysis"]
 DEPTH = 12
 ENTRIES = 50_000
-# Tables of analyses, without a slice; MindStudio Insight's own cache.
-NO_TIMELINE = ("analysis.db", "cluster_analysis.db", "communication_analyzer.db", "mindstudio_insight_data.db")
+CLUSTER, CLUSTER_DB = "cluster_analysis_output", "cluster_analysis.db"
+ANALYSES = ("analysis.db", CLUSTER_DB, "communication_analyzer.db")
+# What analyses write, without a slice; MindStudio Insight's own cache.
+NO_TIMELINE = (*ANALYSES, "mindstudio_insight_data.db")
 _PROFILER_DB = re.compile(r"ascend_(?:pytorch|mindspore)_profiler\w*\.db$|msprof\w*\.db$", re.I)
 _TEXT = re.compile(r"\.json(?:\.gz)?$", re.I)
+_TABLES = re.compile(
+    r"(?:kernel_details|op_(?:statistic|summary)|operator_(?:details|memory)|api_statistic|task_time|l2_cache"
+    r"|memory_record|npu_module_mem|communication_statistic|(?:cluster_)?step_trace(?:_time)?)(?:_\w+)?\.csv$"
+    r"|(?:cluster_)?communication(?:_matrix)?\.json$"
+)
 _RAW = re.compile(r"(?:sqlite|device_\d+|host|data|log|logs|cluster_analysis_output|__pycache__|\..*)$", re.I)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A file to be read, of the folder `folder`. Kind "table": a csv with figures over time, beside a trace."""
+    """A file to be read, of the folder `folder`. Kind "table": a csv with figures over time, beside a trace. Kind
+    "analysis": a file of tables without events."""
 
     path: Path
     kind: Kind
@@ -71,12 +79,20 @@ def find(path: Path) -> Finding:
 def _file(path: Path) -> Found:
     try:
         path.stat()
-        kind = looks_like(path, within=False)
+        kind: Kind | None = "analysis" if _is_table(path) else looks_like(path, within=False)
     except OSError as error:
         raise unreadable(path, error) from error
     if kind is None:
         raise StudioError("timeline.error.no_profile", place=str(path))
-    return _found(path, kind)
+    return _found(path, _kind_of_db(path) if kind == "db" else kind)
+
+
+def _is_table(path: Path) -> bool:
+    return bool(_TABLES.match(path.name)) and path.is_file()
+
+
+def _kind_of_db(path: Path) -> Kind:
+    return "analysis" if path.name in ANALYSES else "db"
 
 
 def unreadable(path: Path, error: OSError) -> StudioError:
@@ -89,11 +105,13 @@ def _found(path: Path, kind: Kind) -> Found:
 
 @dataclass
 class _Walk:
-    """Folders below one, each once however links run. `other`: databases for where there is nothing else."""
+    """Folders below one, each once however links run. `other`: databases for where there is nothing else; `tables`: for
+    where there is not even one of those."""
 
     text: list[Path] = field(default_factory=list)
     db: list[Path] = field(default_factory=list)
     other: list[Path] = field(default_factory=list)
+    tables: list[Path] = field(default_factory=list)
     seen: set[tuple[int, int]] = field(default_factory=set)
     left: int = field(default_factory=lambda: ENTRIES)
     closed: int = 0
@@ -115,11 +133,21 @@ class _Walk:
                 return
             if not is_folder:
                 self.take(folder / name)
+            elif name == CLUSTER:
+                self.into_analysis(folder / name)
             elif not _RAW.match(name):
                 self.into(folder / name, depth + 1)
 
+    def into_analysis(self, folder: Path) -> None:
+        """What it holds has no rank, and no trace."""
+        for path in sorted(folder.glob("cluster_*")):
+            self.take(path)
+
     def take(self, path: Path) -> None:
         if not path.is_file():
+            return
+        if _is_table(path):
+            self.tables.append(path)
             return
         if path.name in NO_TIMELINE:
             self.other.append(path)
@@ -144,7 +172,8 @@ def _chosen(walk: _Walk) -> Finding:
         remarks.append(Remark(key="timeline.remark.db_preferred", args={"n": len(twice)}))
     paths = [_found(path, "db") for path in dbs]
     paths += [_found(path, "text") for path in texts if unit_of(path) not in twice]
-    paths = paths or [_found(path, "db") for path in walk.other if _is(path, "db")]
+    paths = paths or [_found(path, _kind_of_db(path)) for path in walk.other if _is(path, "db")]
+    paths = paths or [_found(path, "analysis") for path in walk.tables]
     return Finding(sources=tuple(sorted(paths, key=_place)), remarks=tuple(remarks))
 
 

@@ -83,7 +83,9 @@ def _read(finding: Finding, root: Path, tell: Tell, show: Show | None, *, again:
 def _opened(entry: cache.Entry, remarks: tuple[Remark, ...], *, fresh: bool) -> Opened:
     sources = entry.trace.meta.sources
     cut = [Remark(key="timeline.remark.truncated", args={"place": one.path}) for one in sources if one.truncated]
-    return Opened(trace=entry.trace, cache=entry.folder, fresh=fresh, notes=(*remarks, *cut), lease=entry.lease)
+    tables = [Remark(key="timeline.remark.tables_only")] if all(one.kind == "analysis" for one in sources) else []
+    notes = (*remarks, *cut, *tables)
+    return Opened(trace=entry.trace, cache=entry.folder, fresh=fresh, notes=notes, lease=entry.lease)
 
 
 def _gathered(sources: tuple[Found, ...], progress: _Progress) -> tuple[Gather, list[Remark]]:
@@ -120,6 +122,10 @@ def _gather(found: Found, gather: Gather, progress: _Progress) -> None:
         from backends.timeline.db.read import read_db
 
         read_db(found.path, source, gather, tell)
+    elif found.kind == "analysis":
+        from backends.timeline.tables.sheets import check
+
+        check(found.path)
     else:
         from backends.timeline.tables.counters import read_counters
 

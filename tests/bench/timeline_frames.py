@@ -32,13 +32,14 @@ SLICES = 10_000_000
 WIDTH, HEIGHT = 1600, 1000
 SPANS = {"full": 10**10, "middle (1/100)": 10**8, "deep (1/3333)": 3 * 10**6}
 BARS = {"numpy": (8.0, 6.0, 6.0), "numba": (4.0, 3.0, 3.0)}
+ARROWS = 1_000_000
 FRAMES = 20
 ROUNDS = 4
 
 
 def figures() -> list[Figure]:
     with tempfile.TemporaryDirectory() as name:
-        trace = many(Path(name), SLICES)
+        trace = many(Path(name), SLICES, arrows=ARROWS)
         return [*_frames(trace), *_questions(trace), *_ranges(trace)]
 
 
@@ -87,6 +88,11 @@ def _painted(trace: Trace, bare: dict[tuple[str, str], float]) -> list[Figure]:
             whole = _median_of(partial(_repainted, canvas, state, length), length)
             what = f"labels and what lies over a frame, {span}, {called}"
             found.append(Figure(what=what, value=whole - bare[(called, span)], unit="ms CPU", bar=4.0))
+            state.set_flow_kinds(frozenset(range(len(trace.meta.flow_kinds))))
+            flows = _median_of(partial(_repainted, canvas, state, length), length) - whole
+            state.set_flow_kinds(frozenset())
+            found.append(Figure(what=f"flows of all kinds over a frame, {span}, {called}", value=flows,
+                                unit="ms CPU", bar=4.0))  # fmt: skip
     canvas.close()
     return found
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 
 from studio.project import Project, make_runs_folder
 from studio.run import create
 from tests.bench.stage import wait
 from tests.timeline.made import write_object
+from tests.timeline.made_cluster import write_cluster
 from tests.timeline.made_folders import ranks
 from tests.timeline.made_others import kineto
 from tests.timeline.shared_data import PROFILES, RANK
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 MADE = "profile-of-two-ranks"
 KERNEL = "MatMul"
+FALLING = Qt.SortOrder.DescendingOrder
 
 
 def build(folder: Path) -> None:
@@ -135,6 +137,26 @@ def _data(shell: Shell, stage: Stage) -> None:
     _opened(shell, stage).panes.show_tab("data")
 
 
+def _tables(shell: Shell, stage: Stage) -> None:
+    """The kernels, the longest first."""
+    page = _opened(shell, stage)
+    pane = page.panes.tables
+    page.panes.show_tab("tables")
+    wait(lambda: pane.shown is not None, 30)
+    assert pane.shown is not None
+    pane.view.sortByColumn([column.name for column in pane.shown.rows.columns].index("Duration(us)"), FALLING)
+    wait(lambda: pane.shown is not None and bool(pane.shown.order[0]), 30)
+
+
+def _analysis(shell: Shell, stage: Stage) -> None:
+    """Tables without a trace."""
+    page, folder = _page(shell, stage), stage.folder / "cluster_analysis_output"
+    folder.mkdir(exist_ok=True)
+    write_cluster(folder / "cluster_analysis.db")
+    page.open(folder)
+    wait(lambda: page.path == folder and page.panes.tables.shown is not None, 30)
+
+
 def _keys(shell: Shell, stage: Stage) -> None:
     _opened(shell, stage).show_keys()
 
@@ -155,6 +177,8 @@ STATES: tuple[tuple[str, Callable[[Shell, Stage], None]], ...] = (
     ("timeline-range", _range),
     ("timeline-search", _search),
     ("timeline-data", _data),
+    ("timeline-tables", _tables),
+    ("timeline-analysis", _analysis),
     ("timeline-keys", _keys),
     ("timeline-menu", _menu),
 )

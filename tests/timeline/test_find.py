@@ -92,7 +92,7 @@ def test_that_only_traces_among_json_files_are_opened(tmp_path: Path) -> None:
 
 def test_that_an_analysis_is_opened_where_there_is_nothing_else(tmp_path: Path) -> None:
     make(tmp_path / "cluster_analysis.db", SQLITE)
-    assert found(tmp_path) == [("cluster_analysis.db", "db", None)]
+    assert found(tmp_path) == [("cluster_analysis.db", "analysis", None)]
 
 
 def test_that_links_in_a_circle_end(tmp_path: Path) -> None:

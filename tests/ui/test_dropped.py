@@ -68,3 +68,10 @@ def test_that_other_things_are_unknown(tmp_path: Path, name: str) -> None:
 
 def test_that_a_path_of_another_host_is_missing(tmp_path: Path) -> None:
     assert recognise(tmp_path / "gone").kind == "missing"
+
+
+@pytest.mark.parametrize("name", ["analysis.db", "cluster_analysis.db", "communication_analyzer.db"])
+def test_that_an_analysis_of_a_profile_is_one(tmp_path: Path, name: str) -> None:
+    folder = made(tmp_path / "cluster_analysis_output", name)
+    assert recognise(folder).kind == recognise(folder / name).kind == "profile"
+    assert recognise(made(tmp_path, "other.db") / "other.db").kind == "unknown"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from backends.timeline.kinds import FAMILIES
 from tests.timeline.traces import Figures, Made, trace_of
 from ui import theme
 from ui.timeline import colors, fast
-from ui.timeline.counters import area_of, bounds_of, paint_area, value_at
+from ui.timeline.counters import area_of, bounds_of, figure_text, paint_area, value_at
 from ui.timeline.frame import LEVELS, Placed, columns_of, edges_of, lines, paint, shade_begins
 from ui.timeline.labels import LEAST, wide_slices
 
@@ -92,6 +93,27 @@ def test_that_many_slices_to_a_column_are_the_same_in_numba(tmp_path: Path, comp
     trace = made_of(tmp_path, pairs)
     for begin, end in ((0, 15000), (-400, 900), (14000, 16000), (0, 2e6)):
         assert (drawn(trace, begin, end) == drawn(trace, begin, end, compiled)).all()
+
+
+@pytest.mark.parametrize("to_a_column", [1, 3, 15, 16, 17, 33, 200])
+def test_that_blocks_of_slices_are_counted_as_one_by_one(tmp_path: Path, compiled: Lines, to_a_column: int) -> None:
+    pairs = [(at * 10 + at % 3, (at * 7) % 11) for at in range(to_a_column * WIDTH)]
+    trace = made_of(tmp_path, pairs)
+    for begin, end in ((0, 10 * len(pairs)), (-3.5, 9.3 * len(pairs)), (5 * len(pairs), 30 * len(pairs))):
+        assert (drawn(trace, begin, end) == drawn(trace, begin, end, compiled)).all()
+
+
+def test_that_nobody_looks_for_garbage_among_what_numba_makes() -> None:
+    before, frozen = gc.get_threshold(), gc.get_freeze_count()
+    kept: list[list[int]] = []
+    try:
+        with fast._unsearched():
+            assert gc.get_threshold()[0] > 10**9
+            kept += [[number] for number in range(5000)]
+        assert gc.get_threshold() == before
+        assert gc.get_freeze_count() >= frozen + len(kept)
+    finally:
+        gc.unfreeze()
 
 
 def test_that_a_slice_without_length_is_one_full_pixel(tmp_path: Path) -> None:
@@ -188,6 +210,13 @@ def test_that_figures_that_are_none_leave_a_gap(tmp_path: Path) -> None:
     paint_area(part, area, (0.0, 3.0), 1, 2)
     assert (part[:, :7] == 0).all()
     assert (part[-1, 7:] != 0).all()
+
+
+def test_that_figures_are_written_without_powers_of_ten() -> None:
+    assert figure_text(22340.5, "MB/s") == "22,340 MB/s"
+    assert figure_text(0.1234567, "V") == "0.1235 V"
+    assert figure_text(1650.0, "MHz") == "1,650 MHz"
+    assert figure_text(2.5e9, "Hz") == "2.5 GHz"
 
 
 def test_that_a_counter_without_spread_has_a_height(tmp_path: Path) -> None:

@@ -1,22 +1,33 @@
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QContextMenuEvent, QImage, QKeySequence, QShortcut, QWheelEvent
+from PySide6.QtGui import QContextMenuEvent, QImage, QKeySequence, QPainter, QShortcut, QWheelEvent
 from PySide6.QtWidgets import QApplication
 
+from backends.timeline.kinds import FAMILIES
 from backends.timeline.query.notes import Mark
 from studio.errors import StudioError
+from studio.places import ROOT
 from studio.texts import t
 from tests.timeline.traces import ORIGIN, Figures, Made, trace_of
 from ui import theme
 from ui.say import change_language
 from ui.timeline.canvas import TimelineView
+from ui.timeline.flows import _told_apart, draw_flows, flows_in_view
+from ui.timeline.frame import LEVELS
 from ui.timeline.keys import GESTURES, SHORTCUTS, action_of
+from ui.timeline.minimap import strips_of
 from ui.timeline.picture import save_picture
 from ui.timeline.state import TimeRange, ViewState
 from ui.timeline.times import clock_text, exact_text, length_text, tick_step, ticks_of
@@ -27,6 +38,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
     from pytestqt.qtbot import QtBot
 
+    from backends.timeline.kinds import Family
     from backends.timeline.trace import Trace
 
 PYTHON, STREAM_1, STREAM_2, PLANE = range(4)
@@ -142,6 +154,17 @@ def test_that_a_drag_chooses_a_range_and_escape_lets_go_of_it(qtbot: QtBot, view
     assert view.state.selected_range is None
 
 
+def test_that_a_range_ends_where_the_trace_does(qtbot: QtBot, view: TimelineView) -> None:
+    drag(qtbot, view.canvas, QPoint(1, 200), QPoint(300, 220))
+    assert view.state.selected_range is not None
+    assert view.state.selected_range.begin == 0
+    drag(qtbot, view.ruler, QPoint(300, 30), QPoint(view.ruler.width() - 1, 30))
+    assert view.state.selected_range.end == 1_000_000
+    view.state.choose_range(None)
+    drag(qtbot, view.canvas, QPoint(1, 200), QPoint(9, 220))
+    assert view.state.selected_range is None
+
+
 @pytest.mark.parametrize("modifier", [ALT, SHIFT])
 def test_that_a_box_zooms_and_backspace_goes_back(
     qtbot: QtBot, view: TimelineView, modifier: Qt.KeyboardModifier
@@ -205,6 +228,16 @@ def test_that_keys_zoom_move_and_reset(qtbot: QtBot, view: TimelineView) -> None
     assert view.state.begin == pytest.approx(begin)
     press(qtbot, view, "Ctrl+0")
     assert view.state.is_whole
+
+
+def test_that_home_and_end_put_the_border_of_the_trace_beside_that_of_the_view(
+    qtbot: QtBot, view: TimelineView
+) -> None:
+    view.state.show(400_000, 500_000)
+    press(qtbot, view, "Home")
+    assert (view.state.begin, view.state.end) == pytest.approx((-2_000, 98_000))
+    press(qtbot, view, "End")
+    assert (view.state.begin, view.state.end) == pytest.approx((902_000, 1_002_000))
 
 
 def test_that_quick_zooms_are_one_step_back(view: TimelineView) -> None:
@@ -286,6 +319,17 @@ def test_that_lanes_are_hidden_filtered_folded_and_collapsed(view: TimelineView)
     assert len(state.bands) == rows
 
 
+def test_that_an_empty_view_says_why(view: TimelineView) -> None:
+    view.state.collapse_all(True)
+    for process in range(3):
+        view.state.hide_process(process)
+    assert not len(view.state.bands)
+    hidden = lanes_of(view)
+    view.state.filter("zzz")
+    assert len(np.unique(hidden)) > 3  # letters, on the ground and the lines of the grid
+    assert (lanes_of(view) != hidden).any()
+
+
 def test_that_a_process_name_filters_all_its_lanes(view: TimelineView) -> None:
     view.state.filter("HARDWARE")
     assert {STREAM_1, STREAM_2} <= set(shown(view))
@@ -299,6 +343,12 @@ def test_that_streams_are_merged_into_one_band(view: TimelineView) -> None:
     rows = {trace.row_of(slice_named(view, name)) for name in ("aclnnAdd", "aclnnMatMul")}
     assert len({view.state.bands.of_row(row) for row in rows}) == 1
     assert view.canvas.slice_under(QPointF(place(view, slice_named(view, "aclnnMatMul")))) >= 0
+
+
+def test_that_the_name_of_a_folded_lane_says_how_many_rows_lie_over_each_other(view: TimelineView) -> None:
+    view.state.fold(PYTHON)
+    bands = view.state.bands
+    assert view.gutter.note_of(bands[bands.of_track(PYTHON)]) == "2 rows"
 
 
 def test_that_lanes_are_moved_among_those_of_their_process(view: TimelineView) -> None:
@@ -349,6 +399,89 @@ def test_that_more_of_the_same_trace_keeps_lanes_and_range_in_place(view: Timeli
     assert (view.state.begin, view.state.end) == (100_000, 200_000)
     assert shown(view)[0] == STREAM_2
     assert PLANE not in shown(view)
+
+
+def fuller(trace: Trace, folder: Path) -> Trace:
+    """The same profile with an earlier event in a lane that comes first, and other flows first."""
+    shift, texts = 1000, trace.name_texts
+    lanes = [Made(name="Thread 0", kind="host", process="Loader", slices=[(0, 5, "early"), (10, 20, "aclnnMatMul")])]
+    for number, lane in enumerate(trace.meta.lanes):
+        rows = np.flatnonzero(np.asarray(trace.row_lane) == number)
+        inside = [range(int(trace.row_begin[row]), int(trace.row_begin[row + 1])) for row in rows]
+        slices = [
+            (int(trace.start[at]) + shift, int(trace.end[at]) + shift, texts[int(trace.name[at])])
+            for each in inside
+            for at in each
+        ]
+        process = trace.meta.processes[lane.process].name
+        lanes.append(Made(name=lane.name, kind=lane.kind, process=process, slices=slices))
+    arrows = [(0, 0, 1, 5000, "async_npu")] + [
+        (int(a) + 1, int(b) + shift, int(c) + 1, int(d) + shift, "HostToDevice") for a, b, c, d in trace.arrow
+    ]
+    made = trace_of(folder, lanes, arrows=arrows)
+    was = trace.meta
+    processes = [made.meta.processes[0], *(msgspec.structs.replace(one, source=0) for one in was.processes)]
+    named = tuple(
+        msgspec.structs.replace(one, pid="new" if number == 0 else was.processes[number - 1].pid)
+        for number, one in enumerate(processes)
+    )
+    renamed = tuple(
+        msgspec.structs.replace(lane, tid="new" if number == 0 else was.lanes[number - 1].tid)
+        for number, lane in enumerate(made.meta.lanes)
+    )
+    meta = msgspec.structs.replace(made.meta, origin_ns=ORIGIN - shift, processes=named, lanes=renamed)
+    return replace(made, meta=meta, root=trace.root)
+
+
+def test_that_what_was_chosen_in_the_first_lanes_stays_chosen_in_the_whole_trace(
+    view: TimelineView, trace: Trace, tmp_path: Path
+) -> None:
+    state, sought = view.state, []
+    state.select(slice_named(view, "aclnnAdd", 5))
+    state.set_baseline(slice_named(view, "instant"))
+    state.choose_range(TimeRange(begin=5_000, end=6_000))
+    state.set_flow_kinds(frozenset([0]))
+    state.set_marks([mark(500_000, 600_000, "note")])
+    state.show(100_000, 200_000)
+    state.pin(STREAM_2)
+    state.hide(PLANE)
+    state.collapse(2)
+    state.slice_sought.connect(sought.append)
+    whole = fuller(trace, tmp_path / "whole")
+    with_numbers = [state.selected, state.baseline]
+    state.set_trace(whole)
+    assert [state.selected, state.baseline] != with_numbers
+    assert whole.name_text(int(whole.name[state.selected])) == "aclnnAdd"
+    assert state.times_of(state.selected) == (53_000, 59_000)
+    assert state.track_name(state.lane_of(state.selected)) == "Stream 1"
+    assert whole.name_text(int(whole.name[state.baseline])) == "instant"
+    assert state.selected_range == TimeRange(begin=6_000, end=7_000)
+    assert [whole.meta.flow_kinds[kind] for kind in state.flow_kinds] == ["HostToDevice"]
+    assert state.times_of_mark(state.marks[0]) == (501_000, 601_000)
+    assert (state.begin, state.end) == (101_000, 201_000)
+    assert shown(view)[0] == STREAM_2 + 1
+    assert PLANE + 1 not in shown(view)
+    assert state.is_collapsed(3)
+    assert not sought
+
+
+def test_that_the_lane_at_the_top_stays_there_when_more_lanes_come(
+    view: TimelineView, trace: Trace, tmp_path: Path
+) -> None:
+    view.resize(1000, 200)
+    QApplication.processEvents()
+    view.state.scroll_to(70)
+    before = place(view, slice_named(view, "aten::add"))
+    view.state.set_trace(fuller(trace, tmp_path / "whole"))
+    assert view.state.scroll > 70
+    assert place(view, slice_named(view, "aten::add")).y() == before.y()
+
+
+def test_that_a_slice_that_is_gone_is_selected_no_more(view: TimelineView, trace: Trace, tmp_path: Path) -> None:
+    view.state.select(slice_named(view, "aclnnMatMul"))
+    other = trace_of(tmp_path / "other", [Made(slices=[(600_000, 700_000, "aclnnMul")]) for _ in range(4)])
+    view.state.set_trace(replace(other, root=trace.root))
+    assert view.state.selected == -1
 
 
 def test_that_another_profile_begins_afresh(view: TimelineView, tmp_path: Path) -> None:
@@ -407,8 +540,24 @@ def test_that_the_window_of_the_minimap_moves_the_view(qtbot: QtBot, view: Timel
 
 
 def test_that_the_minimap_fills_once_it_is_counted(qtbot: QtBot, view: TimelineView) -> None:
-    qtbot.waitUntil(lambda: len(view.minimap._busy) == 3)
-    assert [family for family, _ in view.minimap._busy] == ["host", "compute", "communication"]
+    qtbot.waitUntil(lambda: len(view.minimap._strips) == 3)
+    assert [strip.kind for strip in view.minimap._strips] == ["host", "device", "communication"]
+    assert "device streams, communication" in view.minimap.toolTip()
+
+
+def test_that_a_stream_that_only_waits_does_not_look_busy_in_the_minimap(tmp_path: Path) -> None:
+    slices = [(0, 1000, "EVENT_WAIT")], [(0, 100, "aclnnAdd"), (500, 600, "MEMCPY_ASYNC")]
+    families: dict[str, Family] = {"EVENT_WAIT": "free", "MEMCPY_ASYNC": "memory"}
+    (strip,) = strips_of(trace_of(tmp_path, [Made(slices=some) for some in slices], families=families))
+    assert [FAMILIES[int(strip.family[at])] for at in (50, 300, 550, 900)] == ["compute", "free", "memory", "free"]
+    assert (strip.level == LEVELS).all()
+
+
+def test_that_the_room_beside_the_trace_does_not_count_as_in_view(view: TimelineView) -> None:
+    assert view.corner.lines()[0] == "1.000 ms in view"
+    view.state.show(100.2, 110.2)
+    assert view.corner.lines()[0] == "11 ns in view"
+    assert view.state.in_view == (100, 111)
 
 
 def test_that_a_drag_in_the_ruler_chooses_a_range(qtbot: QtBot, view: TimelineView) -> None:
@@ -422,6 +571,22 @@ def test_that_a_mark_is_chosen_by_its_flag(qtbot: QtBot, view: TimelineView) -> 
     with qtbot.waitSignal(view.mark_chosen) as chosen:
         qtbot.mouseClick(view.ruler, LEFT, pos=QPoint(int(view.ruler.x_of(500_000)) + 3, 6))
     assert chosen.args == [1]
+
+
+def test_that_a_counter_that_is_never_but_zero_is_low(view: TimelineView, tmp_path: Path) -> None:
+    series = [Figures(name=name, samples=[(0, 0.0), (5, high)]) for name, high in (("flat", 0.0), ("used", 3.0))]
+    view.state.set_trace(trace_of(tmp_path / "flat", [Made(slices=[(0, 10, "op")])], series=series))
+    bands = view.state.bands
+    flat, used = (int(bands.height[bands.of_track(track)]) for track in (1, 2))
+    assert flat < used / 1.8
+    view.grab()
+
+
+def test_that_a_note_is_not_written_where_its_flag_is_out_of_view(view: TimelineView) -> None:
+    view.state.show(100_000, 300_000)
+    before = view.ruler.grab().toImage()
+    view.state.set_marks([mark(95_000, 95_000, "a note of many words")])
+    assert view.ruler.grab().toImage() == before
 
 
 def test_that_the_tip_names_what_is_under_the_pointer(qtbot: QtBot, view: TimelineView) -> None:
@@ -473,6 +638,148 @@ def test_that_keys_of_others_are_passed_on(qtbot: QtBot, view: TimelineView) -> 
     assert wanted == ["pane", "note", "keys"]
 
 
+def lanes_of(view: TimelineView) -> np.ndarray:
+    image = view.canvas.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    return np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), image.width()).copy()
+
+
+def test_that_flows_of_lanes_below_the_pinned_ones_are_not_drawn_over_them(view: TimelineView) -> None:
+    view.resize(1000, 200)
+    view.state.pin(PLANE)
+    view.state.show(0, 100_000)
+    QApplication.processEvents()
+    fixed, half_covered = view.state.bands.pinned_height, 0
+    for scroll in range(0, view.bar.maximum() + 1, 5):
+        view.state.scroll_to(scroll)
+        view.state.set_flow_kinds(frozenset())
+        before = lanes_of(view)
+        view.state.set_flow_kinds(frozenset([0]))
+        after = lanes_of(view)
+        assert (after[:fixed] == before[:fixed]).all()
+        begins = place(view, slice_named(view, "aten::add")).y()
+        half_covered += begins < fixed and bool((after != before).any())
+    assert half_covered
+
+
+def test_that_a_flow_from_a_pinned_lane_ends_at_their_border_where_the_other_end_is_covered(view: TimelineView) -> None:
+    view.resize(1000, 250)
+    view.state.pin(STREAM_1)
+    view.state.show(0, 100_000)
+    QApplication.processEvents()
+    view.state.scroll_to(view.bar.maximum())
+    number = view.state.bands.of_row(1)
+    assert view.state.bands[number].top - view.state.scroll < view.state.bands.pinned_height
+    view.state.set_flow_kinds(frozenset())
+    before = lanes_of(view)
+    view.state.set_flow_kinds(frozenset([0]))
+    changed = np.flatnonzero((lanes_of(view) != before).any(axis=1))
+    assert changed.min() < view.state.bands.height[0]
+    assert changed.max() <= view.state.bands.pinned_height
+
+
+def test_that_the_frame_of_a_slice_is_not_drawn_over_the_pinned_lanes(view: TimelineView) -> None:
+    view.resize(1000, 250)
+    view.state.pin(PLANE)
+    index = slice_named(view, "aclnnAdd", 3)
+    view.state.show(20_000, 50_000)
+    QApplication.processEvents()
+    fixed = view.state.bands.pinned_height
+    band = view.state.bands[view.state.bands.of_row(view.state.trace.row_of(index))]  # type: ignore[union-attr]
+    view.state.scroll_to(band.top - fixed + band.drawn // 2)
+    before = lanes_of(view)
+    view.state.select(index)
+    after = lanes_of(view)
+    assert (after[:fixed] == before[:fixed]).all()
+    assert (after != before).any()
+
+
+def test_that_arrows_upon_each_other_are_drawn_once(view: TimelineView) -> None:
+    view.state.set_flow_kinds(frozenset([0]))
+    flows = flows_in_view(view.state)
+    assert len(flows) == 100
+    images = []
+    for some in (flows, np.repeat(flows, 3, axis=0)):
+        image = QImage(900, 400, QImage.Format.Format_RGB32)
+        image.fill(0)
+        painter = QPainter(image)
+        draw_flows(painter, view.state, some, (900, 400), ("text", 1.0))
+        painter.end()
+        images.append(image)
+    assert images[0] == images[1]
+    assert len(_told_apart(view.state, np.repeat(flows, 3, axis=0), 900)[0].at) == 100
+
+
+@pytest.mark.parametrize("ratio", [1.25, 1.5, 2.0])
+def test_that_lanes_have_as_many_pixels_as_the_screen(view: TimelineView, ratio: float) -> None:
+    painting, state = view.canvas.painting, view.state
+    assert painting is not None
+    state.show(400_000, 800_000)
+    image = painting.image(state, 400, 300, ratio).copy()
+    sharp = painting.image(state, round(400 * ratio), 300).copy()
+    assert (image.width(), image.height()) == (400 * ratio, 300 * ratio)
+    for name in ("aclnnMatMul", "aten::add"):
+        y = place(view, slice_named(view, name)).y() - 9  # above its name
+        differ = sum(image.pixel(x, round(y * ratio)) != sharp.pixel(x, y) for x in range(image.width()))
+        assert differ <= 12 * ratio, name  # lines of the grid are as thick as the ratio is
+
+
+SHARP = """
+import json, sys
+from pathlib import Path
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
+from tests.timeline.traces import Made, trace_of
+from ui import theme
+from ui.timeline.canvas import TimelineView
+from ui.timeline.picture import save_picture
+from ui.timeline.state import ViewState
+app = QApplication([])
+theme.apply(app, "light")
+folder = Path(sys.argv[1])
+view = TimelineView(ViewState())
+view.resize(600, 300)
+view.show()
+view.state.set_trace(trace_of(folder, [Made(slices=[(at * 10, at * 10 + 5, "op") for at in range(1000)])]))
+app.processEvents()
+view.state.show(0, view.canvas.width() * 10)
+grabbed = view.canvas.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+band = view.state.bands[1]
+y = band.top + band.drawn // 2
+line = [grabbed.pixel(x, 2 * y) for x in range(grabbed.width())]
+save_picture(view, folder / "a.png")
+saved = QImage(str(folder / "a.png"))
+print(json.dumps({
+    "ratio": view.devicePixelRatioF(), "grabbed": [grabbed.width(), grabbed.height()],
+    "saved": [saved.width(), saved.height()], "canvas": [view.canvas.width(), view.canvas.height()],
+    "line": line[:200], "under": [view.canvas.slice_under(QPointF(x + 0.25, y)) for x in range(20)],
+    "same": all(saved.pixel(x + 2 * view.canvas.x(), 2 * (y + view.canvas.y())) & 0xffffff == line[x] & 0xffffff
+                for x in range(200)),
+}))
+"""
+
+
+def test_that_a_slice_of_half_a_point_is_one_pixel_of_a_sharp_screen(tmp_path: Path) -> None:
+    """One point of the window is 10 ns: slices of 5 ns with 5 ns between are pixels by turns."""
+    told = subprocess.run(
+        [sys.executable, "-c", SHARP, str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "QT_SCALE_FACTOR": "2", "QT_QPA_PLATFORM": "offscreen"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    found = json.loads(told.stdout)
+    width, height = found["canvas"]
+    assert found["ratio"] == 2
+    assert found["grabbed"] == [2 * width, 2 * height]
+    assert found["saved"] == [1200, 600]
+    assert found["same"]
+    line = found["line"]
+    assert line[4] == line[6] == line[8] != line[5] == line[7] == line[9]
+    assert found["under"] == list(range(20))
+
+
 @pytest.mark.parametrize("mode", ["relative", "absolute", "step"])
 def test_that_both_themes_languages_and_all_times_are_painted(view: TimelineView, mode: str) -> None:
     view.state.set_time_mode(mode)
@@ -493,6 +800,15 @@ def test_that_both_themes_languages_and_all_times_are_painted(view: TimelineView
     for begin, end in ((52_000, 52_010), (-10_000, 10_000), (999_990, 1_000_010)):
         view.state.show(begin, end)
         view.grab()
+
+
+def test_that_very_long_names_are_not_looked_through_before_the_first_picture(qtbot: QtBot, tmp_path: Path) -> None:
+    made = TimelineView(ViewState())
+    qtbot.addWidget(made)
+    made.state.set_trace(trace_of(tmp_path, [Made(slices=[(0, 50, "x" * 3_000_000), (60, 90, "y")])]))
+    assert made.canvas.painting is not None
+    assert made.canvas.painting._longest is None
+    qtbot.waitUntil(lambda: made.canvas.painting is not None and made.canvas.painting._longest is not None)
 
 
 def test_that_nothing_fails_without_a_trace_or_with_an_empty_one(qtbot: QtBot, tmp_path: Path) -> None:
@@ -545,6 +861,18 @@ def test_that_the_view_is_saved_as_png_and_svg(view: TimelineView, tmp_path: Pat
     texts = "".join(ET.parse(tmp_path / "a.svg").getroot().itertext())
     assert "Stream 1" in texts
     assert "Ascend Hardware" in texts
+
+
+def test_that_an_svg_is_xml_whatever_lanes_are_called(qtbot: QtBot, tmp_path: Path) -> None:
+    made = TimelineView(ViewState())
+    qtbot.addWidget(made)
+    made.resize(600, 300)
+    names = ["a\x00b", "a\x1b[1m", "a\ufffeb", "中文 <&> 😀"]
+    made.state.set_trace(trace_of(tmp_path, [Made(name=name, slices=[(0, 9, name)]) for name in names]))
+    save_picture(made, tmp_path / "a.svg")
+    texts = "".join(ET.parse(tmp_path / "a.svg").getroot().itertext())
+    assert "[1m" in texts
+    assert "中文 <&>" in texts
 
 
 def test_that_a_picture_that_cannot_be_written_says_why(view: TimelineView, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from backends.timeline.tables.sentence import cause_sentence, sentence
+from backends.timeline.tables.sheets import holds_tables_only
 from studio.errors import from_os
 from studio.texts import t
 from ui import actions
@@ -233,6 +234,7 @@ class TimelinePage(QWidget):
         self.loading.hide()
         self.head.show_profile(path, opened.trace.meta)
         self._show_lanes(opened.trace)
+        self.head.export.setVisible(not self.view.isHidden())
         self.panes.show_opened(opened)
         self._show_panes()
         self._say()
@@ -240,7 +242,9 @@ class TimelinePage(QWidget):
 
     def _show_lanes(self, trace: Trace) -> None:
         self._turn_to(self.splitter)
-        self.tools.show()
+        has_lanes = not holds_tables_only(trace.meta)
+        for part in (self.view, self.tools):
+            part.setVisible(has_lanes)
         self.state.set_trace(trace)
         self.setFocus()
 
@@ -252,7 +256,7 @@ class TimelinePage(QWidget):
     def _show_panes(self) -> None:
         """Its share of the room is taken once there is some."""
         self.panes.show()
-        if not self._is_shared:
+        if not self._is_shared and not self.view.isHidden():
             self._is_shared = True
             ask(self, recent.kept, lambda kept: self._share(kept.pane or PANE))
 

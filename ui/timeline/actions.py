@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from backends.timeline.query.arrows import arrows_of
 from backends.timeline.query.hit import next_slice, previous_slice
-from ui.timeline.state import TimeRange
+from ui.timeline.state import ROOM, TimeRange
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,15 @@ def zoom(state: ViewState, factor: float, around: float | None) -> None:
     state.zoom(factor, (state.begin + state.end) / 2 if around is None else around)
 
 
-def go_to(state: ViewState, time: float) -> None:
-    state.show(time - state.span / 2, time + state.span / 2)
+def go_begin(state: ViewState) -> None:
+    """As much as is in view now, from the first event on, with a little room before it."""
+    begin = -ROOM * state.span
+    state.show(begin, begin + state.span)
+
+
+def go_end(state: ViewState) -> None:
+    end = (state.trace.span if state.trace else 0) + ROOM * state.span
+    state.show(end - state.span, end)
 
 
 def mark_range(state: ViewState) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ui.timeline.bands import COUNTER, COUNTER_HEIGHT, PROCESS, PROCESS_HEIGHT, ROWS, Bands, Part, in_order
+from ui.timeline.bands import COUNTER, COUNTER_HEIGHT, FLAT_HEIGHT, PROCESS, PROCESS_HEIGHT, ROWS, Bands, Part, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,6 +51,7 @@ class Arrangement:
         self._first_row = np.array([lane.first_row for lane in lanes], np.int64)
         self._rows = np.array([lane.rows for lane in lanes], np.int64)
         self._is_device = np.array([lane.kind == "device" for lane in lanes], np.bool_)
+        self._is_flat = np.array([one.low == one.high == 0 for one in series], np.bool_)
         self._is_python = np.array([lane.tid.endswith(PYTHON) for lane in lanes] + [False] * len(series), np.bool_)
 
     @staticmethod
@@ -73,6 +74,11 @@ class Arrangement:
         assert self.trace is not None
         one = self.trace.meta.processes[process]
         return (one.source, one.pid)
+
+    def process_numbers(self, key: Key) -> list[int]:
+        """The processes that have this key: one or none."""
+        assert self.trace is not None
+        return [number for number in range(len(self.trace.meta.processes)) if self.process_key(number) == key]
 
     def process_of(self, track: int) -> int:
         return int(self._process[track])
@@ -187,8 +193,9 @@ class Arrangement:
     def _counter_part(
         self, tracks: NDArray[np.int64], section: NDArray[np.float64], places: NDArray[np.float64]
     ) -> Part:
+        """One that is 0 all the time is as low as a name needs: a collection may have dozens of them."""
         one = np.ones(len(tracks))
-        height = np.full(len(tracks), COUNTER_HEIGHT)
+        height = np.where(self._is_flat[tracks - self.lanes], FLAT_HEIGHT, COUNTER_HEIGHT)
         return Part(
             kind=COUNTER, process=self._process[tracks], track=tracks, row=np.full(len(tracks), -1), height=height,
             place=(section[tracks], one, places[tracks], one), offset=self._offset_of(tracks),

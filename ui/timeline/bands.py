@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 BandKind = Literal["process", "rows", "counter"]
 PROCESS, ROWS, COUNTER = 0, 1, 2
 KINDS: tuple[BandKind, ...] = ("process", "rows", "counter")
-PROCESS_HEIGHT, COUNTER_HEIGHT, LANE_GAP = 26, 44, 5
+PROCESS_HEIGHT, COUNTER_HEIGHT, FLAT_HEIGHT, LANE_GAP = 26, 44, 20, 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +95,11 @@ class Bands:
         """The band that shows a row of the trace, -1: none does."""
         return int(self._of_rows[row]) if 0 <= row < len(self._of_rows) else -1
 
+    def of_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """`of_row` of many."""
+        known = (rows >= 0) & (rows < len(self._of_rows))
+        return np.where(known, self._of_rows[np.where(known, rows, 0)], -1) if len(self._of_rows) else rows * 0 - 1
+
     @cached_property
     def _of_rows(self) -> NDArray[np.int64]:
         highest = max((max(rows) for rows in self.over.values()), default=-1)
@@ -118,6 +123,11 @@ class Bands:
     def of_track(self, track: int) -> int:
         """The first band of a lane or counter, -1: none, or only together with others."""
         found = np.flatnonzero((self.track == track) & (self.kind != PROCESS))
+        return int(found[0]) if len(found) else -1
+
+    def of_head(self, processes: list[int]) -> int:
+        """The band of the head of one of those processes, -1: none."""
+        found = np.flatnonzero(np.isin(self.process, processes) & (self.kind == PROCESS))
         return int(found[0]) if len(found) else -1
 
 

@@ -49,7 +49,8 @@ class Corner(QWidget):
     def lines(self) -> tuple[str, ...]:
         base = self._ruler.base_text()
         pointed = "" if self._pointed is None else exact_text(round(self._pointed))
-        return (t("timeline.view.in_view", length=length_text(self._state.span)), pointed, base)
+        begin, end = self._state.in_view
+        return (t("timeline.view.in_view", length=length_text(end - begin)), pointed, base)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -120,7 +121,7 @@ class TimelineView(QWidget):
         self.bar.valueChanged.connect(state.scroll_to)
         state.scroll_changed.connect(self._follow_scroll)
         state.bands_changed.connect(self._fit_bar)
-        state.slice_chosen.connect(self._scroll_to_slice)
+        state.slice_sought.connect(self._scroll_to_slice)
         for timer, due in ((self._fit_soon, self._fit_bar), (self._wake_soon, self.canvas.wake_fast)):
             timer.setSingleShot(True)
             timer.timeout.connect(due)
@@ -142,7 +143,7 @@ class TimelineView(QWidget):
         self.state.scroll_to(min(self.state.scroll, self.bar.maximum()))
 
     def _scroll_to_slice(self, index: int) -> None:
-        """Brings the row of a slice that was chosen elsewhere into view."""
+        """Brings the row of a slice that was chosen into view."""
         state = self.state
         number = state.bands.of_row(state.trace.row_of(index)) if state.trace is not None and index >= 0 else -1
         if number < 0:
@@ -197,8 +198,8 @@ class TimelineView(QWidget):
             "scroll_down": lambda: canvas.scroll_by(60),
             "page_up": lambda: canvas.scroll_by(-canvas.height() * 4 // 5),
             "page_down": lambda: canvas.scroll_by(canvas.height() * 4 // 5),
-            "go_begin": lambda: actions.go_to(state, 0),
-            "go_end": lambda: actions.go_to(state, state.whole[1]),
+            "go_begin": lambda: actions.go_begin(state),
+            "go_end": lambda: actions.go_end(state),
             "fit": state.fit_selection,
             "zoom_back": state.zoom_back,
             "show_whole": state.show_whole,
@@ -243,7 +244,5 @@ class TimelineView(QWidget):
         self._point(pointed)
 
     def _paint_canvas(self, painter: QPainter) -> None:
-        picture = self.canvas.picture()
-        if picture is not None:
-            painter.drawImage(0, 0, picture)
-            self.canvas.draw_over(painter)
+        self.canvas.draw_picture(painter)
+        self.canvas.draw_over(painter)

@@ -98,5 +98,5 @@ def figure_text(value: float, unit: str) -> str:
     if abs(value) >= 1e6:
         size, prefix = next((size, prefix) for size, prefix in SCALES if abs(value) >= size)
         return f"{value / size:.4g} {prefix}{unit}"
-    shown = f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
+    shown = f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:.4g}"
     return f"{shown} {unit}".strip()

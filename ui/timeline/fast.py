@@ -5,9 +5,11 @@ Compiling takes seconds the first time and is kept under the cache's home; nothi
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +19,15 @@ from studio.places import cache_home
 from ui.timeline.frame import FAINTEST, LEVELS, NOTHING, SEAM, Columns, Edges, blank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from ui.timeline.frame import Lines, Pixels
+
+
+NEVER = (1 << 30,) * 3
+_loading = threading.Lock()
 
 
 def is_there() -> bool:
@@ -48,12 +54,26 @@ def load_in_background(answer: Callable[[Lines], object]) -> None:
     follows in the same thread: two that compile at once would be in each other's way."""
 
     def wait() -> None:
-        made = load()
-        if made is not None:
-            answer(made)
-            statistics.load()
+        with _loading, _unsearched():
+            made = load()
+            if made is not None:
+                answer(made)
+                statistics.load()
 
     threading.Thread(target=wait, name="timeline-fast", daemon=True).start()
+
+
+@contextmanager
+def _unsearched() -> Iterator[None]:
+    """What numba makes stays, a hundred thousand objects and more: looking for rings among them takes 0.1 s at a time
+    of the UI thread (`ui.garbage`). So nobody looks meanwhile, nor ever at what is there then."""
+    before = gc.get_threshold()
+    gc.set_threshold(*NEVER)
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.set_threshold(*before)
 
 
 def _with(compiled: Any) -> Lines:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ui.timeline.state import ViewState
 
 WIDTH, NARROWEST, WIDEST = 200, 110, 460
-ICON, GAP, GRIP = 14, 6, 5
+ICON, GAP, GRIP = 14, 6, 8
 LINE, LEAST_HEIGHT = 20, 11
 TIPS = {
     "fold": "timeline.view.fold", "unfold": "timeline.view.unfold", "pin": "timeline.view.pin",
@@ -154,11 +154,7 @@ class Gutter(QWidget):
         note = self.note_of(band)
         if note and room - used > 40:
             painter.setPen(theme.color("dim"))
-            self._text(painter, note, 20 + used + 8, top, height, room - used - 8)
-        elif band.kind == "counter":
-            painter.setPen(theme.color("dim"))
-            series = state.series_of(band.track)
-            self._text(painter, series.unit if series else "", 20, top + 17, LINE, room)
+            self._text(painter, note, 20 + used + 8, top, height, room - used - 8, Qt.TextElideMode.ElideRight)
         if band.is_pinned:
             painter.fillRect(3, top + 2, 3, max(2, height - 4), theme.color("accent"))
         for number, action in enumerate(actions):
@@ -167,18 +163,30 @@ class Gutter(QWidget):
             )
 
     def note_of(self, band: Band) -> str:
-        """Of one that is drawn later, by how much; of a pinned lane, whose it is; whether it holds Python stacks."""
+        """Of one that is drawn later, by how much; of a pinned lane, whose it is; how many rows lie over each other;
+        whether it holds Python stacks."""
         if band.offset_ns:
             return f"{'+' if band.offset_ns > 0 else '-'}{length_text(abs(band.offset_ns))}"
         if band.is_pinned:
             return self.process_text(band.process)
+        if len(band.rows) > 1:
+            return t("timeline.view.overlaid", count=len(band.rows))
         return t("timeline.view.python") if self._state.is_python(band.track) else ""
 
-    def _text(self, painter: QPainter, text: str, left: int, top: int, height: int, room: int) -> int:
+    def _text(
+        self,
+        painter: QPainter,
+        text: str,
+        left: int,
+        top: int,
+        height: int,
+        room: int,
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
+    ) -> int:
         """Where it does not fit, its middle is left out: lanes often differ at the end."""
         metrics = painter.fontMetrics()
         line = " ".join(text[:200].split())
-        shown = metrics.elidedText(line, Qt.TextElideMode.ElideMiddle, max(10, room))
+        shown = metrics.elidedText(line, mode, max(10, room))
         painter.drawText(QRect(left, top, max(10, room) + 4, height), Qt.AlignmentFlag.AlignVCenter, shown)
         return metrics.horizontalAdvance(shown)
 

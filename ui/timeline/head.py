@@ -67,6 +67,6 @@ def facts_of(meta: Meta) -> str:
         ("timeline.page.steps", "timeline.page.step", len(steps)),
     )
     found = [t(one if count == 1 else many, count=count) for many, one, count in counts if count]
-    if not found and {lane.kind for lane in meta.lanes} <= {"host", "api"}:
+    if not found and meta.lanes and {lane.kind for lane in meta.lanes} <= {"host", "api"}:
         return t("timeline.page.host_alone")
     return " · ".join(found)

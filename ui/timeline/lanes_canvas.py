@@ -17,9 +17,9 @@ from ui.asking import ask
 from ui.say import say
 from ui.timeline import fast
 from ui.timeline.counters import figure_text, value_at
-from ui.timeline.overlay import Flow, Overlay, flows_in_view, flows_of
+from ui.timeline.flows import NO_FLOWS, draw_flows, flows_in_view, flows_of
+from ui.timeline.overlay import Overlay
 from ui.timeline.painting import Painting, Studied, study
-from ui.timeline.state import TimeRange
 from ui.timeline.times import length_text
 from ui.timeline.tip import Tip
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QContextMenuEvent, QImage, QMouseEvent, QPaintEvent, QResizeEvent, QWheelEvent
 
     from ui.timeline.bands import Band
+    from ui.timeline.flows import Flows
     from ui.timeline.frame import Lines
     from ui.timeline.state import ViewState
 
@@ -35,7 +36,7 @@ REACH = 3  # px beside a slice that still hit it
 WHEEL = 1.2  # how much one notch zooms
 NOTCH = 120
 FAST_AFTER_MS = 1500
-STUDIED_AT_ONCE = 20_000  # names, or twenty times as many slices: more take longer than a frame
+STUDIED_AT_ONCE = 20_000  # names, twenty times as many slices, fifty as many letters: more take longer than a frame
 
 
 class Canvas(QWidget):
@@ -58,8 +59,9 @@ class Canvas(QWidget):
         self._lines: Lines | None = None
         self._asked_for_fast = False
         self._picture: QImage | None = None
-        self._flows: list[Flow] = []
-        self._all_flows: list[Flow] | None = None
+        self._ratio = 1.0
+        self._flows = NO_FLOWS
+        self._all_flows: Flows | None = None
         self.hovered = -1
         self._tip = Tip(self)
         self._pressed: QPointF | None = None
@@ -90,7 +92,8 @@ class Canvas(QWidget):
 
     def _study(self, painting: Painting) -> None:
         trace = painting.trace
-        if max(len(trace.name_family), len(trace.start) // 20) <= STUDIED_AT_ONCE:
+        letters = int(trace.name_begin[-1]) if len(trace.name_begin) else 0
+        if max(len(trace.name_family), len(trace.start) // 20, letters // 50) <= STUDIED_AT_ONCE:
             painting.use(study(trace))
         else:
             ask(self, lambda: study(trace), lambda studied: self._use(painting, studied))
@@ -139,28 +142,42 @@ class Canvas(QWidget):
             self.painting.lines_of = lines_of
 
     def picture(self) -> QImage | None:
-        if self._picture is None and self.painting is not None:
-            self._picture = self.painting.image(self._state, self.width(), self.height())
+        """With as many pixels as the screen has for it."""
+        ratio = self.devicePixelRatioF()
+        if (self._picture is None or ratio != self._ratio) and self.painting is not None:
+            self._ratio = ratio
+            self._picture = self.painting.image(self._state, self.width(), self.height(), ratio)
         return self._picture
+
+    def draw_picture(self, painter: QPainter) -> None:
+        """Pixel by pixel where what is painted on is as sharp as the screen."""
+        if (picture := self.picture()) is not None:
+            painter.save()
+            painter.scale(1 / self._ratio, 1 / self._ratio)
+            painter.drawImage(0, 0, picture)
+            painter.restore()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         picture = self.picture()  # first: Qt crashes where a painter outlives an error
         painter = QPainter(self)
         if picture is None:
-            painter.fillRect(self.rect(), theme.color("surface"))
+            painter.fillRect(event.rect(), theme.color("surface"))
         else:
-            painter.drawImage(event.rect(), picture, event.rect())
+            self.draw_picture(painter)
             self.draw_over(painter)
         painter.end()
 
     def draw_over(self, painter: QPainter) -> None:
-        state, over = self._state, Overlay(painter, self._state, self.width(), self.height())
+        state, size = self._state, (self.width(), self.height())
+        if not len(state.bands) and state.has_lanes:
+            self._say_why_empty(painter)
+        over = Overlay(painter, state, *size)
         over.marks()
         if state.flow_kinds:
             if self._all_flows is None:
                 self._all_flows = flows_in_view(state)
-            over.flows(self._all_flows, "edge", 0.7)
-        over.flows(self._flows, "text", 0.9)
+            draw_flows(painter, state, self._all_flows, size, ("edge", 0.7))
+        draw_flows(painter, state, self._flows, size, ("text", 0.9))
         over.outline(self.hovered, "text", 1)
         over.outline(state.baseline, "text", 2, Qt.PenStyle.DotLine)
         over.outline(state.selected, "text", 2)
@@ -169,6 +186,12 @@ class Canvas(QWidget):
             over.chosen_range(min(self.drawn), max(self.drawn), top, is_zoom=self._drag == "zoom")
         elif state.selected_range is not None:
             over.chosen_range(state.selected_range.begin, state.selected_range.end, top)
+
+    def _say_why_empty(self, painter: QPainter) -> None:
+        wanted = self._state.arrangement.filter_text[:80]
+        said = t("timeline.view.no_match", text=wanted) if wanted else t("timeline.view.all_hidden")
+        painter.setPen(theme.color("dim"))
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, said)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -248,7 +271,7 @@ class Canvas(QWidget):
         if drag == "zoom":
             self._state.show(begin, end)
         else:
-            self._state.choose_range(TimeRange(begin=round(begin), end=max(round(end), round(begin) + 1)))
+            self._state.choose_drawn(begin, end)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         index = self.slice_under(event.position())

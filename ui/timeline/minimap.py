@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,17 +10,19 @@ from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QImage, QPainter, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from backends.timeline.kinds import FAMILIES
+from studio.texts import t
 from ui import theme
 from ui.asking import ask
 from ui.say import say
 from ui.timeline import colors
-from ui.timeline.frame import LEVELS, columns_of, edges_of, lines
+from ui.timeline.frame import LEVELS, columns_of, edges_of, lines, shade_begins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PySide6.QtGui import QMouseEvent, QPaintEvent, QWheelEvent
 
-    from backends.timeline.kinds import Family, LaneKind
+    from backends.timeline.kinds import LaneKind
     from backends.timeline.trace import Trace
     from ui.timeline.state import ViewState
 
@@ -28,25 +31,46 @@ COLUMNS = 1000
 MOST_ROWS = 240  # of a kind: the fullest
 MOST_HITS = 200_000
 EDGE = 5  # px at the sides of the window that can be drawn
-KINDS: tuple[tuple[LaneKind, Family], ...] = (
-    ("host", "host"), ("api", "api"), ("device", "compute"), ("communication", "communication"), ("other", "other"),
-)  # fmt: skip
+KINDS: dict[LaneKind, str] = {
+    "host": "timeline.view.strip_host", "api": "timeline.view.strip_api", "device": "timeline.view.strip_device",
+    "communication": "timeline.view.strip_communication", "other": "timeline.view.strip_other",
+}  # fmt: skip
+LEVEL, IDLE = 16, FAMILIES.index("free")
+SHOWN = 1 << 11  # whatever is not waiting comes before what is
 
 
-def busy_of(trace: Trace) -> list[tuple[Family, NDArray[np.uint32]]]:
-    """For each kind of lane that there is, how busy its busiest row is, 0 to LEVELS, in each of COLUMNS."""
+@dataclass(frozen=True, kw_only=True)
+class Strip:
+    """Of one kind of lane, in each of COLUMNS: how busy its busiest row is, 0 to LEVELS, and the family of what it
+    does, a place in FAMILIES. A row that only waits is looked at where no other does anything."""
+
+    kind: LaneKind
+    level: NDArray[np.uint32]
+    family: NDArray[np.uint32]
+
+
+def strips_of(trace: Trace) -> list[Strip]:
+    """One for each kind of lane that there is."""
     columns, edges = columns_of(trace), edges_of(0.0, float(trace.span), COLUMNS)
-    shades, levels = np.zeros(len(trace.name_family), np.int32), np.arange(LEVELS + 1, dtype=np.uint32)[None]
+    shades, told = shade_begins(np.asarray(trace.name_family)), _told()
     kinds = np.array([lane.kind for lane in trace.meta.lanes], object)[np.asarray(trace.row_lane)]
     filled = np.asarray(trace.cover)[np.asarray(trace.row_begin)]
-    found: list[tuple[Family, NDArray[np.uint32]]] = []
-    for kind, family in KINDS:
+    found: list[Strip] = []
+    for kind in KINDS:
         rows = np.flatnonzero(kinds == kind)
         rows = rows[np.argsort(-np.diff(filled)[rows], kind="stable")[:MOST_ROWS]].astype(np.int64)
         if len(rows):
-            made = lines(columns, rows, np.zeros(len(rows), np.int64), edges, shades, levels)
-            found.append((family, made.max(axis=0)))
+            made = lines(columns, rows, np.zeros(len(rows), np.int64), edges, shades, told).max(axis=0)
+            found.append(Strip(kind=kind, level=made % SHOWN // LEVEL, family=made % LEVEL))
     return found
+
+
+def _told() -> NDArray[np.uint32]:
+    """For `frame.lines` in place of colours: a number for each family and level, the greatest of which is shown."""
+    family, level = np.arange(len(FAMILIES), dtype=np.uint32)[:, None], np.arange(LEVELS + 1, dtype=np.uint32)
+    told: NDArray[np.uint32] = (family != IDLE) * np.uint32(SHOWN) + level * np.uint32(LEVEL) + family
+    told[:, 0] = 0
+    return told
 
 
 class Minimap(QWidget):
@@ -60,7 +84,7 @@ class Minimap(QWidget):
         self.setMouseTracking(True)
         say(self, "setAccessibleName", "timeline.view.minimap")
         self._state = state
-        self._busy: list[tuple[Family, NDArray[np.uint32]]] = []
+        self._strips: list[Strip] = []
         self._image: QImage | None = None
         self._hits: NDArray[np.int64] = np.empty(0, np.int64)
         self._drag = ""
@@ -75,15 +99,21 @@ class Minimap(QWidget):
 
     def _look(self) -> None:
         trace = self._state.trace
-        self._busy, self._image = [], None
+        self._strips, self._image = [], None
+        self.retranslate()
         self.update()
         if trace is not None:
-            ask(self, lambda: busy_of(trace), lambda busy: self._show(trace, busy))
+            ask(self, lambda: strips_of(trace), lambda strips: self._show(trace, strips))
 
-    def _show(self, trace: Trace, busy: list[tuple[Family, NDArray[np.uint32]]]) -> None:
+    def _show(self, trace: Trace, strips: list[Strip]) -> None:
         if trace is self._state.trace:
-            self._busy = busy
+            self._strips = strips
+            self.retranslate()
             self._draw_again()
+
+    def retranslate(self) -> None:
+        rows = t("timeline.view.strip_and").join(t(KINDS[strip.kind]) for strip in self._strips)
+        self.setToolTip(t("timeline.view.strip", rows=rows) if rows else "")
 
     def _draw_again(self) -> None:
         self._image = None
@@ -119,7 +149,7 @@ class Minimap(QWidget):
         assert trace is not None
         left, right = self.x_of(0), self.x_of(trace.span)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
-        if self._busy:
+        if self._strips:
             self._image = self._image or self._make()
             painter.drawImage(QRectF(left, TOP, right - left, HEIGHT - TOP - BOTTOM), self._image)
         self._draw_hits(painter, left, (right - left) / COLUMNS)
@@ -138,13 +168,11 @@ class Minimap(QWidget):
         height = HEIGHT - TOP - BOTTOM
         surface = theme.color("surface")
         pixels = np.full((height, COLUMNS), surface.rgb(), np.uint32)
-        each = height / len(self._busy)
-        for number, (family, busy) in enumerate(self._busy):
-            full = colors.shade(family, 0, theme.current())
-            table = np.array(
-                [colors.mixed(full, surface, level / LEVELS).rgb() for level in range(LEVELS + 1)], np.uint32
-            )
-            pixels[round(number * each) : max(round(number * each) + 1, round((number + 1) * each) - 1)] = table[busy]
+        each, table = height / len(self._strips), colors.table(theme.current())
+        for number, strip in enumerate(self._strips):
+            first, behind = round(number * each), round((number + 1) * each) - 1
+            busy = table[strip.family * colors.SHADES, strip.level]
+            pixels[first : max(first + 1, behind)] = np.where(strip.level, busy, np.uint32(surface.rgb()))
         return QImage(pixels.data, COLUMNS, height, COLUMNS * 4, QImage.Format.Format_RGB32).copy()
 
     def _draw_hits(self, painter: QPainter, left: float, each: float) -> None:

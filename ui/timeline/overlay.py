@@ -1,60 +1,26 @@
-"""What lies over the picture and changes while it stays: selection, flows, marks, the slice under the pointer."""
+"""What lies over the picture and changes while it stays: selection, marks, the slice under the pointer."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QLineF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
 
-from backends.timeline.query.arrows import arrows_of, visible_arrows
 from ui import theme
-from ui.timeline.colors import mixed
 from ui.timeline.times import length_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ui.timeline.state import ViewState
 
-MOST_ARROWS = 160
-HEAD = 5
 NARROWEST = 3.0
 
-_T = np.linspace(0, 1, 17)[:, None]
-# Of a curve of Bezier, as a line through 17 places: Qt takes many times as long for the curve itself.
-SHARES = np.concatenate(((1 - _T) ** 3, 3 * (1 - _T) ** 2 * _T, 3 * (1 - _T) * _T**2, _T**3), axis=1)
 
-Flow = tuple[int, int, int, int]  # from row, from time, to row, to time
-
-
-def flows_of(state: ViewState, index: int) -> list[Flow]:
-    """Those of a slice, both ways; ends in rows that no slice is in are left out."""
-    if state.trace is None or index < 0:
-        return []
-    found: list[Flow] = []
-    for one in arrows_of(state.trace, index)[:MOST_ARROWS]:
-        if one.other >= 0:
-            here = (state.trace.row_of(one.this), one.this_time)
-            there = (state.trace.row_of(one.other), one.other_time)
-            found.append((*there, *here) if one.incoming else (*here, *there))
-    return found
-
-
-def flows_in_view(state: ViewState) -> list[Flow]:
-    """Of the kinds that are switched on, as many as can be told apart."""
-    trace = state.trace
-    if trace is None or not state.flow_kinds:
-        return []
-    lanes = sorted({int(one) for one in state.bands.track[state.bands.kind == 1]})
-    found = visible_arrows(trace, int(state.begin), int(state.end), lanes, MOST_ARROWS, sorted(state.flow_kinds))
-    pairs = zip(found.begins_at.tolist(), found.leads_to.tolist(), found.ends.tolist(), strict=True)
-    return [
-        (trace.row_of(one), ends[1], trace.row_of(other), ends[3])
-        for one, other, ends in pairs
-        if one >= 0 and other >= 0
-    ]
+def clip_to_moving(painter: QPainter, state: ViewState, width: int, height: int) -> None:
+    """Keeps what is drawn off the pinned lanes, which lie over the others."""
+    fixed = state.bands.pinned_height
+    if fixed:
+        painter.setClipRect(QRectF(0, fixed, width, max(0, height - fixed)), Qt.ClipOperation.IntersectClip)
 
 
 class Overlay:
@@ -87,13 +53,22 @@ class Overlay:
     def outline(self, index: int, token: str, width: int, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> None:
         if index < 0 or (box := self.box(index)) is None:
             return
-        half = width / 2
-        self._painter.setBrush(Qt.BrushStyle.NoBrush)
+        half, painter = width / 2, self._painter
+        painter.save()
+        if not self._is_pinned(index):
+            clip_to_moving(painter, self._state, self._width, self._height)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
         if width > 1:
-            self._painter.setPen(QPen(theme.color("surface"), 1))
-            self._painter.drawRect(box.adjusted(width, width, -width - 1, -width - 1))
-        self._painter.setPen(QPen(theme.color(token), width, style))
-        self._painter.drawRect(box.adjusted(half - 0.5, half - 0.5, -half - 0.5, -half - 0.5))
+            painter.setPen(QPen(theme.color("surface"), 1))
+            painter.drawRect(box.adjusted(width, width, -width - 1, -width - 1))
+        painter.setPen(QPen(theme.color(token), width, style))
+        painter.drawRect(box.adjusted(half - 0.5, half - 0.5, -half - 0.5, -half - 0.5))
+        painter.restore()
+
+    def _is_pinned(self, index: int) -> bool:
+        state = self._state
+        assert state.trace is not None
+        return state.bands.of_row(state.trace.row_of(index)) < state.bands.pinned
 
     def chosen_range(self, begin: float, end: float, top: float, *, is_zoom: bool = False) -> None:
         left, right = self.x(begin), self.x(end)
@@ -136,34 +111,3 @@ class Overlay:
             self._painter.setPen(QPen(color, 1, Qt.PenStyle.DashLine))
             for x in {left, right}:
                 self._painter.drawLine(QLineF(x, 0, x, self._height))
-
-    def flows(self, flows: Iterable[Flow], token: str, share: float) -> None:
-        color = mixed(theme.color(token), theme.color("surface"), share)  # a see-through pen is ten times as slow
-        for flow in flows:
-            self._flow(flow, color)
-
-    def _end(self, row: int, time: int) -> QPointF | None:
-        state = self._state
-        assert state.trace is not None
-        number = state.bands.of_row(row)
-        if number < 0:
-            return None
-        band = state.bands[number]
-        top = band.top if band.is_pinned else band.top - state.scroll
-        x = self.x(time + band.offset_ns)
-        return QPointF(min(max(x, -1e5), 1e5), top + band.drawn / 2)
-
-    def _flow(self, flow: Flow, color: QColor) -> None:
-        begin, end = self._end(flow[0], flow[1]), self._end(flow[2], flow[3])
-        if begin is None or end is None or max(begin.x(), end.x()) < 0 or min(begin.x(), end.x()) > self._width:
-            return
-        bend = max(24.0, abs(end.x() - begin.x()) / 3)
-        x = SHARES @ (begin.x(), begin.x() + bend, end.x() - HEAD - bend, end.x() - HEAD)
-        y = SHARES @ (begin.y(), begin.y(), end.y(), end.y())
-        self._painter.setPen(color)
-        self._painter.drawPolyline([QPointF(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)])
-        self._painter.setBrush(color)
-        self._painter.drawPolygon(
-            QPolygonF([end, end + QPointF(-HEAD - 2, -HEAD + 1), end + QPointF(-HEAD - 2, HEAD - 1)])
-        )
-        self._painter.fillRect(QRectF(begin.x() - 1, begin.y() - 1, 3, 3), color)

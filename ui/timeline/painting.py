@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -87,76 +88,89 @@ class Painting:
         """The theme or the font changed."""
         self.labels = Labels(self.trace)
 
-    def image(self, state: ViewState, width: int, height: int) -> QImage:
-        """The lanes of `state`. It shows the same pixels as the one before: only one is used at a time."""
-        if self._pixels.shape != (height, width):
-            self._pixels = np.empty((height, width), np.uint32)
-        edges = edges_of(state.begin, state.end, width)
+    def image(self, state: ViewState, width: int, height: int, ratio: float = 1.0) -> QImage:
+        """The lanes of `state` in a canvas of that size, with `ratio` pixels for each of its px. It shows the same
+        pixels as the one before: only one is used at a time."""
+        across, down = math.ceil(width * ratio), math.ceil(height * ratio)
+        if self._pixels.shape != (down, across):
+            self._pixels = np.empty((down, across), np.uint32)
+        edges = edges_of(state.begin, state.begin + state.span * (across / (width * ratio)), across)
         placement = placement_of(state, height)
         bands = [state.bands[index] for index in placement.index]
         placed = placed_rows(bands, placement.tops, state.bands.pinned_height)
         table = colors.table(theme.current())
-        background = self._background(state, width)
+        background = self._background(state, width, across, ratio)
         owners = paint(
-            self._pixels, background, placed, self.columns, edges, self._begins, table, self.lines_of
+            self._pixels, background, _sharper(placed, ratio), self.columns, edges, self._begins, table, self.lines_of
         )  # fmt: skip
-        self._paint_counters(state, bands, placement.tops, edges, background)
-        self._paint_steps(state, width)
-        image = QImage(self._pixels.data, width, height, width * 4, QImage.Format.Format_RGB32)
-        self._draw(image, state, bands, placement.tops)
-        self._draw_labels(image, placed, edges, owners)
+        self._paint_counters(state, bands, placement.tops, edges, background, ratio)
+        self._paint_steps(state, width, ratio)
+        image = QImage(self._pixels.data, across, down, across * 4, QImage.Format.Format_RGB32)
+        painter = QPainter(image)
+        painter.scale(ratio, ratio)
+        self._draw(painter, state, bands, placement.tops, (width, height))
+        self._draw_labels(painter, placed, edges_of(state.begin, state.end, width), _as_wide_as(owners, width))
+        painter.end()
         return image
 
-    def _background(self, state: ViewState, width: int) -> NDArray[np.uint32]:
+    def _background(self, state: ViewState, width: int, across: int, ratio: float) -> NDArray[np.uint32]:
         surface = theme.color("surface")
-        background = np.full(width, surface.rgb(), np.uint32)
+        background = np.full(across, surface.rgb(), np.uint32)
         ticks = ticks_of(self.trace, state.time_mode, state.begin, state.end, width)
-        at = ((np.array(ticks.times, np.float64) - state.begin) / state.span * width).astype(np.int64)
-        background[at[(at >= 0) & (at < width)]] = colors.mixed(theme.color("line"), surface, GRID).rgb()
+        at = ((np.array(ticks.times, np.float64) - state.begin) / state.span * (width * ratio)).astype(np.int64)
+        at = (at[:, None] + np.arange(_line_width(ratio))).ravel()
+        background[at[(at >= 0) & (at < across)]] = colors.mixed(theme.color("line"), surface, GRID).rgb()
         outside = colors.mixed(theme.color("sunken"), surface, 0.6).rgb()
-        first, last = ((np.array([0, self.trace.span]) - state.begin) / state.span * width).tolist()
+        first, last = ((np.array([0, self.trace.span]) - state.begin) / state.span * (width * ratio)).tolist()
         background[: max(0, int(first))] = outside
         background[max(0, int(last) + 1) :] = outside
         return background
 
     def _paint_counters(
-        self, state: ViewState, bands: list[Band], tops: tuple[int, ...], edges: Edges, background: NDArray[np.uint32]
+        self,
+        state: ViewState,
+        bands: list[Band],
+        tops: tuple[int, ...],
+        edges: Edges,
+        background: NDArray[np.uint32],
+        ratio: float,
     ) -> None:
-        for band, top in zip(bands, tops, strict=True):
+        for band, place in zip(bands, tops, strict=True):
             series = state.series_of(band.track) if band.kind == "counter" else None
             if series is None:
                 continue
-            edge = 0 if band.is_pinned else state.bands.pinned_height
-            part = np.empty((band.drawn, self._pixels.shape[1]), np.uint32)
+            edge = 0 if band.is_pinned else round(state.bands.pinned_height * ratio)
+            top, behind = round(place * ratio), round((place + band.drawn) * ratio)
+            part = np.empty((behind - top, self._pixels.shape[1]), np.uint32)
             part[:] = background
             soft, line = counter_colors(series)
             paint_area(
                 part, area_of(self.trace, series, edges, band.offset_ns), bounds_of(series), soft.rgb(), line.rgb()
             )
-            first, last = max(edge, top), min(len(self._pixels), top + band.drawn)
+            for _ in range(1, _line_width(ratio)):
+                _thicken(part, line.rgb())
+            first, last = max(edge, top), min(len(self._pixels), behind)
             if last > first:
                 self._pixels[first:last] = part[first - top : last - top]
 
-    def _paint_steps(self, state: ViewState, width: int) -> None:
+    def _paint_steps(self, state: ViewState, width: int, ratio: float) -> None:
         """A dotted line where each step begins, through the slices too."""
-        least = state.span / width * NARROWEST_STEP
+        least, thick = state.span / width * NARROWEST_STEP, _line_width(ratio)
         inside = [one for one in state.steps if state.begin < one.start < state.end and one.end - one.start > least]
-        if len(inside) <= MOST_STEPS:
-            for one in inside:
-                self._pixels[::3, int((one.start - state.begin) / state.span * width)] = theme.color("edge").rgb()
+        if len(inside) > MOST_STEPS:
+            return
+        dots = np.flatnonzero(np.arange(len(self._pixels)) // thick % 3 == 0)
+        for one in inside:
+            at = int((one.start - state.begin) / state.span * (width * ratio))
+            self._pixels[dots, at : at + thick] = theme.color("edge").rgb()
 
     def _draw(
-        self,
-        image: QImage,
-        state: ViewState,
-        bands: list[Band],
-        tops: tuple[int, ...],
+        self, painter: QPainter, state: ViewState, bands: list[Band], tops: tuple[int, ...], size: tuple[int, int]
     ) -> None:
         """What is not pixels from arrays: heads, what a counter's height stands for."""
-        painter = QPainter(image)
-        width, fixed = image.width(), state.bands.pinned_height
-        if fixed < image.height():
-            painter.setClipRect(0, fixed, width, image.height() - fixed)
+        (width, height), fixed = size, state.bands.pinned_height
+        if fixed < height:
+            painter.setClipRect(0, fixed, width, height - fixed)
         for is_pinned in (False, True):
             if is_pinned:
                 painter.setClipRect(0, 0, width, fixed)
@@ -166,21 +180,18 @@ class Painting:
         painter.setClipping(False)
         if fixed:
             painter.fillRect(0, fixed - 3, width, 2, theme.color("rim"))
-        painter.end()
 
     def _may_have(self, row: int, least: float) -> bool:
         """Whether a row has slices of that length at all: else there is nothing to look for."""
         return self._longest is None or self._longest[row] >= least
 
-    def _draw_labels(self, image: QImage, placed: list[Placed], edges: Edges, owners: Owners) -> None:
+    def _draw_labels(self, painter: QPainter, placed: list[Placed], edges: Edges, owners: Owners) -> None:
         least = edges.per_column * LEAST
         high = [index for index, one in enumerate(placed) if one.height >= LOWEST and self._may_have(one.row, least)]
         if not high:
             return
         wide = wide_slices(self.columns, placed, high, edges, owners)
-        painter = QPainter(image)
         self.labels.draw(painter, wide, placed, self.shown_shades, colors.texts(theme.current()))
-        painter.end()
 
     def _draw_band(self, painter: QPainter, state: ViewState, band: Band, top: int, width: int) -> None:
         if band.kind == "process":
@@ -199,6 +210,29 @@ def counter_colors(series: Series) -> tuple[QColor, QColor]:
     is_memory = series.unit.casefold() in ("b", "byte", "bytes", "kb", "mb", "gb")
     line = colors.shade("memory" if is_memory else "compute", 0, theme.current())
     return colors.mixed(line, theme.color("surface"), 0.3), line
+
+
+def _line_width(ratio: float) -> int:
+    return max(1, round(ratio))
+
+
+def _sharper(placed: list[Placed], ratio: float) -> list[Placed]:
+    """On the pixels of a screen that has `ratio` of them for each px."""
+    if ratio == 1:
+        return placed
+    edges = [(round(one.top * ratio), round((one.top + one.height) * ratio)) for one in placed]
+    return [replace(one, top=top, height=behind - top) for one, (top, behind) in zip(placed, edges, strict=True)]
+
+
+def _as_wide_as(owners: Owners, width: int) -> Owners:
+    """With one value for each px rather than for each pixel."""
+    return {under: owner[np.arange(width) * len(owner) // width] for under, owner in owners.items()}
+
+
+def _thicken(part: Pixels, line: int) -> None:
+    """Lets a line reach one pixel further down."""
+    there = part[:-1] == np.uint32(line)
+    np.copyto(part[1:], np.uint32(line), where=there)
 
 
 def placed_rows(bands: list[Band], tops: tuple[int, ...], fixed: int) -> list[Placed]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QBuffer, QIODevice, QRect, QSize
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ui.timeline.canvas import TimelineView
+
+
+NO_XML = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]")
+"""Letters of UTF-8 that no XML may hold, as names of a trace may."""
 
 
 def save_picture(view: TimelineView, path: Path) -> None:
@@ -32,7 +37,10 @@ def save_picture(view: TimelineView, path: Path) -> None:
 
 
 def image_of(view: TimelineView) -> QImage:
-    image = QImage(view.size(), QImage.Format.Format_RGB32)
+    """With as many pixels as it has on the screen."""
+    ratio = view.devicePixelRatioF()
+    image = QImage((view.size() * ratio).expandedTo(view.size()), QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(ratio)
     image.fill(theme.color("surface"))
     painter = QPainter(image)
     view.paint(painter)
@@ -58,4 +66,4 @@ def svg_of(view: TimelineView) -> bytes:
     painter.fillRect(view.rect(), theme.color("surface"))
     view.paint(painter)
     painter.end()
-    return bytes(buffer.data().data())
+    return NO_XML.sub(b"", bytes(buffer.data().data()))

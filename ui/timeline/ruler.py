@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from studio.texts import t
 from ui import theme
 from ui.timeline.labels import label_font
-from ui.timeline.state import TimeRange
 from ui.timeline.times import ticks_of
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ class Ruler(QWidget):
         metrics = painter.fontMetrics()
         for mark in self._state.marks:
             x = self._x_of_mark(mark)
-            if -200 < x < self.width():
+            if -FLAG < x < self.width():  # no text without its flag: it would lie over the name of a step
                 color = theme.series_color(mark.color)
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(color)
@@ -155,7 +154,7 @@ class Ruler(QWidget):
         if self._pressed is not None:
             begin, end = sorted((self._pressed, self._time_at(event.position().x())))
             if round(end) > round(begin):
-                self._state.choose_range(TimeRange(begin=round(begin), end=round(end)))
+                self._state.choose_drawn(begin, end)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if self._pressed is not None and abs(self.x_of(self._pressed) - event.position().x()) < 3:

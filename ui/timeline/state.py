@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QElapsedTimer, QObject, Signal
 
-from ui.timeline.arrangement import HIGHEST, LOWEST, PYTHON, ROW_HEIGHT, Arrangement
+from ui.timeline.arrangement import HIGHEST, LOWEST, PYTHON, ROW_HEIGHT, Arrangement, Key
 from ui.timeline.bands import Band, Bands, in_order
+from ui.timeline.carried import same_kinds, same_slice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,13 +40,15 @@ class ViewState(QObject):
     """`begin`, `end`: what is visible, float ns since the origin. `scroll`: px. `selected`, `baseline`: slices, -1:
     none. `hits`: slices found, sorted as they are shown, `hit`: which of them is looked at, -1: none. `hit_names`: the
     names that stay bright, None: all. `flow_kinds`: of which kinds all arrows are drawn. `time_mode`: "relative",
-    "absolute" or "step"."""
+    "absolute" or "step". `slice_sought`: one was chosen and is to be brought into view; `slice_chosen` also tells that
+    the selected one has another number in another trace."""
 
     trace_changed = Signal()
     range_changed = Signal()
     bands_changed = Signal()
     scroll_changed = Signal()
     slice_chosen = Signal(int)
+    slice_sought = Signal(int)
     range_chosen = Signal(object)
     hits_changed = Signal()
     marks_changed = Signal()
@@ -74,35 +78,68 @@ class ViewState(QObject):
 
     def set_trace(self, trace: Trace) -> None:
         """Another trace, or the same one of which more is read: what is shown stays in place where it was moved."""
-        before = self.trace
-        self.trace = trace
-        if before is not None and before.root != trace.root:
+        before = self.trace if self.trace is not None and self.trace.root == trace.root else None
+        if before is None and self.trace is not None:
             self._forget()
+        chosen = [(index, self._lane_key(index)) for index in (self.selected, self.baseline)]
+        at_top = self._at_top()
+        self.trace = trace
         self.has_ranks = len({process.rank for process in trace.meta.processes}) > 1
         self.arrangement.set_trace(trace)
-        self.selected = self.baseline = -1
         self.hits, self.hit, self.hit_names = np.empty(0, np.int64), -1, None
-        if before is None or before.root != trace.root or self.is_whole:
+        if before is not None:
+            self.selected, self.baseline = (self._now(before, index, key) for index, key in chosen)
+            self.flow_kinds = same_kinds(before, self.flow_kinds, trace)
+            self._shift(before.meta.origin_ns - trace.meta.origin_ns)
+        if self.is_whole:
             self._history.clear()
             self.begin, self.end = self.whole
-            self.is_whole = True
-        else:
-            self._shift(before.meta.origin_ns - trace.meta.origin_ns)
         self.bands = self.arrangement.bands()
+        self._scroll_back(at_top)
         self.trace_changed.emit()
         self.bands_changed.emit()
         self.scroll_changed.emit()
         self.marks_changed.emit()
         self.range_changed.emit()
-        self.slice_chosen.emit(-1)
+        self.slice_chosen.emit(self.selected)
         self.range_chosen.emit(self.selected_range)
         self.hits_changed.emit()
 
     def _forget(self) -> None:
         """What was chosen in one profile means nothing in another."""
         self.arrangement.forget()
+        self.selected = self.baseline = -1
         self.selected_range, self.marks, self.flow_kinds, self.scroll = None, (), frozenset(), 0
         self.is_whole = True
+
+    def _lane_key(self, index: int) -> Key | None:
+        return self.arrangement.key(self.lane_of(index)) if index >= 0 else None
+
+    def _now(self, before: Trace, index: int, key: Key | None) -> int:
+        """The number that a slice of the trace before has in this one; -1 where it is not there."""
+        assert self.trace is not None
+        lanes = [] if key is None else self.arrangement.numbers([key])
+        return same_slice(before, index, self.trace, lanes[0]) if lanes else -1
+
+    def _at_top(self) -> tuple[Key, int] | None:
+        """The lane below the pinned ones, and how far it is scrolled past them; None: nothing is scrolled."""
+        number = self.bands.at(self.bands.pinned_height + self.scroll) if self.scroll else -1
+        if number < 0:
+            return None
+        band = self.bands[self.bands.extent(number)[0]]
+        is_head = band.kind == "process"
+        key = self.arrangement.process_key(band.process) if is_head else self.arrangement.key(band.track)
+        return key, self.scroll + self.bands.pinned_height - band.top
+
+    def _scroll_back(self, at_top: tuple[Key, int] | None) -> None:
+        """More lanes may be above it now."""
+        number = -1 if at_top is None else self._band_of(at_top[0])
+        if at_top is not None and number >= 0:
+            self.scroll = max(0, int(self.bands.top[number]) + at_top[1] - self.bands.pinned_height)
+
+    def _band_of(self, key: Key) -> int:
+        tracks = self.arrangement.numbers([key])
+        return self.bands.of_track(tracks[0]) if tracks else self.bands.of_head(self.arrangement.process_numbers(key))
 
     def _shift(self, by: int) -> None:
         """The origin moved."""
@@ -110,6 +147,11 @@ class ViewState(QObject):
         self._history = [(begin + by, end + by, scroll) for begin, end, scroll in self._history]
         if (one := self.selected_range) is not None:
             self.selected_range = TimeRange(begin=one.begin + by, end=one.end + by, lane=one.lane)
+
+    @property
+    def has_lanes(self) -> bool:
+        """Or counters, shown or not."""
+        return self.trace is not None and bool(self.trace.meta.lanes or self.trace.meta.series)
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -129,6 +171,13 @@ class ViewState(QObject):
     @property
     def span(self) -> float:
         return self.end - self.begin
+
+    @property
+    def in_view(self) -> tuple[int, int]:
+        """What is visible of the trace in whole ns, [begin, end): without the room beside it."""
+        last = 0 if self.trace is None else self.trace.span + 1
+        begin = max(0, math.floor(self.begin))
+        return begin, max(begin, min(last, math.ceil(self.end)))
 
     def show(self, begin: float, end: float, *, is_move: bool = False) -> None:
         """Shows a range as far as there is something. `is_move`: a small one of many, as of a wheel: the history keeps
@@ -215,6 +264,7 @@ class ViewState(QObject):
         if index != self.selected:
             self.selected = index
             self.slice_chosen.emit(index)
+            self.slice_sought.emit(index)
 
     def reveal(self, index: int) -> None:
         """Selects a slice and brings it into view: its lane is shown again where it was hidden, and the range moves,
@@ -237,6 +287,13 @@ class ViewState(QObject):
         if chosen != self.selected_range:
             self.selected_range = chosen
             self.range_chosen.emit(chosen)
+
+    def choose_drawn(self, begin: float, end: float) -> None:
+        """What was drawn with the pointer, as far as it lies in the trace: what is beside it is no time at all."""
+        last = self.trace.span if self.trace else 0
+        first, behind = max(0, round(begin)), min(last, round(end))
+        if first < last and behind > 0:
+            self.choose_range(TimeRange(begin=first, end=max(behind, first + 1)))
 
     def set_baseline(self, index: int) -> None:
         self.baseline = index

@@ -34,13 +34,13 @@ def write_slices(trace: Trace, path: Path, begin: int, end: int, rows: Sequence[
     Raises StudioError (full disk, no permission); then nothing is left, and an old file stands."""
     chosen = all_rows(trace) if rows is None else np.unique(np.array(rows, np.int64))
     low, high = slices_in(trace, chosen, begin, end)
-    _write(path, SLICES, _slices(trace, low, high))
+    write_table(path, SLICES, _slices(trace, low, high))
     return int((high - low).sum())
 
 
 def write_statistics(trace: Trace, path: Path, found: Statistics) -> None:
     """Raises as `write_slices`."""
-    _write(path, STATISTICS, statistics_rows(trace, found))
+    write_table(path, STATISTICS, statistics_rows(trace, found))
 
 
 def statistics_rows(trace: Trace, found: Statistics) -> Iterator[tuple[object, ...]]:
@@ -71,7 +71,8 @@ def _rows(trace: Trace, chosen: NDArray[np.int64]) -> Iterator[tuple[object, ...
         yield rank, process.name, said.name, text, family, absolute, length, begin
 
 
-def _write(path: Path, head: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
+def write_table(path: Path, head: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
+    """Raises as `write_slices`."""
     try:
         with written_whole(path) as file:
             _write_rows(codecs.getwriter("utf-8-sig")(file, "replace"), head, rows)
@@ -81,7 +82,7 @@ def _write(path: Path, head: Sequence[str], rows: Iterable[tuple[object, ...]]) 
 
 def _write_rows(file: codecs.StreamWriter, head: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
     writer = csv.writer(file, lineterminator="\r\n")
-    writer.writerow(head)
+    writer.writerow(safe(tuple(head)))
     writer.writerows(safe(row) for row in rows)
 
 

@@ -19,7 +19,10 @@ COUNTS = {
     "flows": "timeline.data.flows", "dangling": "timeline.data.dangling", "counters": "timeline.data.counters",
     "metadata": "timeline.data.metadata",
 }  # fmt: skip
-KINDS = {"text": "timeline.data.text", "db": "timeline.data.db", "table": "timeline.data.table"}
+KINDS = {
+    "text": "timeline.data.text", "db": "timeline.data.db", "table": "timeline.data.table",
+    "analysis": "timeline.data.analysis",
+}  # fmt: skip
 
 
 def source_facts(meta: Meta, remarks: Sequence[Remark]) -> Iterator[Fact]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from backends.timeline.tables.missing import Missing, missing
+from backends.timeline.tables.sheets import holds_tables_only
 from ui.timeline.latest import Latest
 from ui.timeline.panes.data_facts import count_facts, missing_facts, source_facts
 from ui.timeline.panes.facts_table import FactsTable
@@ -55,7 +56,7 @@ class DataPane(QWidget):
         self.missing = None
         self._latest.drop()
         trace = self._state.trace
-        if trace is not None and trace.meta.partial is None:
+        if trace is not None and trace.meta.partial is None and not holds_tables_only(trace.meta):
             self._latest.ask(partial(_missing, trace), self._show)
         self.retranslate()
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
+from backends.timeline.tables.sheets import holds_tables_only
 from ui.say import say
 from ui.tabs import Tabs
 from ui.timeline.panes.data_pane import DataPane
@@ -14,6 +15,7 @@ from ui.timeline.panes.matches_pane import MatchesPane
 from ui.timeline.panes.notes_pane import NotesPane
 from ui.timeline.panes.range_pane import RangePane
 from ui.timeline.panes.slice_pane import SlicePane
+from ui.timeline.panes.tables_pane import TablesPane
 from ui.widgets import show_icon
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 KEYS = {
     "slice": "timeline.pane.slice", "range": "timeline.pane.range", "search": "timeline.pane.search",
-    "notes": "timeline.pane.notes", "data": "timeline.pane.data",
+    "notes": "timeline.pane.notes", "data": "timeline.pane.data", "tables": "timeline.pane.tables",
 }  # fmt: skip
 NAMES = tuple(KEYS)
 MOST_PX = 16_777_215  # Qt's own: no limit
@@ -45,8 +47,9 @@ class Panes(QWidget):
         self.matches = MatchesPane(state)
         self.notes = NotesPane(session, state)
         self.data = DataPane(state)
+        self.tables = TablesPane(session, state)
         self._stack = QStackedWidget()
-        for pane in (self.slice, self.range, self.matches, self.notes, self.data):
+        for pane in (self.slice, self.range, self.matches, self.notes, self.data, self.tables):
             self._stack.addWidget(pane)
         self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self._fold = QToolButton()
@@ -76,6 +79,8 @@ class Panes(QWidget):
         self._state.range_chosen.connect(self._follow_range)
         self.range.find_wanted.connect(self._find)
         self.slice.find_wanted.connect(self._find)
+        self.tables.find_wanted.connect(self._find)
+        self.tables.slice_shown.connect(self.find_wanted)
 
     @property
     def is_folded(self) -> bool:
@@ -86,6 +91,8 @@ class Panes(QWidget):
         self.data.show_opened(opened)
         if opened is None:
             self.slice.clear()
+        elif holds_tables_only(opened.trace.meta):
+            self.show_tab("tables")
 
     def toggle(self) -> None:
         self._stack.setVisible(self.is_folded)
@@ -124,7 +131,7 @@ class Panes(QWidget):
 
     def _follow_slice(self, index: int) -> None:
         """Who clicks one row of a list after the other stays at the list."""
-        if index >= 0 and not self.matches.is_jumping:
+        if index >= 0 and not self.matches.is_jumping and not self.tables.is_jumping:
             self.tabs.setCurrentIndex(NAMES.index("slice"))
 
     def _follow_range(self, chosen: TimeRange | None) -> None:

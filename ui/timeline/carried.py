@@ -1,0 +1,36 @@
+"""Where things of a trace are in another one of the same profile: of the first look in the whole, or of it read anew.
+
+Slices, lanes and kinds have numbers of their own in each; what is the same is what they are called and when they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from backends.timeline.trace import Trace
+
+
+def same_slice(before: Trace, index: int, after: Trace, lane: int) -> int:
+    """The slice of `lane` in `after` that has the name and the times that a slice of `before` has; -1: none."""
+    name = before.name_texts[int(before.name[index])]
+    shift = before.meta.origin_ns - after.meta.origin_ns
+    start, end = int(before.start[index]) + shift, int(before.end[index]) + shift
+    first = after.meta.lanes[lane].first_row
+    for row in range(first, first + after.meta.lanes[lane].rows):
+        begin, behind = int(after.row_begin[row]), int(after.row_begin[row + 1])
+        low, high = begin + np.searchsorted(after.start[begin:behind], [start, start + 1])
+        for same in (low + np.flatnonzero(after.end[low:high] == end)).tolist():
+            if after.name_texts[int(after.name[same])] == name:
+                return int(same)
+    return -1
+
+
+def same_kinds(before: Trace, kinds: Iterable[int], after: Trace) -> frozenset[int]:
+    """Of flows, by what they are called."""
+    names = {before.meta.flow_kinds[kind] for kind in kinds}
+    return frozenset(number for number, name in enumerate(after.meta.flow_kinds) if name in names)

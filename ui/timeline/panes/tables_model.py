@@ -1,0 +1,74 @@
+"""The rows of a sheet as Qt shows them: texts are cut out when they are painted, sorting is done elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+
+from ui import theme
+from ui.plain_text import plain_tip
+from ui.timeline.panes.list_model import LEFT, LONGEST_TIP, RIGHT, one_line
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from backends.timeline.tables.sheet_rows import Rows
+
+    Index = QModelIndex | QPersistentModelIndex
+
+
+class SheetModel(QAbstractTableModel):
+    """`order`: the numbers of the rows shown. `sort_wanted`: by a column (-1: as they came), falling or not."""
+
+    sort_wanted = Signal(int, bool)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: Rows | None = None
+        self.order: NDArray[np.int64] = np.empty(0, np.int64)
+
+    def show_rows(self, rows: Rows | None, order: NDArray[np.int64]) -> None:
+        self.beginResetModel()
+        self.rows, self.order = rows, order
+        self.endResetModel()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        self.sort_wanted.emit(column, order == Qt.SortOrder.DescendingOrder)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's
+        return 0 if parent.isValid() else len(self.order)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's
+        return 0 if parent.isValid() or self.rows is None else len(self.rows.columns)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal or section >= self.columnCount():
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return one_line(self._column(section).name)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(self._column(section).name[:LONGEST_TIP])
+        return self._alignment(section) if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid() or index.row() >= len(self.order) or index.column() >= self.columnCount():
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return one_line(self._cell(index))
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tip(self._cell(index)[:LONGEST_TIP])
+        if role == Qt.ItemDataRole.ForegroundRole:
+            return theme.color("text")
+        return self._alignment(index.column()) if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def _cell(self, index: Index) -> str:
+        return self._column(index.column()).cell(int(self.order[index.row()]))
+
+    def _column(self, number: int) -> Any:
+        assert self.rows is not None
+        return self.rows.columns[number]
+
+    def _alignment(self, column: int) -> Qt.AlignmentFlag:
+        return RIGHT if self._column(column).is_number else LEFT
