@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from backends.timeline.kinds import FAMILIES
@@ -56,10 +56,10 @@ def drawn(
 def filled_columns(trace: Trace, row: int, begin: float, end: float, width: int = WIDTH) -> np.ndarray:
     """Slice by slice and column by column: whether something lies or begins there."""
     edges = edges_of(begin, end, width)
-    at = edges.base + edges.rel
+    at = edges.rel
     found = np.zeros(width, bool)
     for index in range(int(trace.row_begin[row]), int(trace.row_begin[row + 1])):
-        start, behind = int(trace.start[index]), int(trace.end[index])
+        start, behind = int(trace.start[index]) - edges.base, int(trace.end[index]) - edges.base
         for x in range(width):
             overlaps = min(behind, at[x + 1]) > max(start, at[x])
             found[x] |= bool(overlaps or at[x] <= start < at[x + 1])
@@ -68,6 +68,7 @@ def filled_columns(trace: Trace, row: int, begin: float, end: float, width: int 
 
 @FEW
 @given(SLICES, st.integers(-50, 800), st.sampled_from([7, 40, 60, 333, 1000]))
+@example([(256, 0)], 6, 1000)  # at the very border of two columns
 def test_that_a_column_is_empty_exactly_where_nothing_is(
     tmp_path: Path, pairs: list[tuple[int, int]], begin: int, span: int
 ) -> None:

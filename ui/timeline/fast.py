@@ -8,8 +8,9 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
+import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def load_in_background(answer: Callable[[Lines], object]) -> None:
     follows in the same thread: two that compile at once would be in each other's way."""
 
     def wait() -> None:
-        with _loading, _unsearched():
+        with _loading, nullcontext() if "numba" in sys.modules else _unsearched():
             made = load()
             if made is not None:
                 answer(made)

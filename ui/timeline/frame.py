@@ -77,7 +77,7 @@ def _plain(column: NDArray) -> NDArray:
 
 def edges_of(begin: float, end: float, width: int) -> Edges:
     base, per_column = int(np.floor(begin)), (end - begin) / width
-    rel = (begin - base) + np.arange(width + 1) * per_column
+    rel = (begin - base) + np.arange(width + 1) * (end - begin) / width
     return Edges(base=base, rel=rel, cuts=np.ceil(rel).astype(np.int64) + base, per_column=per_column)
 
 
