@@ -13,6 +13,10 @@ from PySide6.QtCore import QCoreApplication, QObject, QTimer
 EVERY = 250
 """ms between two looks."""
 NAME = "garbage"
+OLDEST = 2
+"""The generation of what has been there for long. Looking through it takes tens of milliseconds."""
+GROWN = 1.25
+"""Python's own rule: it is looked through once a quarter has come to what was left there the last time."""
 
 
 class Garbage(QObject):
@@ -22,15 +26,25 @@ class Garbage(QObject):
         super().__init__(app)
         self.setObjectName(NAME)
         gc.disable()
+        self._kept = 0
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._look)
         self._timer.start(EVERY)
 
     def _look(self) -> None:
         counted, allowed = gc.get_count(), gc.get_threshold()
-        due = [generation for generation in range(3) if counted[generation] > allowed[generation]]
-        if due:
-            gc.collect(due[-1])
+        if counted[0] <= allowed[0]:
+            return
+        oldest = max(generation for generation in range(OLDEST + 1) if counted[generation] > allowed[generation])
+        if oldest == OLDEST and _old() <= GROWN * self._kept:
+            oldest -= 1
+        gc.collect(oldest)
+        if oldest == OLDEST:
+            self._kept = _old()
+
+
+def _old() -> int:
+    return len(gc.get_objects(OLDEST))
 
 
 def collect_between_events(app: QCoreApplication) -> None:

@@ -83,3 +83,39 @@ def test_that_no_widget_is_freed_while_qt_lists_them() -> None:
 
 def test_that_garbage_of_another_thread_is_collected_in_the_thread_of_qt() -> None:
     assert printed_by(LITTERED) == "True\n"
+
+
+STEADY = """
+import gc
+from PySide6.QtCore import QCoreApplication, QTimer
+from ui import garbage
+
+garbage.EVERY = 1
+gc.set_threshold(700, 3, 3)
+app = QCoreApplication([])
+garbage.collect_between_events(app)
+kept, looks, whole = [[i] for i in range(100_000)], [0], []
+
+def litter():
+    looks[0] += 1
+    for _ in range(1000):
+        ring = []
+        ring.append(ring)
+    if looks[0] > 400:
+        app.quit()
+
+def seen(phase, told):
+    if phase == "start" and told["generation"] == 2:
+        whole.append(looks[0])
+
+gc.callbacks.append(seen)
+timer = QTimer(interval=2)
+timer.timeout.connect(litter)
+timer.start()
+app.exec()
+print(len(whole))
+"""
+
+
+def test_that_what_has_been_there_for_long_is_not_looked_through_again_and_again() -> None:
+    assert int(printed_by(STEADY)) in (1, 2)
