@@ -119,7 +119,7 @@ def _parser(features: tuple[Feature, ...]) -> argparse.ArgumentParser:
     parser.set_defaults(do=None, opened=None, features=features)
     commands = parser.add_subparsers(title=t("cli.commands"), metavar=t("cli.command"))
     window = commands.add_parser("window", help=t("cli.window"), description=t("cli.window"))
-    window.add_argument("opened", nargs="?", type=Path, metavar=t("cli.folder"), help=t("cli.opened"))
+    window.add_argument("opened", nargs="?", type=Path, metavar="PATH", help=t("cli.opened"))
     for feature in features:
         for action in feature.actions:
             if not action.line_of:

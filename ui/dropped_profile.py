@@ -8,7 +8,9 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from backends.timeline.find import find_sources
 from backends.timeline.sniff import looks_like
+from studio.errors import StudioError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,12 +25,13 @@ _FILE = re.compile(
     r"|(?:cluster_)?analysis\.db|communication_analyzer\.db"
 )
 _SUFFIXES = (".json", ".gz", ".db")
+_TABLES = (".csv", ".json")
 
 
 def is_profile(path: Path) -> bool:
     if path.is_dir():
         return bool(_FOLDER.fullmatch(path.name))
-    return bool(_FILE.fullmatch(path.name)) or (path.suffix in _SUFFIXES and _begins_as_one(path))
+    return bool(_FILE.fullmatch(path.name)) or (path.suffix in _SUFFIXES and _begins_as_one(path)) or _is_table(path)
 
 
 def _begins_as_one(path: Path) -> bool:
@@ -37,6 +40,15 @@ def _begins_as_one(path: Path) -> bool:
         return looks_like(path, within=True) == "text"
     except OSError:
         return False
+
+
+def _is_table(path: Path) -> bool:
+    """One that stands for itself, without a trace: kernel_details.csv, communication.json."""
+    if path.suffix not in _TABLES:
+        return False
+    with suppress(OSError, StudioError):
+        return any(found.path == path and found.kind == "analysis" for found in find_sources(path))
+    return False
 
 
 def holds_profile(folder: Path) -> bool:

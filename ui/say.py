@@ -10,6 +10,8 @@ from studio import texts
 from studio.texts import t
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from PySide6.QtCore import QObject
 
     from studio.texts import Language
@@ -46,3 +48,8 @@ def change_language(language: Language) -> None:
 def _again(target: QObject) -> None:
     for setter, (key, args) in getattr(target, _SAID, {}).items():
         getattr(target, setter)(t(key, **args))
+
+
+def joined(sentences: Iterable[str]) -> str:
+    """One behind the other, with a space where the language has one there."""
+    return "".join(one if one.endswith("。") else f"{one} " for one in sentences if one).strip()

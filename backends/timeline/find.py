@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from backends.timeline.captures import newest
 from backends.timeline.rank import rank_of
 from backends.timeline.sniff import looks_like
 from backends.timeline.tables.counters import counter_files
-from studio.errors import StudioError
+from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,12 +21,14 @@ OUTPUTS = ("ASCEND_PROFILER_OUTPUT", "mindstudio_profiler_output")
 Kind = Literal["text", "db", "table", "analysis"]
 DEPTH = 12
 ENTRIES = 50_000
+TOLD = 3  # names of what is not shown
 CLUSTER, CLUSTER_DB = "cluster_analysis_output", "cluster_analysis.db"
 ANALYSES = ("analysis.db", CLUSTER_DB, "communication_analyzer.db")
 # What analyses write, without a slice; MindStudio Insight's own cache.
 NO_TIMELINE = (*ANALYSES, "mindstudio_insight_data.db")
 _PROFILER_DB = re.compile(r"ascend_(?:pytorch|mindspore)_profiler\w*\.db$|msprof\w*\.db$", re.I)
 _TEXT = re.compile(r"\.json(?:\.gz)?$", re.I)
+_NAMED = re.compile(r"(?:trace_view|msprof_\w+|.*\.pt\.trace)\.json(?:\.gz)?$", re.I)  # traces by their names alone
 _TABLES = re.compile(
     r"(?:kernel_details|op_(?:statistic|summary)|operator_(?:details|memory)|api_statistic|task_time|l2_cache"
     r"|memory_record|npu_module_mem|communication_statistic|(?:cluster_)?step_trace(?:_time)?)(?:_\w+)?\.csv$"
@@ -68,7 +72,7 @@ def find(path: Path) -> Finding:
     if path.is_dir():
         walk = _Walk()
         walk.into(path, 0)
-        finding = _chosen(walk)
+        finding = _chosen(walk, path)
     else:
         finding = Finding(sources=(_file(path),))
     if not finding.sources:
@@ -83,7 +87,7 @@ def _file(path: Path) -> Found:
     except OSError as error:
         raise unreadable(path, error) from error
     if kind is None:
-        raise StudioError("timeline.error.no_profile", place=str(path))
+        raise wrong(path)
     return _found(path, _kind_of_db(path) if kind == "db" else kind)
 
 
@@ -95,7 +99,20 @@ def _kind_of_db(path: Path) -> Kind:
     return "analysis" if path.name in ANALYSES else "db"
 
 
+def wrong(path: Path) -> StudioError:
+    """Why a file is no trace."""
+    try:
+        if path.is_file() and path.stat().st_size == 0:
+            return StudioError("timeline.db.empty", path=str(path))
+        key = "timeline.error.no_profile" if looks_like(path, within=False) is None else "timeline.error.no_events"
+    except OSError as error:
+        return unreadable(path, error)
+    return StudioError(key, place=str(path))
+
+
 def unreadable(path: Path, error: OSError) -> StudioError:
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return from_os(error, path)
     return StudioError("timeline.error.unreadable", place=str(path), reason=error.strerror or str(error))
 
 
@@ -159,22 +176,42 @@ class _Walk:
             self.text.append(path)
 
 
-def _chosen(walk: _Walk) -> Finding:
-    """Of each rank's folder the db, else the text that its profiler made of it, else what else looks like a trace."""
+def _chosen(walk: _Walk, root: Path) -> Finding:
+    """Of each rank's folder the db, else the text that its profiler made of it, else what else looks like a trace.
+    Raises the error of a trace that is none where there is nothing else."""
     remarks = []
     if walk.closed:
         remarks.append(Remark(key="timeline.remark.closed_folders", args={"n": walk.closed}))
     if walk.left < 0:
         remarks.append(Remark(key="timeline.remark.too_many_files", args={"n": ENTRIES}))
     dbs, texts = _outputs_first(walk.db), _outputs_first([path for path in walk.text if _is(path, "text")])
-    twice = {unit_of(path) for path in dbs} & {unit_of(path) for path in texts}
+    of_db, units = {unit_of(path) for path in dbs}, {unit_of(path) for path in [*dbs, *texts]}
+    broken = [path for path in walk.text if _NAMED.match(path.name) and unit_of(path) not in units]
+    paths = [_found(path, "db") for path in dbs]
+    paths += [_found(path, "text") for path in texts if unit_of(path) not in of_db]
+    paths, told = _of_one_capture(paths, root)
+    remarks += told
+    twice = {unit_of(path) for path in texts} & {unit_of(found.path) for found in paths if found.kind == "db"}
     if twice:
         remarks.append(Remark(key="timeline.remark.db_preferred", args={"n": len(twice)}))
-    paths = [_found(path, "db") for path in dbs]
-    paths += [_found(path, "text") for path in texts if unit_of(path) not in twice]
     paths = paths or [_found(path, _kind_of_db(path)) for path in walk.other if _is(path, "db")]
     paths = paths or [_found(path, "analysis") for path in walk.tables]
+    if broken and not paths:
+        raise wrong(broken[0])
+    remarks += [Remark(key="timeline.remark.not_read", args={"reason": str(wrong(path))}) for path in broken[:TOLD]]
     return Finding(sources=tuple(sorted(paths, key=_place)), remarks=tuple(remarks))
+
+
+def _of_one_capture(paths: list[Found], root: Path) -> tuple[list[Found], list[Remark]]:
+    """Where the same ranks were captured several times: the newest capture."""
+    units = [(unit_of(found.path), found.rank, found.path) for found in paths]
+    chosen, others = newest(units, root)
+    if not others:
+        return paths, []
+    kept = [found for found, unit in zip(paths, units, strict=True) if unit[:2] in chosen.members]
+    names = ", ".join([*(one.name for one in others[:TOLD]), *(["…"] if len(others) > TOLD else [])])
+    args = {"place": str(root), "n": len(others) + 1, "shown": chosen.name, "others": names}
+    return kept, [Remark(key="timeline.remark.captures", args=args)]
 
 
 def _is(path: Path, kind: Kind) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from backends.timeline.kinds import LaneKind
+    from studio.errors import StudioError
 
     Numbers = NDArray[np.int64]
 
@@ -62,13 +63,16 @@ class GatheredSeries:
 @dataclass(kw_only=True)
 class GatheredSource:
     """A file. `chunks`, of text only: (first byte, byte behind the last, number of the first event), int64 [n, 3], so
-    that one event is found again by its number without reading the file anew. `origin_ns`: added to relative times."""
+    that one event is found again by its number without reading the file anew. `limit`: bytes that it was unpacked to,
+    where that was ended since it would be too many; else 0. `problem`: why it was left out."""
 
     path: Path
     kind: str
     rank: int | None = None
     chunks: list[tuple[int, int, int]] = field(default_factory=list)
     truncated: bool = False
+    limit: int = 0
+    problem: StudioError | None = None
 
 
 def _numbers() -> defaultdict[str, int]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.timeline.build import cache
@@ -14,11 +17,12 @@ from backends.timeline.find import Finding, Found, Remark, find, unreadable
 from backends.timeline.gather import Gather
 from studio.errors import StudioError, from_os
 from studio.places import cache_home
+from studio.texts import t
 from studio.uncollected import uncollected
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from backends.timeline.build.locks import Lock
     from backends.timeline.trace import Trace
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     Tell = Callable[[int, int], None]
     Show = Callable[[Path], None]
 
+NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS)
 FIRST_LOOK = 0.4  # seconds of CPU after which a window is shown what there is
 
 
@@ -43,7 +48,7 @@ class Opened:
 def open_cached(path: Path) -> Opened | None:
     """At once, or None where the profile must be read first. Raises StudioError where there is no profile."""
     finding, root = find(path), root_of(path)
-    with _told(root):
+    with _told():
         found = cache.entry(key_of(finding.sources, root), root)
     return _opened(found, finding.remarks, fresh=False) if found else None
 
@@ -52,7 +57,7 @@ def read_profile(path: Path, tell: Tell, show: Show | None = None) -> Opened:
     """`tell` takes bytes done and bytes in all, and may raise to cancel: then nothing is left. `show` takes the folder
     of a first part, once, if reading is long; it is gone when this returns. Raises StudioError."""
     finding, root = find(path), root_of(path)
-    with _told(root), uncollected():
+    with _told(), uncollected():
         return _read(finding, root, tell, show, again=True)
 
 
@@ -71,37 +76,47 @@ def _read(finding: Finding, root: Path, tell: Tell, show: Show | None, *, again:
             said=tell,
             first_look=_first_look(partial, root, show),
         )
-        gather, remarks = _gathered(finding.sources, progress)
+        gather = _gathered(finding.sources, progress)
         changed = key_of(finding.sources, root) != key
         if not (changed and again):
             assemble(gather, built, root)
-            remarks += [Remark(key="timeline.remark.changed")] if changed else []
-            return _opened(cache.put(built, key, root), (*finding.remarks, *remarks), fresh=True)
+            changing = (Remark(key="timeline.remark.changed"),) if changed else ()
+            return _opened(cache.put(built, key, root), (*finding.remarks, *changing), fresh=True)
     return _read(finding, root, tell, show, again=False)
 
 
 def _opened(entry: cache.Entry, remarks: tuple[Remark, ...], *, fresh: bool) -> Opened:
     sources = entry.trace.meta.sources
+    left_out = [
+        Remark(key="timeline.remark.not_read", args={"reason": str(StudioError(one.problem.key, **one.problem.args))})
+        for one in sources
+        if one.problem
+    ]
     cut = [Remark(key="timeline.remark.truncated", args={"place": one.path}) for one in sources if one.truncated]
     tables = [Remark(key="timeline.remark.tables_only")] if all(one.kind == "analysis" for one in sources) else []
-    notes = (*remarks, *cut, *tables)
+    limited = [
+        Remark(key="timeline.remark.limited", args={"place": one.path, "mb": one.limit >> 20})
+        for one in sources
+        if one.limit
+    ]
+    notes = (*remarks, *left_out, *cut, *limited, *tables)
     return Opened(trace=entry.trace, cache=entry.folder, fresh=fresh, notes=notes, lease=entry.lease)
 
 
-def _gathered(sources: tuple[Found, ...], progress: _Progress) -> tuple[Gather, list[Remark]]:
+def _gathered(sources: tuple[Found, ...], progress: _Progress) -> Gather:
     """What can be read of all sources; raises the first one's error where none can be."""
-    gather, remarks, errors = Gather(), [], []
+    gather, errors = Gather(), []
     for found in sources:
         try:
             _gather(found, gather, progress)
         except (StudioError, FileNotFoundError, PermissionError) as problem:
             error = problem if isinstance(problem, StudioError) else unreadable(found.path, problem)
             errors.append(error)
-            remarks.append(Remark(key="timeline.remark.not_read", args={"reason": str(error)}))
+            gather.sources[-1].problem = error
         progress.next_source(gather)
     if errors and len(errors) == sum(found.kind != "table" for found in sources):
         raise errors[0]
-    return gather, remarks
+    return gather
 
 
 def _gather(found: Found, gather: Gather, progress: _Progress) -> None:
@@ -114,10 +129,10 @@ def _gather(found: Found, gather: Gather, progress: _Progress) -> None:
     if found.kind == "text":
         from backends.timeline.text.read import read_text
 
-        before = gather.events
+        before, aside = _shown(gather), gather.set_aside.copy()
         read_text(found.path, source, gather, tell)
-        if gather.events == before:
-            raise StudioError("timeline.error.no_events", place=str(found.path))
+        if _shown(gather) == before:
+            raise _nothing(found.path, gather.set_aside - aside)
     elif found.kind == "db":
         from backends.timeline.db.read import read_db
 
@@ -130,6 +145,18 @@ def _gather(found: Found, gather: Gather, progress: _Progress) -> None:
         from backends.timeline.tables.counters import read_counters
 
         read_counters(found.path, source, gather)
+
+
+def _shown(gather: Gather) -> int:
+    return gather.events - gather.metadata - sum(gather.set_aside.values())
+
+
+def _nothing(path: Path, aside: Counter[str]) -> StudioError:
+    """`aside`: what there was instead of events, by reason."""
+    if not aside:
+        return StudioError("timeline.error.no_events", place=str(path))
+    reasons = ", ".join(f"{t(reason)}: {count:,}" for reason, count in aside.most_common())
+    return StudioError("timeline.error.all_aside", place=str(path), reasons=reasons)
 
 
 @dataclass(kw_only=True)
@@ -178,9 +205,19 @@ def _first_look(folder: Path, root: Path, show: Show | None) -> Callable[[Gather
 
 
 @contextmanager
-def _told(root: Path) -> Iterator[None]:
+def _told() -> Iterator[None]:
     """Errors of files as sentences: of the cache, which is nearly always the one that is full."""
     try:
         yield
     except OSError as error:
+        if error.errno in NO_FOLDER and _is_of_cache(error):
+            reason = error.strerror or str(error)
+            raise StudioError("timeline.error.no_cache", place=str(error.filename), reason=reason) from error
         raise from_os(error, error.filename or cache_home()) from error
+
+
+def _is_of_cache(error: OSError) -> bool:
+    home = cache_home()
+    return isinstance(error.filename, str | os.PathLike) and any(
+        one in (home, *home.parents) or home in one.parents for one in [Path(error.filename)]
+    )

@@ -19,7 +19,7 @@ def looks_like(path: Path, *, within: bool) -> Literal["text", "db"] | None:
     """`within`: among other files of a folder, where what only might be a trace is none. Raises OSError."""
     if not path.is_file():  # a pipe would wait for somebody to write
         return None
-    head = _head(path)
+    head = head_of(path)
     if head.startswith(_SQLITE) or (path.suffix.lower() == ".db" and not within):
         return "db"
     if _EVENTS.search(head):
@@ -27,7 +27,8 @@ def looks_like(path: Path, *, within: bool) -> Literal["text", "db"] | None:
     return None if within or not head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"[", b"{")) else "text"
 
 
-def _head(path: Path) -> bytes:
+def head_of(path: Path) -> bytes:
+    """Unpacked, where it is packed. Raises OSError."""
     with path.open("rb") as file:
         head = file.read(HEAD)
     if not head.startswith(_GZIP):

@@ -17,17 +17,27 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 1
+FORMAT = 2
 META = "meta.json"
 
 
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """Of a StudioError."""
+
+    key: str
+    args: dict[str, str | int]
+
+
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that was read. `path`: below the root of the trace."""
+    """A file that was read. `path`: below the root of the trace. `limit`: bytes after which unpacking it was ended, or
+    0. `problem`: why it was left out."""
 
     path: str
     kind: str
     rank: int | None = None
     truncated: bool = False
+    limit: int = 0
+    problem: Problem | None = None
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +124,7 @@ class Trace:
     `event` int64 [slices]: its number in the source, or its rowid; an instant is a slice with end == start.
     `row_begin` int64 [rows + 1]; `row_lane` int32 [rows]. `cover` int64 [slices + 1]: sum of the durations before.
     Arrows, sorted by (from_lane, from_time): `arrow` int64 [arrows, 4] from_lane, from_time, to_lane, to_time;
-    `arrow_kind` int16 [arrows]; `arrow_by_to` int32 [arrows]: the same sorted by (to_lane, to_time).
+    `arrow_kind` int32 [arrows]; `arrow_by_to` int32 [arrows]: the same sorted by (to_lane, to_time).
     Samples: `sample_time` int64, `sample_value` float64. Names: `name_family` uint8 [names], index of FAMILIES.
     """
 
@@ -129,7 +139,7 @@ class Trace:
     row_lane: NDArray[np.int32]
     cover: NDArray[np.int64]
     arrow: NDArray[np.int64]
-    arrow_kind: NDArray[np.int16]
+    arrow_kind: NDArray[np.int32]
     arrow_by_to: NDArray[np.int32]
     sample_time: NDArray[np.int64]
     sample_value: NDArray[np.float64]

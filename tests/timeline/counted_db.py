@@ -41,6 +41,19 @@ def names(path: Path, table: str, column: str) -> Counter[str]:
         return Counter(dict(base.execute(line)))
 
 
+def names_of_tasks(path: Path) -> Counter[str]:
+    """How often each name is used by tasks: of the kernel, of the communication that a core waits for, of the type."""
+    line = (
+        "SELECT coalesce(kernel.value, CASE WHEN kind.value = 'AI_CORE' THEN operation.value END, kind.value) FROM TASK"
+        " LEFT JOIN COMPUTE_TASK_INFO info USING (globalTaskId) LEFT JOIN STRING_IDS kernel ON kernel.id = info.name"
+        " LEFT JOIN COMMUNICATION_OP op ON op.connectionId = TASK.connectionId"
+        " LEFT JOIN STRING_IDS operation ON operation.id = op.opName"
+        " LEFT JOIN STRING_IDS kind ON kind.id = TASK.taskType"
+    )
+    with closing(open_raw(path)) as base:
+        return Counter(name for (name,) in base.execute(line))
+
+
 def rows(path: Path) -> dict[str, int]:
     """Table -> number of rows, of all tables."""
     with closing(open_raw(path)) as base:

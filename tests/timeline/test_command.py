@@ -10,10 +10,13 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from backends.timeline.build import cache
 from studio.places import ROOT
-from tests.timeline.made import torch_npu, write_array
+from tests.timeline.made import torch_npu, write_array, write_object
 from tests.timeline.made_folders import ranks
+from tests.timeline.made_others import kineto
 from tests.timeline.shown import LINE, ask
 
 if TYPE_CHECKING:
@@ -107,6 +110,31 @@ def test_that_a_json_file_without_events_is_told(tmp_path: Path) -> None:
     said = ask(tmp_path / "config.json")
     assert (said.code, said.answer) == (1, {})
     assert "holds no events" in said.error
+
+
+@pytest.mark.parametrize("data", ["[1, 2, 3]", '[{"ph": "?", "name": "a", "pid": 1, "ts": 1}]'])
+def test_that_a_trace_of_which_all_is_set_aside_is_refused(tmp_path: Path, data: str) -> None:
+    (tmp_path / "a.json").write_text(data)
+    said = ask(tmp_path / "a.json")
+    assert (said.code, said.answer) == (1, {})
+    assert "holds no events that can be shown" in said.error
+    assert "Set aside: " in said.error
+
+
+def test_that_a_cache_that_cannot_be_made_is_not_blamed_on_the_profile(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    write_array(tmp_path / "trace_view.json", torch_npu(steps=1))
+    said = ask(tmp_path / "trace_view.json", XDG_CACHE_HOME=str(tmp_path / "file"))
+    assert said.code == 1
+    assert "XDG_CACHE_HOME" in said.error
+    assert "Check the path" not in said.error
+
+
+def test_that_what_has_no_pid_and_no_tid_has_a_name_to_read(tmp_path: Path) -> None:
+    write_object(tmp_path / "a.json", kineto())
+    meta = ask(tmp_path / "a.json").trace.meta
+    assert '(pid "")' in {process.name for process in meta.processes}
+    assert '(tid "")' in {lane.name for lane in meta.lanes}
 
 
 def test_that_one_of_several_that_cannot_be_read_is_told(tmp_path: Path) -> None:

@@ -109,10 +109,94 @@ def test_that_a_folder_without_end_is_told(tmp_path: Path, monkeypatch: pytest.M
     assert [remark.key for remark in find(tmp_path).remarks] == ["timeline.remark.too_many_files"]
 
 
-@pytest.mark.parametrize("data", [b"", b"hello", b"\x89PNG\r\n", b"\x1f\x8b"])
+@pytest.mark.parametrize("data", [b"hello", b"\x89PNG\r\n", b"\x1f\x8b"])
 def test_that_what_is_no_profile_is_told(tmp_path: Path, data: bytes) -> None:
     with pytest.raises(StudioError, match="neither a trace"):
         find_sources(make(tmp_path / "file.bin", data))
+
+
+def test_that_a_file_of_no_bytes_says_that_the_export_did_not_finish(tmp_path: Path) -> None:
+    with pytest.raises(StudioError, match=r"x\.json is empty \(0 bytes\)\. The export did not finish"):
+        find_sources(make(tmp_path / "x.json", b""))
+    folder = tmp_path / "x_ascend_pt"
+    make(folder / "ASCEND_PROFILER_OUTPUT" / "trace_view.json", b"")
+    with pytest.raises(StudioError, match=r"trace_view\.json is empty \(0 bytes\)"):
+        find_sources(folder)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [(b"", "is empty"), (b"garbage", "neither a trace"), (b"[", "holds no events"), (b'{"a":1}', "holds no events")],
+)
+def test_that_one_rank_whose_trace_is_none_is_told(tmp_path: Path, data: bytes, why: str) -> None:
+    folder = ranks(tmp_path, 2)
+    broken = next(folder.glob("*0_ascend_pt")) / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
+    broken.write_bytes(data)
+    assert found(folder) == [("trace_view.json", "text", 1)]
+    (remark,) = find(folder).remarks
+    assert remark.key == "timeline.remark.not_read"
+    assert remark.args["reason"].startswith(str(broken))
+    assert why in remark.args["reason"]
+
+
+@pytest.mark.parametrize("name", ["nowhere", "nowhere/below", "x.json/below"])
+def test_that_a_path_that_is_gone_is_told_as_such(tmp_path: Path, name: str) -> None:
+    make(tmp_path / "x.json")
+    with pytest.raises(StudioError, match=r"is not there\. Check the path"):
+        find_sources(tmp_path / name)
+
+
+def at(seconds: int) -> bytes:
+    return EVENTS.replace(b"1.000", b"%d.000" % (1_760_000_000_000_000 + seconds * 1_000_000))
+
+
+def shown(folder: Path) -> list[str]:
+    return [str(one.path.relative_to(folder)) for one in find_sources(folder)]
+
+
+def test_that_of_several_captures_of_the_same_ranks_the_newest_is_opened(tmp_path: Path) -> None:
+    for name, begin in (("old", 0), ("new", 1700), ("mid", 900)):
+        for rank in (0, 1):
+            make(tmp_path / name / f"rank{rank}" / "trace_view.json", at(begin + rank))
+    assert shown(tmp_path) == ["new/rank0/trace_view.json", "new/rank1/trace_view.json"]
+    (remark,) = find(tmp_path).remarks
+    assert remark.key == "timeline.remark.captures"
+    assert (remark.args["n"], remark.args["shown"], remark.args["others"]) == (3, "new", "mid, old")
+
+
+def test_that_the_names_of_folders_tell_captures_of_one_process_apart(tmp_path: Path) -> None:
+    stamps = {0: ("20260101120000123", "20260101120007123"), 1: ("20260101120001123", "20260101120008123")}
+    for rank, times in stamps.items():
+        for stamp in times:
+            folder = tmp_path / f"rank{rank}" / f"host_{100 + rank}_{stamp}_ascend_pt"
+            make(folder / "ASCEND_PROFILER_OUTPUT" / "trace_view.json")
+    assert [one.path.parts[-3][9:23] for one in find_sources(tmp_path)] == ["20260101120007", "20260101120008"]
+
+
+def test_that_a_rank_that_is_not_in_the_last_capture_does_not_join_it(tmp_path: Path) -> None:
+    for name, begin in (("a/rank0", 0), ("a/rank1", 1), ("b/rank0", 2000)):
+        make(tmp_path / name / "trace_view.json", at(begin))
+    assert shown(tmp_path) == ["b/rank0/trace_view.json"]
+
+
+def test_that_hosts_that_start_together_stay_together(tmp_path: Path) -> None:
+    for name, begin in (("node0/rank0", 0), ("node1/rank0", 2), ("node1/rank1", 3)):
+        make(tmp_path / name / "trace_view.json", at(begin))
+    assert len(shown(tmp_path)) == 3
+    assert find(tmp_path).remarks == ()
+
+
+def test_that_single_cards_without_a_rank_are_captures_by_their_stamps(tmp_path: Path) -> None:
+    for pid, stamp in ((1, "20260101120000123"), (2, "20260102120000123"), (3, "99999999999999123")):
+        make(tmp_path / f"host_{pid}_{stamp}_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "trace_view.json", at(0))
+    assert [path.split("_")[1] for path in shown(tmp_path)] == ["2"]
+
+
+def test_that_a_real_folder_of_two_collections_opens_the_newest() -> None:
+    folder = profile("ascend_pytorch_2rank")
+    assert [(one.kind, one.rank) for one in find_sources(folder)] == [("db", 0), ("db", 1)]
+    (remark,) = find(folder).remarks
+    assert (remark.args["n"], remark.args["shown"], remark.args["others"]) == (2, "db", "text")
 
 
 def test_that_an_empty_folder_says_what_was_looked_for(tmp_path: Path) -> None:

@@ -217,7 +217,7 @@ def _trace(
         row_lane=row_lane,
         cover=cover,
         arrow=arrow,
-        arrow_kind=np.array([kinds.index(arrows[i][4]) for i in order], np.int16),
+        arrow_kind=np.array([kinds.index(arrows[i][4]) for i in order], np.int32),
         arrow_by_to=np.lexsort((arrow[:, 3], arrow[:, 2])).astype(np.int32),
         sample_time=flat[:, 0].astype(np.int64),
         sample_value=flat[:, 1].copy(),

@@ -75,3 +75,13 @@ def test_that_an_analysis_of_a_profile_is_one(tmp_path: Path, name: str) -> None
     folder = made(tmp_path / "cluster_analysis_output", name)
     assert recognise(folder).kind == recognise(folder / name).kind == "profile"
     assert recognise(made(tmp_path, "other.db") / "other.db").kind == "unknown"
+
+
+@pytest.mark.parametrize("name", ["kernel_details.csv", "op_summary_20260101.csv", "communication.json"])
+def test_that_a_table_of_a_profile_is_one_without_a_trace(tmp_path: Path, name: str) -> None:
+    assert recognise(made(tmp_path, name) / name).kind == "profile"
+
+
+@pytest.mark.parametrize("name", ["data.csv", "package.json"])
+def test_that_other_tables_are_none(tmp_path: Path, name: str) -> None:
+    assert recognise(made(tmp_path, name) / name).kind == "unknown"

@@ -112,6 +112,20 @@ def test_that_what_was_opened_is_offered_and_one_click_opens_it_again(
     assert not page.opened.fresh
 
 
+def test_that_a_profile_that_is_gone_is_told_once_and_offered_no_more(
+    qtbot: QtBot, shell: Shell, tmp_path: Path
+) -> None:
+    gone = tmp_path / "gone" / "trace_view.json"
+    recent.remember(gone)
+    assert recent.kept().profiles == [str(gone)]
+    assert recent.recent() == ()
+    page = page_of(shell)
+    page.open(gone)
+    qtbot.waitUntil(page.failed.isVisible, timeout=PATIENCE)
+    assert page.failed.reason.text() == f"{gone} is not there. Check the path."
+    assert page.failed.name.isHidden()
+
+
 def test_that_a_profile_that_a_run_captured_is_offered(
     qtbot: QtBot, shell: Shell, session: Session, tmp_path: Path
 ) -> None:

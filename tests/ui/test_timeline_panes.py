@@ -18,7 +18,7 @@ from backends.timeline.read import read_profile
 from studio.errors import StudioError
 from studio.places import state_home
 from studio.texts import t
-from tests.timeline import made, made_folders
+from tests.timeline import made, made_folders, made_others
 from tests.timeline.shared_data import ASCEND_TEXTS, profile
 from tests.timeline.traces import Made, trace_of
 from tests.ui import looks
@@ -285,7 +285,7 @@ def test_that_a_match_that_is_clicked_is_chosen_and_the_list_stays(seen: Seen, t
     QTest.keyClicks(seen.bar.field, "MM")
     seen.qtbot.waitUntil(lambda: seen.panes.matches.listed is not None)
     view = seen.panes.matches.view
-    assert seen.bar.count.whole_text() == t("timeline.find.count", at="–", count="3")
+    assert seen.bar.count.whole_text() == t("timeline.find.matches", count="3")
     assert [row[2] for row in seen.cells(view)] == ["2.000 µs", "4.000 µs", "7.000 µs"]
     view.sortByColumn(3, Qt.SortOrder.AscendingOrder)
     click_row(view, 0)
@@ -302,9 +302,7 @@ def test_that_the_search_steps_to_and_fro_and_is_cleared(seen: Seen, trace: Trac
     seen.state.set_trace(trace)
     QTest.keyClicks(seen.bar.field, "mm")
     QTest.keyClick(seen.bar.field, Qt.Key.Key_Return)
-    seen.qtbot.waitUntil(lambda: len(seen.state.hits) == 3)
-    QTest.keyClick(seen.bar.field, Qt.Key.Key_Return)
-    assert seen.state.hit == 0
+    seen.qtbot.waitUntil(lambda: len(seen.state.hits) == 3 and seen.state.hit == 0)
     seen.bar.previous.click()
     assert seen.state.hit == 2
     QTest.keyClick(seen.bar.field, Qt.Key.Key_Escape)
@@ -446,6 +444,28 @@ def test_that_the_data_pane_says_what_was_read_and_why_some_was_not_shown(seen: 
     assert "profile_memory=True" in [fact.name for fact in pane.not_collected.facts.facts]
 
 
+def test_that_the_figures_of_the_data_pane_add_up_to_the_events(seen: Seen, tmp_path: Path) -> None:
+    trace = seen.open(made.write_object(tmp_path / "trace.json", made_others.kineto()))
+    counts = seen.panes.data.counts
+    parts = ("slices", "instants", "flow_ends", "counters", "metadata")
+    assert sum(getattr(trace.meta, part) for part in parts) + sum(trace.meta.set_aside.values()) == trace.meta.events
+    assert counts.value_of(t("timeline.data.flow_ends")) == f"{trace.meta.flow_ends:,}"
+    assert counts.value_of(t("timeline.data.series")) == str(len(trace.meta.series))
+    assert t("timeline.data.from_memory") in [fact.name for fact in counts.facts.facts]
+
+
+def test_that_switches_that_are_not_on_are_whole(seen: Seen, tmp_path: Path) -> None:
+    seen.open(made_folders.rank_folder(tmp_path / "rank0_ascend_pt"))
+    pane = seen.panes.data
+    seen.qtbot.waitUntil(lambda: pane.missing is not None)
+    lines = [fact.name for fact in pane.not_collected.facts.facts if fact.is_mono]
+    assert max(map(len, lines)) <= 48
+    assert "experimental_config=_ExperimentalConfig(" in lines
+    assert pane.missing is not None
+    for one in pane.missing:
+        assert one.switch.replace(" ", "") in "".join(lines).replace(" ", "")
+
+
 def test_that_the_data_pane_says_what_was_cut_off(seen: Seen, tmp_path: Path) -> None:
     path = made.write_array(tmp_path / "trace_view.json", made.torch_npu())
     path.write_bytes(path.read_bytes()[:-900])
@@ -463,7 +483,7 @@ def test_that_the_language_changes_while_panes_are_open(seen: Seen, tmp_path: Pa
     change_language("zh")
     assert seen.panes.tabs.tabText(0) == "切片"
     assert seen.panes.slice.place.value_of("时长") == "11 µs"
-    assert seen.panes.range.title.whole_text().startswith("当前可见区间")
+    assert seen.panes.range.title.whole_text().startswith("当前可见范围")
     assert seen.panes.data.counts.value_of("泳道") == str(len(trace.meta.lanes))
 
 

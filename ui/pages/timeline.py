@@ -16,6 +16,7 @@ from studio.texts import t
 from ui import actions
 from ui.asking import ask
 from ui.file_dialogs import ask_file, ask_folder
+from ui.say import joined
 from ui.timeline import recent
 from ui.timeline.canvas import TimelineView
 from ui.timeline.export import Export
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from ui.timeline.opening import Known
 
 PANE, LEAST_LANES = 236, 160  # px
+MOST_PANE = 0.38  # of the room, unless it was made larger
 BAR = 12
 REMEMBER_MS = 800
 
@@ -53,7 +55,8 @@ def make_page(session: Session) -> TimelinePage:
 
 
 class TimelinePage(QWidget):
-    """`opened`: what is shown; it keeps the cache's folder."""
+    """`opened`: what is shown; it keeps the cache's folder. `_before`: what was shown before the first lanes of another
+    one, which may not become whole."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -61,9 +64,11 @@ class TimelinePage(QWidget):
         self.session = session
         self.opened: Opened | None = None
         self.path: Path | None = None
+        self._before: tuple[Path, Opened, tuple[str, ...]] | None = None
         self._known: Known | None = None
         self._told_beside: tuple[str, ...] = ()
         self._is_shared = False
+        self._unfolded = PANE
         self.state = ViewState(self)
         self.opening = Opening(self)
         self._make()
@@ -86,7 +91,7 @@ class TimelinePage(QWidget):
         self.notes.setProperty("role", "warning")
         for widget in (self.sentence, self.notes, self.loading, self.tools):
             widget.setContentsMargins(0, 0, MARGIN, 0)
-        self.panes.setContentsMargins(0, 0, MARGIN - BAR, BAR)
+        self.panes.setContentsMargins(0, 0, 0, BAR)
         self.stack = QStackedWidget()
         for shown in (self.start, self.failed, self.waiting, self._make_lanes()):
             self.stack.addWidget(shown)
@@ -100,6 +105,7 @@ class TimelinePage(QWidget):
     def _make_lanes(self) -> QSplitter:
         self.splitter = QSplitter(Qt.Orientation.Vertical)
         self.splitter.setObjectName("timeline_splitter")
+        self.splitter.setContentsMargins(0, 0, MARGIN, 0)
         self.splitter.setChildrenCollapsible(False)
         self.splitter.addWidget(self.view)
         self.splitter.addWidget(self.panes)
@@ -132,6 +138,7 @@ class TimelinePage(QWidget):
         self.view.pane_wanted.connect(self.panes.toggle)
         self.view.note_wanted.connect(self.panes.add_note)
         self.view.mark_chosen.connect(self.panes.choose_note)
+        self.panes.folded.connect(self._give_room)
         self.panes.find_wanted.connect(self.tools.search.find_name)
         self.view.lane_menu_wanted.connect(self.lane_menus.of_lane)
         self.view.process_menu_wanted.connect(self.lane_menus.of_process)
@@ -216,6 +223,8 @@ class TimelinePage(QWidget):
 
     def _show_first(self, path: Path, trace: Trace) -> None:
         """Of a trace of which more is being read."""
+        if self.opened is not None and self.path is not None:
+            self._before = (self.path, self.opened, self._told_beside)
         self._let_go()
         self.path = path
         self.head.show_profile(path, trace.meta)
@@ -230,6 +239,7 @@ class TimelinePage(QWidget):
 
     def _show_opened(self, path: Path, opened: Opened, said: tuple[str, ...]) -> None:
         self._let_go()
+        self._before = None
         self.path, self.opened, self._told_beside = path, opened, said
         self.loading.hide()
         self.head.show_profile(path, opened.trace.meta)
@@ -258,13 +268,22 @@ class TimelinePage(QWidget):
         self.panes.show()
         if not self._is_shared and not self.view.isHidden():
             self._is_shared = True
-            ask(self, recent.kept, lambda kept: self._share(kept.pane or PANE))
+            ask(self, recent.kept, lambda kept: self._share(kept.pane))
 
     def _share(self, pane: int) -> None:
+        """`pane`: px, 0: as is usual."""
         room = sum(self.splitter.sizes())
         if not self.panes.is_folded:
-            lanes = max(LEAST_LANES, room - pane)
+            lanes = max(LEAST_LANES, room - (pane or min(PANE, round(room * MOST_PANE))))
             self.splitter.setSizes([lanes, room - lanes])
+
+    def _give_room(self, is_folded: bool) -> None:
+        """Of the pane to the lanes, and back."""
+        lanes, pane = self.splitter.sizes()
+        if is_folded:
+            self._unfolded = pane
+        pane, room = self.panes.folded_height if is_folded else self._unfolded, lanes + pane
+        self.splitter.setSizes([room - pane, pane])
 
     def _keep_share(self) -> None:
         if not self.panes.is_folded:
@@ -280,7 +299,7 @@ class TimelinePage(QWidget):
         self._say()
 
     def _show_failed(self, path: Path, error: StudioError) -> None:
-        if self.opened is not None:
+        if self.opened is not None or self._before is not None:
             self.session.trouble.emit(error)
             self._show_before()
             return
@@ -297,6 +316,8 @@ class TimelinePage(QWidget):
     def _show_before(self) -> None:
         """Reading was cancelled or failed: what was shown before, if anything is left of it."""
         self.loading.hide()
+        if self._before is not None:
+            self._show_opened(*self._before)
         if self.opened is None:
             self._show_start()
             return
@@ -323,7 +344,7 @@ class TimelinePage(QWidget):
         if known and known.summary.causes:
             key, args = cause_sentence(known.summary.causes[0])
             texts.append(t(key, **args))
-        self.sentence.setText(" ".join(texts))
+        self.sentence.setText(joined(texts))
         self.sentence.setVisible(bool(texts))
         notes = [t(note.key, **note.args) for note in opened.notes] if opened else []
         self.notes.setText("\n".join([*notes, *self._told_beside]))
@@ -345,9 +366,11 @@ class TimelinePage(QWidget):
             ask(self, partial(_offers, self._runs()), self.start.show_offers)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape leaves a field for the lanes."""
+        """Escape leaves a field for the lanes; a step back is one from a list too."""
         if event.key() == Qt.Key.Key_Escape:
             self.setFocus()
+        elif event.key() == Qt.Key.Key_Backspace and self.tools.isVisible():
+            self.view.do("zoom_back")
         else:
             super().keyPressEvent(event)
 

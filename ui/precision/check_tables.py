@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from backends.precision.config.checked import PARTS
 from studio.texts import find, language, t
 from ui.cell_table import Cell, TableModel, fit_height, table_view
+from ui.say import joined
 from ui.widgets import Card, Sentence, label
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class CheckTables(Card):
         args = {"count": part.total, "differ": differ, "source": part.source}
         said = t("precision.environment.part", **args)
         own = t("precision.environment.msprobe_says", verdict=part.msprobe) if part.msprobe else ""
-        self._about.setText(" ".join(filter(None, (said, own))))
+        self._about.setText(joined((said, own)))
         heads = (VERDICT, *(_head(name) for name in part.header))
         model = TableModel(heads)
         model.show_rows([_cells(row) for row in part.rows])

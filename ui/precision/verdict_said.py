@@ -11,6 +11,7 @@ import numpy as np
 from backends.precision.compare.comparison import EXTRA, MISSING, UNKNOWN
 from studio.texts import has, t
 from ui.precision.row_text import figure, grouped
+from ui.say import joined
 
 if TYPE_CHECKING:
     from backends.precision.compare.comparison import Comparison, First
@@ -43,11 +44,6 @@ def explanation(comparison: Comparison) -> str:
     if first.source:
         parts.append(t("precision.verdict.source", source=short_source(first.source)))
     return joined(parts)
-
-
-def joined(sentences: list[str]) -> str:
-    """One behind the other, with a space where the language has one there."""
-    return "".join(one if one.endswith("。") else f"{one} " for one in sentences if one).strip()
 
 
 def plain_name(name: str) -> str:

@@ -16,6 +16,7 @@ from studio.units import number
 from ui.cell_table import Cell, TableModel, fit_height, table_view
 from ui.precision.path_choice import PathChoice
 from ui.precision.spec_boxes import SpecBoxes
+from ui.say import joined
 from ui.widgets import Card, Chip, Sentence, button
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def sentence_of(found: Weights) -> str:
         said.append(t("precision.more.weights_first", name=first.name, error=_number(first.l2_rel)))
     if found.missing or found.extra:
         said.append(t("precision.more.weights_alone", missing=len(found.missing), extra=len(found.extra)))
-    return " ".join(said)
+    return joined(said)
 
 
 def _alone(name: str, key: str) -> tuple[Cell, ...]:

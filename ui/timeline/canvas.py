@@ -122,6 +122,7 @@ class TimelineView(QWidget):
         state.scroll_changed.connect(self._follow_scroll)
         state.bands_changed.connect(self._fit_bar)
         state.slice_sought.connect(self._scroll_to_slice)
+        state.lanes_wanted.connect(self.canvas.setFocus)
         for timer, due in ((self._fit_soon, self._fit_bar), (self._wake_soon, self.canvas.wake_fast)):
             timer.setSingleShot(True)
             timer.timeout.connect(due)

@@ -41,8 +41,8 @@ SHORTCUTS = (
     Shortcut(keys=("Ctrl+0", "0"), action="show_whole", text="timeline.keys.show_whole"),
     Shortcut(keys=("M",), action="mark_range", text="timeline.keys.mark_range"),
     Shortcut(keys=("K",), action="note", text="timeline.keys.note"),
-    Shortcut(keys=(",", "["), action="previous_slice", text="timeline.keys.previous_slice"),
-    Shortcut(keys=(".", "]"), action="next_slice", text="timeline.keys.next_slice"),
+    Shortcut(keys=("[", ","), action="previous_slice", text="timeline.keys.previous_slice"),
+    Shortcut(keys=("]", "."), action="next_slice", text="timeline.keys.next_slice"),
     Shortcut(keys=("N",), action="next_hit", text="timeline.keys.next_hit"),
     Shortcut(keys=("P", "Shift+N"), action="previous_hit", text="timeline.keys.previous_hit"),
     Shortcut(keys=("G",), action="follow", text="timeline.keys.follow"),
@@ -56,6 +56,8 @@ SHORTCUTS = (
     Shortcut(keys=("Q",), action="pane", text="timeline.keys.pane"),
     Shortcut(keys=("F1", "?"), action="keys", text="timeline.keys.keys"),
 )
+# Those of the page, which hold wherever the focus is; only for the sheet.
+ELSEWHERE = (Shortcut(keys=("Ctrl+F",), action="find", text="timeline.page.find"),)
 GESTURES = (
     Gesture(how="timeline.mouse.wheel", text="timeline.mouse.wheel_does"),
     Gesture(how="timeline.mouse.ctrl_wheel", text="timeline.mouse.ctrl_wheel_does"),

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QGridLayout
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout
 
 from studio.texts import t
 from ui.popover import Popover
-from ui.timeline.keys import GESTURES, SHORTCUTS
-from ui.widgets import label
+from ui.timeline.keys import ELSEWHERE, GESTURES, SHORTCUTS
+from ui.widgets import Chip, label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,32 +22,47 @@ WIDTH = 860
 
 
 class KeysSheet(Popover):
+    """Two columns that do not share their rows: where one wraps, the other has no gap."""
+
     def __init__(self, owner: QWidget) -> None:
         super().__init__(owner, "timeline_keys", min(WIDTH, owner.window().width() - 32))
         self.column.addWidget(label("timeline.tools.keys", "title"))
-        rows = [(t(one.text), keys_text(one.keys)) for one in SHORTCUTS]
-        rows += [(t(one.text), t(one.how)) for one in GESTURES]
+        rows = [(t(one.text), keys_text(one.keys)) for one in (*SHORTCUTS, *ELSEWHERE)]
+        rows += [(t(one.text), (t(one.how),)) for one in GESTURES]
         half = (len(rows) + 1) // 2
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(16)
-        grid.setVerticalSpacing(3)
-        grid.setColumnMinimumWidth(2, 8)
-        for column, part in ((0, rows[:half]), (3, rows[half:])):
-            self._fill(grid, column, part)
-            grid.setColumnStretch(column, 1)
-        self.column.addLayout(grid)
-
-    @staticmethod
-    def _fill(grid: QGridLayout, column: int, rows: Iterable[tuple[str, str]]) -> None:
-        for row, (does, keys) in enumerate(rows):
-            what, how = label(role="hint"), label(role="hint")
-            what.setText(does)
-            what.setWordWrap(True)
-            how.setText(keys)
-            grid.addWidget(what, row, column, Qt.AlignmentFlag.AlignTop)
-            grid.addWidget(how, row, column + 1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+        halves = QHBoxLayout()
+        halves.setSpacing(24)
+        for part in (rows[:half], rows[half:]):
+            halves.addLayout(_listed(part), 1)
+        self.column.addLayout(halves)
 
 
-def keys_text(keys: Iterable[str]) -> str:
-    native = QKeySequence.SequenceFormat.NativeText
-    return ", ".join(QKeySequence(key).toString(native) for key in keys)
+def _listed(rows: Iterable[tuple[str, tuple[str, ...]]]) -> QGridLayout:
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(12)
+    grid.setVerticalSpacing(2)
+    grid.setColumnStretch(0, 1)
+    for row, (does, keys) in enumerate(rows):
+        what = label(role="hint")
+        what.setText(does)
+        what.setWordWrap(True)
+        grid.addWidget(what, row, 0, Qt.AlignmentFlag.AlignVCenter)
+        grid.addLayout(_boxed(keys), row, 1)
+    grid.setRowStretch(grid.rowCount(), 1)
+    return grid
+
+
+def _boxed(keys: Iterable[str]) -> QHBoxLayout:
+    """Each key on a ground of its own: a comma would be taken for one between two keys."""
+    line = QHBoxLayout()
+    line.setSpacing(4)
+    line.addStretch(1)
+    for key in keys:
+        box = Chip()
+        box.show_state(key)
+        line.addWidget(box)
+    return line
+
+
+def keys_text(keys: Iterable[str]) -> tuple[str, ...]:
+    return tuple(QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText) for key in keys)

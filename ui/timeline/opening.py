@@ -237,8 +237,10 @@ def _first(folder: Path, path: Path) -> Trace | None:
 
 
 def _warm(trace: Trace) -> None:
-    """The names are decoded here, not on the UI thread."""
+    """The names are decoded here, not on the UI thread; and their file is opened before it may be gone."""
     _ = trace.name_texts
+    if len(trace.name_family):
+        trace.name_text(0)
 
 
 def _nothing(_answer: object) -> None:

@@ -47,8 +47,20 @@ def kept() -> Kept:
 
 
 def recent() -> tuple[Path, ...]:
-    """Newest first. What is gone is still named: a disk may come back."""
-    return tuple(Path(path) for path in kept().profiles if Path(path).is_absolute())[:KEPT]
+    """Newest first, without those that are gone: where a disk comes back, so do they. Looks at each, so not on the UI
+    thread."""
+    return tuple(path for path in map(Path, kept().profiles) if path.is_absolute() and _is_there(path))[:KEPT]
+
+
+def _is_there(path: Path) -> bool:
+    """What must not be looked at may still be there."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def remember(path: Path) -> None:

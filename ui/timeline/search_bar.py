@@ -36,6 +36,9 @@ class SearchBar(QWidget):
         super().__init__()
         self._state = state
         self._problem = ""
+        self._is_asked = self._goes_there = False
+        self._named = ""
+        self._before: tuple[bool, bool] | None = None
         self._latest = Latest(self)
         self.field = QLineEdit()
         self.field.setObjectName("timeline_search")
@@ -63,13 +66,14 @@ class SearchBar(QWidget):
 
     def _connect(self) -> None:
         self._pause.timeout.connect(self._search)
-        self.field.textChanged.connect(lambda _text: self._pause.start(PAUSE_MS))
+        self.field.textChanged.connect(self._typed)
         self.field.returnPressed.connect(self._entered)
         for toggle in (self.case, self.regex):
-            toggle.toggled.connect(lambda _on: self._search())
+            toggle.toggled.connect(lambda _on: self._ticked())
         self.next.clicked.connect(lambda: self._state.go_to_hit(self._state.hit + 1))
         self.previous.clicked.connect(lambda: self._state.go_to_hit(max(self._state.hit, 0) - 1))
         self._state.hits_changed.connect(self.retranslate)
+        self._state.hits_cleared.connect(self._clear)
         self._state.trace_changed.connect(self._search)
 
     def focus(self) -> None:
@@ -77,20 +81,49 @@ class SearchBar(QWidget):
         self.field.selectAll()
 
     def find_name(self, text: str) -> None:
-        """Exactly this name, whatever is typed and ticked."""
-        self.regex.setChecked(False)
-        self.case.setChecked(True)
+        """Exactly this name, whatever is typed and ticked; the ticks come back when something else is typed."""
+        before = self._before or (self.case.isChecked(), self.regex.isChecked())
+        self._named, self._before = text, None
         self.field.setText(text)
+        self._tick(case=True, regex=False)
+        self._before = before
+        self._search()
+
+    def _clear(self) -> None:
+        self.field.clear()
+        self._search()
+
+    def _tick(self, *, case: bool, regex: bool) -> None:
+        for toggle, on in ((self.case, case), (self.regex, regex)):
+            was = toggle.blockSignals(True)
+            toggle.setChecked(on)
+            toggle.blockSignals(was)
+
+    def _typed(self, text: str) -> None:
+        self._goes_there = False
+        if self._before is not None and text != self._named:
+            case, regex = self._before
+            self._before = None
+            self._tick(case=case, regex=regex)
+        self._pause.start(PAUSE_MS)
+
+    def _ticked(self) -> None:
+        """By hand: that stays."""
+        self._before = None
         self._search()
 
     def _entered(self) -> None:
+        """To the next match; to the first one as soon as it is known."""
         if self._pause.isActive():
             self._search()
+        if self._is_asked:
+            self._goes_there = True
         else:
             self._state.go_to_hit(self._state.hit + 1)
 
     def _search(self) -> None:
         self._pause.stop()
+        self._is_asked = False
         trace, text = self._state.trace, self.field.text()
         if trace is None or not text:
             self._latest.drop()
@@ -101,14 +134,20 @@ class SearchBar(QWidget):
             self.found.emit()
             return
         question = partial(_found, trace, text, regex=self.regex.isChecked(), case=self.case.isChecked())
+        self._is_asked = True
         self._latest.ask(question, partial(self._answered, trace))
 
     def _answered(self, trace: Trace, found: tuple[Hits, NDArray[np.int64]]) -> None:
         hits, ordered = found
+        self._is_asked = False
         if trace is not self._state.trace:
             return
         self._problem = str(hits.problem) if hits.problem else ""
-        self._state.set_hits(ordered, hits.names)
+        looked_at = np.flatnonzero(ordered == self._state.selected)
+        self._state.set_hits(ordered, hits.names, int(looked_at[0]) if len(looked_at) else -1)
+        if self._goes_there:
+            self._goes_there = False
+            self._state.go_to_hit(0)
         self.found.emit()
 
     def retranslate(self) -> None:
@@ -118,10 +157,8 @@ class SearchBar(QWidget):
             said = self._problem
         elif not has_text:
             said = ""
-        elif not count:
-            said = t("timeline.find.none")
         else:
-            said = t("timeline.find.count", at=f"{hit + 1:,}" if hit >= 0 else "–", count=f"{count:,}")
+            said = _counted(count, hit)
         self.count.setText(said)
         self.count.setVisible(bool(said))
         retone(self.count, "role", "bad" if self._problem else "hint")
@@ -134,6 +171,14 @@ class SearchBar(QWidget):
             self.field.clear()
         else:
             super().keyPressEvent(event)
+
+
+def _counted(count: int, hit: int) -> str:
+    if not count:
+        return t("timeline.find.none")
+    if hit >= 0:
+        return t("timeline.find.count", at=f"{hit + 1:,}", count=f"{count:,}")
+    return t("timeline.find.match") if count == 1 else t("timeline.find.matches", count=f"{count:,}")
 
 
 def _found(trace: Trace, text: str, *, regex: bool, case: bool) -> tuple[Hits, NDArray[np.int64]]:

@@ -175,3 +175,4 @@ class Failed(QWidget):
         if self._error is not None:
             self.reason.setText(str(self._error))
             self.name.setText(str(self._path))
+            self.name.setVisible(str(self._path) not in str(self._error))

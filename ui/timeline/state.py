@@ -41,7 +41,8 @@ class ViewState(QObject):
     none. `hits`: slices found, sorted as they are shown, `hit`: which of them is looked at, -1: none. `hit_names`: the
     names that stay bright, None: all. `flow_kinds`: of which kinds all arrows are drawn. `time_mode`: "relative",
     "absolute" or "step". `slice_sought`: one was chosen and is to be brought into view; `slice_chosen` also tells that
-    the selected one has another number in another trace."""
+    the selected one has another number in another trace. `hits_cleared`: nothing is searched for any more.
+    `lanes_wanted`: somebody went to a place from outside the lanes, and goes on there with the keys."""
 
     trace_changed = Signal()
     range_changed = Signal()
@@ -53,6 +54,8 @@ class ViewState(QObject):
     hits_changed = Signal()
     marks_changed = Signal()
     look_changed = Signal()
+    hits_cleared = Signal()
+    lanes_wanted = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -337,8 +340,9 @@ class ViewState(QObject):
             self.choose_range(None)
         elif self.selected >= 0:
             self.select(-1)
-        elif len(self.hits):
+        elif len(self.hits) or self.hit_names is not None:
             self.set_hits(np.empty(0, np.int64))
+            self.hits_cleared.emit()
         else:
             return False
         return True

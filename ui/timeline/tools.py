@@ -52,6 +52,7 @@ class Tools(QWidget):
         state.trace_changed.connect(self.retranslate)
         state.look_changed.connect(self._follow_mode)
         state.bands_changed.connect(self._follow_filter)
+        state.bands_changed.connect(self._count_hidden)
         self.retranslate()
 
     def _make_filter(self) -> QLineEdit:
@@ -73,6 +74,7 @@ class Tools(QWidget):
     def _make_mode(self) -> QComboBox:
         box = QComboBox()
         box.setObjectName("timeline_mode")
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         box.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for setter in ("setToolTip", "setAccessibleName"):
             say(box, setter, "timeline.tools.mode")
@@ -88,6 +90,14 @@ class Tools(QWidget):
         if self.filter.text().strip() and not self._state.arrangement.filter_text and not self._pause.isActive():
             self.filter.clear()
 
+    def _count_hidden(self) -> None:
+        """What is hidden leaves a trace, next to what brings it back."""
+        count = len(self._state.hidden)
+        if count:
+            say(self.view, "setText", "timeline.tools.view_hidden", count=count)
+        else:
+            say(self.view, "setText", "timeline.tools.view")
+
     def _follow_mode(self) -> None:
         self.mode.setCurrentIndex(max(0, self.mode.findData(self._state.time_mode)))
 
@@ -102,6 +112,7 @@ class Tools(QWidget):
         if not can[self._state.time_mode]:
             self._state.set_time_mode("relative")
         self._follow_mode()
+        self._count_hidden()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Too narrow, the ways of counting time stand in the menu."""

@@ -11,12 +11,12 @@ import numpy as np
 
 from backends.timeline.build.columns import take_columns, write_column
 from backends.timeline.build.flows import write_arrows
-from backends.timeline.build.lanes import PYTHON, Order, order_of, shown
+from backends.timeline.build.lanes import NO_TID, PYTHON, Order, order_of, shown
 from backends.timeline.build.names import kind_of_lane, write_names
 from backends.timeline.build.ordering import in_rows
 from backends.timeline.build.series import write_series
 from backends.timeline.build.times import EPOCH, span_of
-from backends.timeline.trace import FORMAT, META, Lane, Meta, Source, Step
+from backends.timeline.trace import FORMAT, META, Lane, Meta, Problem, Source, Step
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from backends.timeline.gather import Gather
+    from studio.errors import StudioError
 
     Numbers = NDArray[np.int64]
 
@@ -164,7 +165,7 @@ class _Assembling:
         lane = self.gather.lanes[number]
         return Lane(
             process=order.process_at[lane.process], tid=shown(lane.tid),
-            name=shown(lane.name or lane.tid.partition(PYTHON)[0]), kind=order.kinds[number],
+            name=shown(lane.name or lane.tid.partition(PYTHON)[0] or NO_TID), kind=order.kinds[number],
             first_row=first_row, rows=rows, slices=slices, table=lane.table,
         )  # fmt: skip
 
@@ -181,12 +182,22 @@ class _Assembling:
     def _source(self, number: int) -> Source:
         source = self.gather.sources[number]
         path = os.path.relpath(source.path, self.root)
-        return Source(path=shown(path), kind=source.kind, rank=source.rank, truncated=source.truncated)
+        return Source(
+            path=shown(path), kind=source.kind, rank=source.rank, truncated=source.truncated, limit=source.limit,
+            problem=_problem(source.problem),
+        )  # fmt: skip
 
     def _chunks(self) -> None:
         for number, source in enumerate(self.gather.sources):
             if source.chunks:
                 write_column(self.folder, f"chunks_{number}", np.array(source.chunks, I64))
+
+
+def _problem(error: StudioError | None) -> Problem | None:
+    if error is None:
+        return None
+    args = {name: value if isinstance(value, int) else str(value) for name, value in error.values.items()}
+    return Problem(key=error.key, args=args)
 
 
 def _together(slices: list[NDArray[Any]], instants: list[NDArray[Any]]) -> list[NDArray[Any]]:

@@ -30,7 +30,7 @@ def write_arrows(
     begin, end = begin[order], end[order]
     arrow = np.stack([lane[begin], time[begin], lane[end], time[end]], axis=1).astype(np.int64)
     write_column(folder, "arrow", arrow)
-    write_column(folder, "arrow_kind", kind[begin].astype(np.int16))
+    write_column(folder, "arrow_kind", kind[begin].astype(np.int32))
     by_to = np.argsort(sort_keys(lane[end], time[end])[0], kind="stable")
     write_column(folder, "arrow_by_to", by_to.astype(np.int32))
     return len(begin), flows, len(time) - int(np.count_nonzero(touched))

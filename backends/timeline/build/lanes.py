@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Natural = tuple[bool, str, int]
 PYTHON = "\x00"  # what a thread's Python calls have behind its tid; they stand below the thread
+NO_PID, NO_TID = '(pid "")', '(tid "")'  # where a trace gives no name and no number either
 LONGEST = 4096  # characters of a name of a lane or a process: these are read at once when a profile is opened
 
 
@@ -95,7 +96,7 @@ def natural(text: str) -> Natural:
 
 def _process(process: GatheredProcess) -> Process:
     return Process(
-        source=process.source, pid=shown(process.pid), name=shown(process.name or process.pid),
+        source=process.source, pid=shown(process.pid), name=shown(process.name or process.pid or NO_PID),
         label=shown(process.label), rank=process.rank,
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _TYPES = {
     "start": np.int64, "end": np.int64, "name": np.int32, "event": np.int64, "row_begin": np.int64,
-    "row_lane": np.int32, "cover": np.int64, "arrow": np.int64, "arrow_kind": np.int16, "arrow_by_to": np.int32,
+    "row_lane": np.int32, "cover": np.int64, "arrow": np.int64, "arrow_kind": np.int32, "arrow_by_to": np.int32,
     "sample_time": np.int64, "sample_value": np.float64, "name_family": np.uint8, "name_begin": np.int64,
 }  # fmt: skip
 

@@ -23,7 +23,7 @@ ABSENT = -(1 << 63)  # of whole numbers; a figure that is absent is NaN
 NULL, FLOAT, ZERO, ONE, BLOB, TEXT = 0, 7, 8, 9, 12, 13
 SIZES = np.array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0] + [(kind - BLOB) // 2 for kind in range(BLOB, 256)], np.int64)
 _ZEROS = 0x3030303030303030
-_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,30}\s*")
+_WHOLE = re.compile(r"\s*[+-]?[0-9]{1,30}\s*", re.ASCII)
 
 
 def whole(cell: object) -> int:

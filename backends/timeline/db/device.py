@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from backends.timeline.db.cells import ABSENT
 from backends.timeline.db.host import Calls, calls, joined
 from backends.timeline.db.lookup import Lookup, coded, paired
 from backends.timeline.db.place import Places, shown
@@ -45,18 +46,22 @@ class Tasks:
 
 @dataclass(frozen=True, kw_only=True)
 class _Kernels:
-    """Which tasks have a name of their own, and which are parts of a communication."""
+    """Which tasks have a name of their own, and which are parts of a communication. `operations`: connections of
+    communications: a kernel of no table that shares one stands on its stream for the communication."""
 
     compute: Lookup
     compute_name: Numbers
     scheduled: Lookup
     scheduled_name: Numbers
     parts: Lookup
+    operations: Lookup
+    operation_name: Numbers
     is_compute: Callable[[int], bool]
 
     def name(self, rows: Rows, compute: Numbers) -> Numbers:
         ids = rows["taskType"].copy()
         for place, name in (
+            (self._operation(rows), self.operation_name),
             (self.scheduled.find(rows["globalTaskId"]), self.scheduled_name),
             (compute, self.compute_name),
         ):
@@ -69,6 +74,16 @@ class _Kernels:
         """By the types of tasks where the table of kernels is not there or empty."""
         if len(self.compute_name):
             return compute >= 0
+        return self._of_kernels(rows) & (self._operation(rows) < 0)
+
+    def _operation(self, rows: Rows) -> Numbers:
+        """Places of the communications that tasks stand for, -1 for none."""
+        if not len(self.operation_name):
+            return np.full(len(rows), -1, np.int64)
+        return np.where(self._of_kernels(rows), self.operations.find(rows["connectionId"]), -1)
+
+    def _of_kernels(self, rows: Rows) -> NDArray[np.bool_]:
+        """By the types of tasks."""
         types, codes = coded(rows["taskType"])
         return np.array([self.is_compute(number) for number in types.tolist()], bool)[codes]
 
@@ -113,7 +128,10 @@ def _stream(places: Places, card: int, stream: int) -> int:
 def _kernels(base: Base, names: Names, parts_of: Numbers) -> _Kernels:
     _, compute, compute_name = column_of(base, "COMPUTE_TASK_INFO", "globalTaskId", "name")
     _, scheduled, scheduled_name = column_of(base, "COMMUNICATION_SCHEDULE_TASK_INFO", "globalTaskId", "name")
+    operations, operation_name = _operations(base)
     return _Kernels(
+        operations=Lookup.of(operations),
+        operation_name=operation_name,
         compute=Lookup.of(compute),
         compute_name=compute_name,
         scheduled=Lookup.of(scheduled),
@@ -121,3 +139,13 @@ def _kernels(base: Base, names: Names, parts_of: Numbers) -> _Kernels:
         parts=Lookup.of(parts_of),
         is_compute=lambda number: names.text(number) in COMPUTE,
     )
+
+
+def _operations(base: Base) -> tuple[Numbers, Numbers]:
+    """Connections of communications and their names. The table is read again for its slices: what is damaged counts
+    then."""
+    damaged = base.damaged
+    _, connection, name = column_of(base, "COMMUNICATION_OP", "connectionId", "opName")
+    base.damaged = damaged
+    known = connection != ABSENT
+    return connection[known], name[known]

@@ -47,11 +47,11 @@ class Arrow:
 
 @dataclass(frozen=True, kw_only=True)
 class Arrows:
-    """To be drawn: `ends` int64 [n, 4] as in `trace.arrow`, `kind` int16 [n], `number` [n]: the place in `trace.arrow`;
+    """To be drawn: `ends` int64 [n, 4] as in `trace.arrow`, `kind` int32 [n], `number` [n]: the place in `trace.arrow`;
     `begins_at`, `leads_to` int64 [n]: the slices at its ends or -1. `left_out`: about how many there are beside."""
 
     ends: Numbers
-    kind: NDArray[np.int16]
+    kind: NDArray[np.int32]
     number: Numbers
     begins_at: Numbers
     leads_to: Numbers

@@ -26,12 +26,12 @@ def first_from(values: Values, low: Numbers, high: Numbers, target: ArrayLike, *
     `target` (`above`: greater than it), else `high`."""
     low, high, aim = np.broadcast_arrays(low, high, np.asarray(target, np.int64))
     low, high = low.astype(np.int64), high.astype(np.int64)
-    while len(live := np.flatnonzero(low < high)):
-        middle = (low[live] + high[live]) >> 1
-        value = values[middle]
-        goes_up = value <= aim[live] if above else value < aim[live]
-        low[live[goes_up]] = middle[goes_up] + 1
-        high[live[~goes_up]] = middle[~goes_up]
+    last = int(high.max(initial=0)) - 1
+    for _ in range(int((high - low).max(initial=0)).bit_length()):  # pieces that are done stay as they are
+        middle = (low + high) >> 1
+        value = values[np.minimum(middle, last)]
+        goes_up = (value <= aim if above else value < aim) & (low < high)
+        low, high = np.where(goes_up, middle + 1, low), np.where(goes_up, high, middle)
     return low
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,16 +24,38 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
 CALLS: tuple[LaneKind, ...] = ("host", "api")  # what lies below a slice there is called by it
+PERHAPS: LaneKind = "other"  # there as well, where all slices nest
 _CHUNK = 1 << 16
 _LARGEST = 1 << 62
+_known: WeakKeyDictionary[Trace, NDArray[np.bool_]] = WeakKeyDictionary()
 
 
 def rows_with_calls(trace: Trace) -> NDArray[np.bool_]:
-    """bool [rows]: where the row below belongs to the same lane, and that lane is one of calls."""
+    """bool [rows]: where the row below belongs to the same lane, and that lane is one of calls. The first time each
+    slice of the lanes PERHAPS is looked at."""
+    if trace not in _known:
+        _known[trace] = _rows_with_calls(trace)
+    return _known[trace]
+
+
+def _rows_with_calls(trace: Trace) -> NDArray[np.bool_]:
     calls = np.array([lane.kind in CALLS for lane in trace.meta.lanes], bool)
+    perhaps = np.array([lane.kind == PERHAPS for lane in trace.meta.lanes], bool)
     found = np.zeros(len(trace.row_lane), bool)
-    found[:-1] = (trace.row_lane[1:] == trace.row_lane[:-1]) & calls[trace.row_lane[:-1]]
-    return found
+    found[:-1] = (trace.row_lane[1:] == trace.row_lane[:-1]) & (calls | perhaps)[trace.row_lane[:-1]]
+    some = np.flatnonzero(found & perhaps[trace.row_lane])
+    wild = np.array([row for row in some.tolist() if not _nests(trace, row)], np.int64)
+    perhaps[:] = False
+    perhaps[trace.row_lane[wild]] = True
+    return found & ~perhaps[trace.row_lane]
+
+
+def _nests(trace: Trace, row: int) -> bool:
+    """Whether each slice of the row below lies inside one of this row; one without length covers nothing."""
+    low, middle, high = (int(trace.row_begin[row + i]) for i in range(3))
+    start, end = trace.start[middle:high], trace.end[middle:high]
+    around = low + np.searchsorted(trace.start[low:middle], start, "right") - 1
+    return bool(((start == end) | ((around >= low) & (trace.end[np.maximum(around, low)] >= end))).all())
 
 
 def under(trace: Trace, rows: Numbers, begin: Numbers, end: Numbers) -> Numbers:

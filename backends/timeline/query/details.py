@@ -25,14 +25,19 @@ if TYPE_CHECKING:
     from backends.timeline.trace import Trace
 
 MOST_ASKED = 12  # slices, one around the other, that are decoded to find a stack
+NAMES = frozenset(("name", "opName", "message"))  # columns that a slice may be named by
+TIMES_AND_IDS = frozenset(
+    ("startNs", "endNs", "globalTid", "globalPid", "globalTaskId", "connectionId", "callchainId", "contextId",
+     "modelId", "taskId", "opId", "domainId", "fwdThreadId")
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class Details:
     """`start`, `end`: ns since the origin; `absolute`: the start as the source counts it (see `Meta.is_epoch`); `own`:
     ns that the row below does not cover, in lanes of calls. `raw_start`: as the file has it, "" where it is not known.
-    `args`: (name, value as text) in the order of the file, without the stack. `tables`: what tables beside say.
-    `problem`: why there are no arguments, where there should be."""
+    `args`: (name, value as text) in the order of the file, those of a row with times and ids last, without the stack.
+    `tables`: what tables beside say. `problem`: why there are no arguments, where there should be."""
 
     index: int
     name: str
@@ -80,7 +85,7 @@ def details_of(trace: Trace, index: int, roots: Sequence[Path] = ()) -> Details:
         own=end - start - int(under(trace, *place)[0]),
         absolute=absolute,
         raw_start=next((str(event[key]) for key in ("ts", "startNs", "start") if event.get(key) is not None), ""),
-        args=tuple((key, text_of(value)) for key, value in args.items() if key not in CALL_STACKS),
+        args=tuple((key, text_of(value)) for key, value in _shown(event, args, name) if key not in CALL_STACKS),
         tensors=_tensors(args, tables),
         stack=_stack(trace, index, args, roots),
         tables=tables,
@@ -151,7 +156,11 @@ def _event(trace: Trace, index: int, name: str) -> tuple[Mapping[str, Any], Stud
     if event < 0 or not (is_text or (lane.table and lane.kind != "overlap")):  # computed, where the source is a db
         return {}, None
     try:
-        found = event_of(path, trace.chunks(number), event) if is_text else row_of(path, lane.table, event)
+        chunks = trace.chunks(number) if is_text else None
+    except OSError:
+        return {}, StudioError("timeline.details.cache_gone")
+    try:
+        found = row_of(path, lane.table, event) if chunks is None else event_of(path, chunks, event)
     except OSError as error:
         return {}, from_os(error, path)
     except StudioError as error:
@@ -172,6 +181,14 @@ def _arguments(event: Mapping[str, Any]) -> dict[str, Any]:
         return dict(event)
     args = event.get("args")
     return {str(key): value for key, value in args.items()} if isinstance(args, dict) else {}
+
+
+def _shown(event: Mapping[str, Any], args: Mapping[str, Any], name: str) -> list[tuple[str, Any]]:
+    """Of a row: what it says of the slice first, times and ids last; not its name once more."""
+    if "ph" in event:
+        return list(args.items())
+    said = [(key, value) for key, value in args.items() if not (key in NAMES and value == name)]
+    return sorted(said, key=lambda pair: pair[0] in TIMES_AND_IDS)
 
 
 def _tables(trace: Trace, index: int, path: Path, name: str, args: dict[str, Any]) -> tuple[Joined, ...]:

@@ -4,7 +4,8 @@ A slice counts with its part inside the range. Of a name, over the chosen rows:
 count   how many slices lie in the range, if only by a part
 total   sum of the parts
 wall    time in which at least one of them runs: the length of their union, so that overlaps count once
-own     sum of the parts without what the row below covers, in lanes of calls (host, api); elsewhere as total
+own     sum of the parts without what the row below covers, in lanes of calls (host, api, and what no table knows
+        where its slices nest); elsewhere as total
 least, most, mean   of the parts; mean = total / count
 """
 

@@ -66,12 +66,6 @@ def counter_files(folder: Path) -> tuple[Path, ...]:
     return files_of(folder, *(layout.pattern for layout in LAYOUTS))
 
 
-def add_counters(folder: Path, gather: Gather, rank: int | None = None) -> None:
-    """Adds what the files hold, each a source of kind "table". A file that cannot be read is left out."""
-    for path in counter_files(folder):
-        read_counters(path, gather.source(path, "table", rank), gather)
-
-
 def read_counters(path: Path, source: int, gather: Gather) -> None:
     """Adds the samples of one file, as the trace writes its own. Rows are no events of a trace: only those that cannot
     be used are counted, as events that were set aside."""

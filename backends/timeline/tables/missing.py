@@ -44,7 +44,7 @@ VIEWS = {
         switches={
             "torch_npu": "activities=[ProfilerActivity.CPU, ProfilerActivity.NPU]",
             "mindspore": "activities=[ProfilerActivity.CPU, ProfilerActivity.NPU]",
-            "torch": "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+            "torch": "activities=[torch_npu.profiler.ProfilerActivity.CPU, torch_npu.profiler.ProfilerActivity.NPU]",
             "msprof": "--ascendcl=on --task-time=l1",
         },
     ),
@@ -173,7 +173,8 @@ def _lanes(trace: Trace) -> set[str]:
 def _tables(trace: Trace) -> set[str]:
     folders = {(trace.root / source.path).parent for source in trace.meta.sources[:8]}
     found = {"cache" for folder in folders if files_of(folder, "l2_cache*.csv")}
-    kernels = (Table(path) for folder in folders for path in files_of(folder, "kernel_details*.csv", "op_summary*.csv"))
+    kernels = [Table(path) for folder in folders for path in files_of(folder, "kernel_details*.csv", "op_summary*.csv")]
+    found |= {"device"} if kernels else set()
     return found | {"metrics" for table in kernels if _has_metrics(table)}
 
 

@@ -19,7 +19,7 @@ def sentence(summary: Summary) -> tuple[str, dict[str, str]] | None:
         return None
     first = summary.operators[0]
     args = {"name": first.name, "time": time_text(first.own), "count": str(first.count)}
-    return "timeline.summary.host", args
+    return "timeline.summary.host_once" if first.count == 1 else "timeline.summary.host", args
 
 
 def _of_device(summary: Summary) -> tuple[str, dict[str, str]]:
@@ -28,7 +28,9 @@ def _of_device(summary: Summary) -> tuple[str, dict[str, str]]:
     if not steps:
         return "timeline.summary.whole", args | {"time": time_text(summary.whole)}
     args |= {"time": time_text(summary.whole // len(steps)), "count": str(len(steps))}
-    return "timeline.summary.step" if len(steps) == 1 else "timeline.summary.steps", args
+    if len(steps) == 1:
+        return "timeline.summary.step", args
+    return "timeline.summary.ranks" if len({step.number for step in steps}) == 1 else "timeline.summary.steps", args
 
 
 def cause_sentence(cause: Cause) -> tuple[str, dict[str, str]]:

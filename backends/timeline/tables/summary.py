@@ -44,10 +44,6 @@ class StepTimes:
     def whole(self) -> int:
         return self.computing + self.exposed + self.free
 
-    @property
-    def overlapped(self) -> int:
-        return max(0, self.communication - self.exposed)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:

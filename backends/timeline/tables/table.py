@@ -74,7 +74,7 @@ def cells_of(record: bytes) -> list[str] | None:
     if '"' not in text:
         return [cell.strip() for cell in text.split(",")]
     try:
-        return [cell.strip().strip('"') for cell in next(csv.reader([text]), [])]
+        return [cell.strip().strip('"').strip() for cell in next(csv.reader([text]), [])]
     except csv.Error:
         return None
 

@@ -53,6 +53,7 @@ class Pairs:
         if left := sum(map(len, opened.values())):
             gather.set_aside[UNCLOSED] += left
         if pairs:
+            pairs.sort(key=lambda pair: pair[0].event)  # of equal extent, the first to begin is the outermost
             gather.slices.append(_slices(gather, pairs))
         self.halves.clear()
 

@@ -10,6 +10,7 @@ import msgspec
 
 from backends.timeline.text.event import UNREADABLE, Event, aside, events_of, loose_event
 from backends.timeline.text.loose import BAD, FIRST_KEY, Loose, Patience, read_loosely
+from backends.timeline.text.nesting import Nesting
 from backends.timeline.text.times import LAST
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Pieces:
         self._at_end = False
         self._has_events = False
         self._patience = Patience()
+        self._nesting = Nesting()
         self.truncated = False
         self.base_ns = 0
         self.late_base_ns = 0
@@ -60,7 +62,7 @@ class Pieces:
         is_object = self._data[:1] == b"{"
         while self._reach_object_array() if is_object else self._reach_array():
             yield from self._of_array()
-        self.truncated = self.truncated or self._stream.cut_off
+        self.truncated = (self.truncated or self._stream.cut_off) and not self._stream.limit
 
     def _read(self, count: int) -> None:
         data = self._stream.read(count)
@@ -83,12 +85,22 @@ class Pieces:
         return True
 
     def _reach_object_array(self) -> bool:
+        """Of the outermost object: one that lies deeper is data of somebody else."""
         while True:
-            array = _ARRAY_OF_OBJECT.search(self._data)
-            self._find_base(array.start() if array else len(self._data))
-            self._use(array.end() if array else max(0, len(self._data) - 4096))
-            if array or self._at_end:
-                return array is not None
+            at = 0
+            for array in _ARRAY_OF_OBJECT.finditer(self._data):
+                self._nesting.take_key(self._data[at : array.start()])
+                at = array.start()
+                if self._nesting.depth == 1:
+                    self._find_base(at)
+                    self._use(array.end())
+                    return True
+            self._find_base(len(self._data))
+            if self._at_end:
+                return False
+            behind = max(at, len(self._data) - 4096)
+            self._nesting.take(self._data[at:behind])
+            self._use(behind)
             self._read(self._piece)
 
     def _find_base(self, bound: int) -> None:

@@ -33,4 +33,5 @@ def read_text(path: Path, source: int, gather: Gather, tell: Callable[[int, int]
                 tell(stream.done, stream.size)
         columns.finish(pieces.base_ns, pieces.late_base_ns)
         gather.sources[source].truncated = pieces.truncated
+        gather.sources[source].limit = stream.limit
         tell(stream.size, stream.size)

@@ -19,11 +19,13 @@ ALWAYS_ALLOWED = 64 << 20
 
 
 class Stream(Protocol):
-    """`size`, `done`: bytes as they are stored. `cut_off`: it ended before its end."""
+    """`size`, `done`: bytes as they are stored. `cut_off`: it ended before its end. `limit`: bytes of what is unpacked
+    that were given, where more would not be; else 0."""
 
     size: int
     done: int
     cut_off: bool
+    limit: int
 
     def read(self, count: int) -> bytes:
         """At most `count` bytes, or a few more; none at the end. Raises OSError."""
@@ -35,6 +37,7 @@ class Plain:
         self.size = os.fstat(file.fileno()).st_size
         self.done = 0
         self.cut_off = False
+        self.limit = 0
 
     def read(self, count: int) -> bytes:
         data = self._file.read(count)
@@ -52,10 +55,12 @@ class Gzipped:
         self.size = os.fstat(file.fileno()).st_size
         self.done = 0
         self.cut_off = False
+        self.limit = 0
+        self._given = 0
         self._allowed = LARGEST_RATIO * self.size + ALWAYS_ALLOWED
 
     def read(self, count: int) -> bytes:
-        while not self.cut_off and (self._packed or self._fetch()):
+        while not self.cut_off and not self.limit and (self._packed or self._fetch()):
             data = self._unpack(count)
             if data:
                 return self._within_bounds(data)
@@ -69,6 +74,9 @@ class Gzipped:
 
     def _unpack(self, count: int) -> bytes:
         if self._unpacker.eof:
+            self._packed = self._packed.lstrip(b"\0")  # what a tape or dd fills its last block with
+            if not self._packed:
+                return b""
             self._unpacker = zlib.decompressobj(wbits=31)
         try:
             data = self._unpacker.decompress(self._packed, count)
@@ -78,8 +86,8 @@ class Gzipped:
         return data
 
     def _within_bounds(self, data: bytes) -> bytes:
-        self._allowed -= len(data)
-        self.cut_off = self.cut_off or self._allowed < 0
+        self._given += len(data)
+        self.limit = self._given if self._given > self._allowed else 0
         return data
 
 

@@ -213,6 +213,18 @@ def test_that_ends_become_arrows(
     assert arrows(tmp_path, ends[::-1]) == (wanted, dangling)
 
 
+def test_that_seventy_thousand_kinds_of_flows_stay_apart(tmp_path: Path) -> None:
+    gather, count = gather_of(tmp_path), 70_000
+    add_slices(gather, lane_of(gather, "Python", "Thread 1"), [(EPOCH, EPOCH + 9, "op")])
+    kinds = np.array([gather.flow_kinds[str(number)] for number in range(count)], np.int32)
+    for phase in (S, F):
+        lane, times, phases = np.zeros(count, np.int32), np.full(count, EPOCH + phase), np.full(count, phase, np.uint8)
+        gather.ends.append((lane, times, np.arange(count), kinds, phases))
+    trace = assembled(gather, tmp_path)
+    assert {trace.meta.flow_kinds[number] for number in trace.arrow_kind.tolist()} == set(map(str, range(count)))
+    assert int(trace.arrow_kind.min()) == 0
+
+
 def test_that_a_first_part_leaves_the_gathered_for_the_whole(tmp_path: Path) -> None:
     gather = gather_of(tmp_path)
     lane = lane_of(gather, "Python", "Thread 1")

@@ -189,6 +189,17 @@ def test_that_a_file_that_goes_while_others_are_read_is_told(tmp_path: Path) -> 
     assert opened.trace.meta.slices > 0
 
 
+def test_that_what_was_left_out_is_told_again_from_the_cache(tmp_path: Path) -> None:
+    folder = ranks(tmp_path / "data")
+    aside = next(folder.glob("*1_ascend_pt")) / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
+    aside.write_text('[{"ph": "?", "ts": 1, "pid": 1, "name": "x"}]')
+    opened = read_profile(folder, quiet)
+    again = open_cached(folder)
+    assert again is not None
+    assert [note.key for note in opened.notes] == ["timeline.remark.not_read"]
+    assert (again.notes, again.fresh) == (opened.notes, False)
+
+
 def test_that_a_window_is_shown_a_first_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("backends.timeline.read.FIRST_LOOK", 0.0)
     folder = ranks(tmp_path / "data", 4)

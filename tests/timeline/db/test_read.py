@@ -52,6 +52,33 @@ def test_that_a_task_is_named_by_its_kernel_or_by_its_type(tmp_path: Path) -> No
     ]
 
 
+def test_that_a_task_that_stands_for_a_communication_has_its_name(tmp_path: Path) -> None:
+    times = [(BASE, BASE + 20, 2), (BASE, BASE + 10, 3), (BASE, BASE + 9, 4), (BASE, BASE + 8, 5)]
+    columns, rows = tasks(*times)
+    for row, kind, connection in zip(rows, (10, 10, 10, 5), (900, 900, 55, 900), strict=True):
+        row[3], row[6] = connection, kind
+    gather = gathered(write(tmp_path / "a.db", {
+        "TASK": (columns, rows),
+        "COMPUTE_TASK_INFO": ("name INTEGER, globalTaskId INTEGER PRIMARY KEY", [(6, 1)]),
+        "COMMUNICATION_OP": (COMMUNICATION_OP, [(8, BASE + 1, BASE + 19, 900, 7, 1), (8, BASE, BASE + 1, None, 7, 2)]),
+        "STRING_IDS": (STRING_IDS, [*TEXTS.items(), (10, "AI_CORE")]),
+    }))  # fmt: skip
+    names = {lane: name for process, lane, *_, name, _ in slices(gather) if process == "Ascend Hardware"}
+    assert names == {"Stream 2": "allReduce", "Stream 3": "MatMul_0", "Stream 4": "AI_CORE", "Stream 5": "EVENT_WAIT"}
+    assert accounted(gather)
+
+
+def test_that_a_task_that_stands_for_a_communication_computes_nothing(tmp_path: Path) -> None:
+    columns, rows = tasks((BASE, BASE + 20, 2))
+    rows[0][6] = 10
+    gather = gathered(write(tmp_path / "a.db", {
+        "TASK": (columns, rows),
+        "COMMUNICATION_OP": (COMMUNICATION_OP, [(8, BASE, BASE + 20, 900, 7, 1)]),
+        "STRING_IDS": (STRING_IDS, [*TEXTS.items(), (10, "AI_CORE")]),
+    }))  # fmt: skip
+    assert {lane for _, lane, *_ in slices(gather, computed=True)} == {"Communication", "Communication(Not Overlapped)"}
+
+
 def test_that_a_name_without_a_text_is_shown_as_its_id(tmp_path: Path) -> None:
     path = write(
         tmp_path / "a.db",

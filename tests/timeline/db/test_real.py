@@ -65,6 +65,13 @@ def test_that_names_are_those_of_the_strings() -> None:
     assert counted == counted_db.names(RANKS[0], "CANN_API", "name")
 
 
+@pytest.mark.parametrize("path", RANKS, ids=["rank 0", "rank 1"])
+def test_that_tasks_are_named_by_their_kernel_their_communication_or_their_type(path: Path) -> None:
+    counted = Counter(name for process, _, _, _, name, _ in slices(gathered(path)) if process == "Ascend Hardware")
+    assert counted == counted_db.names_of_tasks(path)
+    assert counted["hcom_allReduce__210_0_1"] == 1
+
+
 def test_that_overlap_analysis_is_the_one_that_insight_left_in_the_database() -> None:
     names = ("Computing", "Communication", "Communication(Not Overlapped)", "Free")
     left = {

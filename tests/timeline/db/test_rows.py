@@ -55,6 +55,11 @@ def test_that_any_cell_is_the_number_it_stands_for_or_absent(tmp_path: Path, row
     assert np.array_equal([figures[at] for at in range(1, len(rows) + 1)], expected, equal_nan=True)
 
 
+def test_that_signs_that_python_takes_for_blanks_make_no_number() -> None:
+    assert whole(" 7\t") == 7
+    assert {whole(f"7{chr(sign)}") for sign in (0x1C, 0x1D, 0x1E, 0x1F, 0x85, 0xA0)} == {ABSENT}
+
+
 def test_that_whole_numbers_are_taken_from_what_stands_for_one() -> None:
     assert [whole(cell) for cell in (5, "1736410576395167660", " -7 ", 3.0, -(2**63))] == [
         5, 1736410576395167660, -7, 3, ABSENT,

@@ -19,7 +19,7 @@ def _slices(draw: st.DrawFn) -> list[tuple[int, int, str]]:
 
 @st.composite
 def lanes(draw: st.DrawFn) -> list[Made]:
-    kinds = st.sampled_from(("host", "device", "api", "communication"))
+    kinds = st.sampled_from(("host", "device", "api", "communication", "other"))
     return [Made(name=f"lane {i}", kind=draw(kinds), slices=draw(_slices())) for i in range(draw(st.integers(0, 4)))]
 
 

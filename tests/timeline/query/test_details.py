@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -92,6 +93,15 @@ def test_that_a_file_that_is_gone_or_changed_is_told_and_the_rest_stays(tmp_path
     assert (gone.name, gone.duration, gone.args) == ("aten::matmul", 3500, ())
 
 
+def test_that_a_cache_that_was_emptied_is_not_blamed_on_the_file(tmp_path: Path) -> None:
+    opened = _read(write_array(tmp_path / "trace_view.json", EVENTS))
+    index = _index(opened.trace, "aten::matmul")
+    shutil.rmtree(opened.cache)
+    problem = details_of(opened.trace, index).problem
+    assert problem is not None
+    assert problem.key == "timeline.details.cache_gone"
+
+
 @pytest.mark.parametrize("name", [*TEXTS, *DBS])
 def test_that_every_kind_of_slice_of_real_data_has_details(name: str) -> None:
     opened = _read(profile(name))
@@ -118,6 +128,16 @@ def test_that_a_real_kernel_leads_to_its_call_and_both_to_the_source(name: str) 
     assert {trace.meta.lanes[trace.lane_of(way[-1].other)].kind for way in ways} == {"host"}
     stacks = [details_of(trace, one).stack for one in kernels]
     assert any(re.search(r"main\.py$", str(frame.path)) for stack in stacks for frame in stack)
+
+
+def test_that_a_row_says_its_times_and_ids_last_and_its_name_once() -> None:
+    trace = _read(profile(DBS[0])).trace
+    found = details_of(trace, _index(trace, "trans_TransData_0"))
+    columns = [name for name, _ in found.args]
+    assert found.name == "trans_TransData_0"
+    assert "name" not in columns
+    ids = [columns.index(name) for name in ("startNs", "endNs", "globalTaskId", "connectionId")]
+    assert min(ids) > max(columns.index(name) for name in ("opType", "blockDim", "inputShapes", "streamId"))
 
 
 def test_that_real_kernels_are_joined_with_their_metrics_and_shapes() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,7 +53,8 @@ def _naive(trace: Trace, begin: int, end: int, rows: list[int], offsets: dict[in
     for row in rows:
         lane = int(trace.row_lane[row])
         shift = offsets.get(lane, 0)
-        calls = trace.meta.lanes[lane].kind in ("host", "api")
+        kind = trace.meta.lanes[lane].kind
+        calls = kind in ("host", "api") or (kind == "other" and _nests(trace, lane))
         is_last = row + 1 == len(trace.row_lane) or trace.row_lane[row + 1] != lane
         below = [] if is_last or not calls else _row(trace, row + 1, shift)
         for a, b, name in _row(trace, row, shift):
@@ -66,6 +68,16 @@ def _naive(trace: Trace, begin: int, end: int, rows: list[int], offsets: dict[in
         for name, some in parts.items()
         for lasts in ([b - a for a, b in some],)
     }
+
+
+def _nests(trace: Trace, lane: int) -> bool:
+    rows = [_row(trace, row, 0) for row in np.flatnonzero(trace.row_lane == lane).tolist()]
+    return all(
+        any(a <= begin and end <= b for a, b, _ in above)
+        for above, below in pairwise(rows)
+        for begin, end, _ in below
+        if begin < end
+    )
 
 
 def _row(trace: Trace, row: int, shift: int) -> list[tuple[int, int, str]]:
@@ -108,6 +120,17 @@ def test_that_overlaps_of_a_name_count_once_in_the_wall_time(tmp_path: Path, way
     assert found.mean[0] == 70
     part = range_statistics(trace, 60, 140)
     assert (part.count[0], part.total[0], part.wall[0], part.least[0], part.most[0]) == (2, 120, 80, 40, 80)
+
+
+def test_that_calls_count_for_themselves_where_no_table_knows_the_lane_but_its_slices_nest(
+    tmp_path: Path, way: str
+) -> None:
+    nested = Made(kind="other", slices=[(0, 100, "task"), (10, 90, "function"), (20, 30, "leaf")])
+    loose = Made(kind="other", slices=[(0, 100, "first"), (50, 150, "second")])
+    found = _said(trace := trace_of(tmp_path, [nested, loose]), range_statistics(trace, 0, 200))
+    assert {name: figures[3] for name, figures in found.items()} == {
+        "task": 20, "function": 70, "leaf": 10, "first": 100, "second": 100,
+    }  # fmt: skip
 
 
 def test_that_sums_stay_exact_where_float64_does_not(tmp_path: Path, way: str) -> None:

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.timeline.gather import Gather
-from backends.timeline.tables.counters import add_counters, counter_files, read_counters
+from backends.timeline.tables.counters import counter_files, read_counters
 from tests.timeline.shared_data import RANK, profile
+from tests.timeline.tables.opened import add_counters
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from backends.timeline.tables.missing import VIEWS, missing
 from backends.timeline.tables.settings import settings_of
 from backends.timeline.tables.summary import step_summary
 from studio.texts import LANGUAGES, find
-from tests.timeline.made import write_array
+from tests.timeline.made import write_array, write_object
 from tests.timeline.made_db import write_db
 from tests.timeline.made_folders import rank_folder
 from tests.timeline.made_others import kineto, mindspore
@@ -39,6 +39,17 @@ def test_that_a_cpu_profile_lacks_the_device(tmp_path: Path) -> None:
     assert names(profile("torch_cpu/trace.json"), tmp_path / "a") == {"device"}
     path = profile("mindspore_cpu/run_ascend_ms/ASCEND_PROFILER_OUTPUT/trace_view.json")
     assert names(path, tmp_path / "b") == {"device"}
+
+
+def test_that_the_switch_of_a_device_is_that_of_an_npu(tmp_path: Path) -> None:
+    found = missing(opened(profile("torch_cpu/trace.json"), tmp_path))
+    assert [one.switch.count("torch_npu.profiler.ProfilerActivity.NPU") for one in found] == [1]
+
+
+def test_that_a_device_whose_table_is_there_was_collected(tmp_path: Path) -> None:
+    (tmp_path / "kernel_details.csv").write_text("Name,Duration(us)\nMatMul,1\n")
+    path = write_object(tmp_path / "trace.json", kineto())
+    assert "device" not in names(path, tmp_path / "cache")
 
 
 def test_that_switches_are_read_from_what_the_profiler_wrote(tmp_path: Path) -> None:

@@ -59,7 +59,14 @@ def test_that_pieces_are_sets_of_time(some: list[tuple[int, int]], others: list[
 
 def figures(summary: Summary) -> list[tuple[int | None, int, int, int, int, int]]:
     return [
-        (step.number, step.computing, step.exposed, step.overlapped, step.communication, step.free)
+        (
+            step.number,
+            step.computing,
+            step.exposed,
+            max(0, step.communication - step.exposed),
+            step.communication,
+            step.free,
+        )
         for step in summary.steps
     ]
 
@@ -174,7 +181,16 @@ def test_that_a_host_alone_is_told_by_time_of_its_own(tmp_path: Path) -> None:
     assert [(one.name, one.count, one.whole, one.own) for one in summary.operators] == [
         ("aten::addmm", 1, 40, 40), ("aten::linear", 1, 50, 10), ("aten::add", 1, 10, 10),
     ]  # fmt: skip
-    assert sentence(summary) == ("timeline.summary.host", {"name": "aten::addmm", "time": "40 ns", "count": "1"})
+    assert sentence(summary) == ("timeline.summary.host_once", {"name": "aten::addmm", "time": "40 ns", "count": "1"})
+
+
+def test_that_a_mean_says_of_how_many_ranks(tmp_path: Path) -> None:
+    made = [Made(name="Computing", kind="overlap", process="Overlap Analysis", slices=[(0, 60, "Computing")])]
+    one = step_summary(trace_of(tmp_path, made, steps=[(3, 0, 100)]))
+    said = sentence(replace(one, steps=(*one.steps, replace(one.steps[0], rank=1))))
+    assert said is not None
+    assert said[0] == "timeline.summary.ranks"
+    assert "（2 个 rank 的均值）" in t_in("zh", said[0], **said[1])
 
 
 def test_that_a_trace_of_nothing_says_nothing(tmp_path: Path) -> None:
@@ -207,7 +223,7 @@ def test_that_one_sentence_says_it_in_both_languages(tmp_path: Path, language: s
         t_in(language, said[0], **said[1])
         == {
             "en": "On the device the step takes 148.8 ms: 41 % computing, 3.0 % communication not hidden, 56 % free.",
-            "zh": "该 step 在设备上耗时 148.8 ms：计算 41 %，通信未掩盖 3.0 %，空闲 56 %。",
+            "zh": "该 step 在设备侧耗时 148.8 ms：计算 41 %，通信未掩盖 3.0 %，空闲 56 %。",
         }[language]
     )
 

@@ -179,6 +179,14 @@ def test_that_begins_and_ends_of_a_thread_make_nested_slices(tmp_path: Path) -> 
     assert gathered.aside == {"unopened": 1, "unclosed": 1}
 
 
+def test_that_of_begins_and_ends_at_the_same_times_the_first_begin_comes_first(tmp_path: Path) -> None:
+    marks = [("B", name) for name in "abc"] + [("E", name) for name in "cba"]
+    events = [{"ph": ph, "name": name, "pid": 1, "tid": 2, "ts": 9 * (ph == "E")} for ph, name in marks]
+    gathered = read_data(tmp_path, events)
+    names = list(gathered.gather.names)
+    assert [names[number] for _, _, _, name, _ in gathered.gather.slices for number in name.tolist()] == ["a", "b", "c"]
+
+
 def test_that_asynchronous_events_are_matched_by_category_and_id(tmp_path: Path) -> None:
     def mark(ph: str, ts: int, **other: Any) -> dict[str, Any]:
         return {"ph": ph, "cat": "io", "name": "load", "pid": 1, "tid": 2, "ts": ts} | other
@@ -353,8 +361,21 @@ def test_that_a_gzip_bomb_is_cut_off(tmp_path: Path) -> None:
     event = json.dumps(x()).encode() + b", "
     path.write_bytes(gzip.compress(b"[" + event * (2 << 20), 9))
     gathered = read(path)
-    assert gathered.truncated
     assert 0 < len(gathered.slices) < 2 << 20
+    assert 64 << 20 < gathered.gather.sources[0].limit < 2 * len(event) << 20
+    assert not gathered.truncated
+
+
+def test_that_zeros_behind_the_end_of_a_gzip_cut_off_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "t.json.gz"
+    packed = gzip.compress(json.dumps(named(3000)).encode())
+    for padding in (b"\0" * 9, b"\0" * 200_000):
+        path.write_bytes(packed + padding)
+        gathered = read(path, 4096)
+        assert len(gathered.slices) == 3000
+        assert not gathered.truncated
+    path.write_bytes(packed[:-8] + b"\0" * 99)
+    assert read(path, 4096).truncated
 
 
 @pytest.mark.parametrize(
@@ -362,6 +383,32 @@ def test_that_a_gzip_bomb_is_cut_off(tmp_path: Path) -> None:
 )
 def test_that_what_holds_no_event_gives_none(tmp_path: Path, data: bytes) -> None:
     assert read_data(tmp_path, data).gather.events == 0
+
+
+OTHER = {"traceEvents": [x("invented"), {"traceEvents": [x("invented")]}]}
+
+
+@pytest.mark.parametrize("piece", [64, 1 << 18])
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"meta": OTHER, "traceEvents": [x()]},
+        {"traceEvents": [x()], "otherData": OTHER},
+        {"list": [OTHER, OTHER], "said": '}}"\\' * 9, "pad": "\\" * 9000, "traceEvents": [x()], "more": [[OTHER]]},
+    ],
+)
+def test_that_events_of_an_object_within_the_trace_are_not_its_own(tmp_path: Path, data: Any, piece: int) -> None:
+    assert read_data(tmp_path, data, piece).slices == [SLICE]
+
+
+def test_that_several_arrays_of_one_object_are_all_read(tmp_path: Path) -> None:
+    array = json.dumps([x()])
+    data = f'{{"a": {{"b": "}}"}}, "traceEvents": {array}, "c": [{{}}], "traceEvents": {array}}}'
+    assert read_data(tmp_path, data).slices == [SLICE, SLICE]
+
+
+def test_that_a_text_that_is_not_closed_before_the_events_costs_none(tmp_path: Path) -> None:
+    assert read_data(tmp_path, f'{{"a": "open, "traceEvents": {json.dumps([x()])}}}').slices == [SLICE]
 
 
 def test_that_a_bracket_that_closes_the_trace_too_early_is_told(tmp_path: Path) -> None:

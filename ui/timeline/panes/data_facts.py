@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from studio.texts import has, t
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
     from backends.timeline.tables.missing import Missing
     from backends.timeline.trace import Meta, Source
 
+LINE = 42  # characters
 COUNTS = {
     "events": "timeline.data.events", "slices": "timeline.data.slices", "instants": "timeline.data.instants",
-    "flows": "timeline.data.flows", "dangling": "timeline.data.dangling", "counters": "timeline.data.counters",
-    "metadata": "timeline.data.metadata",
+    "flow_ends": "timeline.data.flow_ends", "counters": "timeline.data.counters", "metadata": "timeline.data.metadata",
+    "flows": "timeline.data.flows", "dangling": "timeline.data.dangling",
 }  # fmt: skip
 KINDS = {
     "text": "timeline.data.text", "db": "timeline.data.db", "table": "timeline.data.table",
@@ -45,6 +47,9 @@ def count_facts(meta: Meta) -> Iterator[Fact]:
     for field, key in COUNTS.items():
         yield Fact(name=t(key), value=f"{getattr(meta, field):,}")
     yield Fact(name=t("timeline.data.lanes"), value=f"{len(meta.lanes):,}")
+    yield Fact(name=t("timeline.data.series"), value=f"{len(meta.series):,}")
+    if _are_from_memory(meta):
+        yield Fact(name=t("timeline.data.from_memory"), is_wide=True, token="dim")
     yield Fact(name=t("timeline.data.aside"))
     reasons = {reason: count for reason, count in meta.set_aside.items() if count}
     for reason, count in reasons.items():
@@ -53,10 +58,27 @@ def count_facts(meta: Meta) -> Iterator[Fact]:
         yield Fact(name=t("timeline.data.nothing_aside"), is_wide=True, token="dim")
 
 
+def _are_from_memory(meta: Meta) -> bool:
+    """Kineto's [memory] instants are drawn as series, too."""
+    return bool(meta.series) and not meta.counters and all(source.kind == "text" for source in meta.sources)
+
+
+def _lines(switch: str) -> Iterator[str]:
+    """A long one over several lines, which are still one call of Python when they are copied."""
+    line = ""
+    for part in re.split(r"(?<=[(,])", switch):
+        if line and len(line) + len(part) > LINE:
+            yield line.rstrip()
+            line = "    "
+        line += part if line.strip() else part.lstrip()
+    yield line
+
+
 def missing_facts(missing: Sequence[Missing]) -> Iterator[Fact]:
     yield Fact(name=t("timeline.data.missing"))
     for one in missing:
         yield Fact(name=t(one.key), is_wide=True)
-        yield Fact(name=one.switch, is_wide=True, is_mono=True, token="dim")
+        for line in _lines(one.switch):
+            yield Fact(name=line, is_wide=True, is_mono=True, token="dim")
     if not missing:
         yield Fact(name=t("timeline.data.all_there"), is_wide=True, token="dim")

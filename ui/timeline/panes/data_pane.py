@@ -28,7 +28,7 @@ class DataPane(QWidget):
         self._latest = Latest(self)
         self._remarks: tuple[Trace, tuple[Remark, ...]] | None = None
         self.missing: tuple[Missing, ...] | None = None
-        self.sources = FactsTable("timeline_sources", "timeline.data.sources")
+        self.sources = FactsTable("timeline_sources", "timeline.data.sources", 0.7)
         self.counts = FactsTable("timeline_counts", "timeline.data.counts", 0.75)
         self.not_collected = FactsTable("timeline_missing", "timeline.data.missing")
         row = QHBoxLayout()

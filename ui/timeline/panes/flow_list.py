@@ -14,10 +14,14 @@ from ui.timeline.times import length_text
 from ui.widgets import label
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from ui.timeline.panes.looked_up import Flow
     from ui.timeline.state import ViewState
 
 GAP = 2
+ROOM_FOR_KIND = 420  # px
+KIND = 1  # the column
 
 
 class FlowList(QWidget):
@@ -46,7 +50,13 @@ class FlowList(QWidget):
         title = t("timeline.slice.flows")
         self.title.setText(title if count == len(flows) else f"{title} ({len(flows):,} / {count:,})")
         self.model.show_rows(self._columns(), len(flows))
+        self.view.setColumnHidden(KIND, self.width() < ROOM_FOR_KIND)
         self.setMaximumHeight(self.title.sizeHint().height() + 2 * GAP + ROW * len(flows))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Too narrow for the kind beside a name, the tip alone tells it."""
+        super().resizeEvent(event)
+        self.view.setColumnHidden(KIND, self.width() < ROOM_FOR_KIND)
 
     def _columns(self) -> tuple[Column, ...]:
         head = "timeline.slice.flows"
@@ -67,7 +77,8 @@ class FlowList(QWidget):
         return t("timeline.slice.comes" if flow.arrow.incoming else "timeline.slice.leads", name=name)
 
     def _tip(self, row: int) -> str:
-        return f"{self._name(row)}\n{lane_text(self._state, self.flows[row].arrow.other_lane)}"
+        arrow = self.flows[row].arrow
+        return f"{self._name(row)}\n{lane_text(self._state, arrow.other_lane)}\n{arrow.kind}"
 
     def _delay(self, row: int) -> str:
         """From one end to the other."""
@@ -86,3 +97,4 @@ class FlowList(QWidget):
         (begin, end), (other_begin, other_end) = state.times_of(this), state.times_of(other)
         state.fit(min(begin, other_begin), max(end, other_end))
         state.select(other)
+        state.lanes_wanted.emit()

@@ -14,7 +14,7 @@ from ui.timeline.panes.list_model import one_line
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex
-    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtGui import QKeyEvent, QResizeEvent
 
     from ui.timeline.panes.list_model import ListModel
 
@@ -57,6 +57,13 @@ class CopyView(QTableView):
         copy.triggered.connect(self.copy)
         self.addAction(copy)
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """What takes a step back is for the lanes, not for looking up a row by its first letters."""
+        if event.key() == Qt.Key.Key_Backspace:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
     def copy(self) -> None:
         """The chosen rows, tabs between their cells."""
         model = self.model()
@@ -71,11 +78,12 @@ def _cell(model: QAbstractItemModel, row: int, column: int) -> str:
 
 
 class ListView(CopyView):
-    """`chosen`: a row was clicked or entered; `opened`: clicked twice, or entered. Rows are numbered as they came,
-    however they are sorted. `wide`: the column that takes the room."""
+    """`chosen`: a row was clicked or entered; `opened`: clicked twice, or entered; `entered_row`: by the key. Rows are
+    numbered as they came, however they are sorted. `wide`: the column that takes the room."""
 
     chosen = Signal(int)
     opened = Signal(int)
+    entered_row = Signal(int)
 
     def __init__(self, model: ListModel, name: str, key: str, wide: int = 0) -> None:
         super().__init__(name, key)
@@ -99,8 +107,25 @@ class ListView(CopyView):
             head.setSectionResizeMode(
                 column, QHeaderView.ResizeMode.Stretch if is_wide else QHeaderView.ResizeMode.Interactive
             )
-            if not is_wide:
-                head.resizeSection(column, self._width(column))
+        for column, width in self._widths().items():
+            head.resizeSection(column, width)
+
+    def _widths(self) -> dict[int, int]:
+        """Of all columns but the wide one: what is in them, beyond WIDEST only where that leaves it enough."""
+        wanted = {column: self._width(column) for column in range(self._list.columnCount())}
+        left = wanted.pop(self._wide, 0)
+        widths = {column: min(width, WIDEST) for column, width in wanted.items()}
+        spare = self.viewport().width() - left - sum(widths.values())
+        for column, width in wanted.items():
+            more = min(width - widths[column], max(0, spare))
+            widths[column] += more
+            spare -= more
+        return widths
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
 
     def _width(self, column: int) -> int:
         one, count = self._list.columns[column], len(self._list.rows)
@@ -108,7 +133,7 @@ class ListView(CopyView):
         head = 0 if self.horizontalHeader().isHidden() else max(LEAST, measure(t(one.head)) + ARROW)
         step = max(1, count // MEASURED)
         widest = max((measure(one_line(one.text(row))) for row in range(0, count, step)), default=0)
-        return min(max(head, widest) + BESIDE, WIDEST)
+        return max(head, widest) + BESIDE
 
     def _number(self, index: QModelIndex) -> int:
         return int(self._list.rows[index.row()])
@@ -131,5 +156,6 @@ class ListView(CopyView):
             number = self._number(index)
             self.chosen.emit(number)
             self.opened.emit(number)
+            self.entered_row.emit(number)
         else:
             super().keyPressEvent(event)

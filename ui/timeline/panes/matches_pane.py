@@ -55,6 +55,7 @@ class MatchesPane(QWidget):
         self.model = ListModel()
         self.view = ListView(self.model, "timeline_matches", "timeline.matches.table")
         self.view.chosen.connect(self._go)
+        self.view.opened.connect(lambda _row: state.lanes_wanted.emit())
         self._hint = Hint("timeline.matches.empty")
         self._pages = QStackedWidget()
         self._pages.addWidget(self._hint)

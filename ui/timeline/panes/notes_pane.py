@@ -41,6 +41,7 @@ class NotesPane(QWidget):
         self.view = ListView(self.model, "timeline_notes", "timeline.notes.table")
         self.view.setEditTriggers(ListView.EditTrigger.DoubleClicked | ListView.EditTrigger.EditKeyPressed)
         self.view.chosen.connect(self._go)
+        self.view.entered_row.connect(lambda _row: state.lanes_wanted.emit())
         self._hint = Hint("timeline.notes.empty")
         self._pages = QStackedWidget()
         self._pages.addWidget(self._hint)

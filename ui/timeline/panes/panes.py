@@ -41,6 +41,7 @@ class Panes(QWidget):
         super().__init__()
         self.setObjectName("timeline_panes")
         self._state = state
+        self._can_fold = True
         self.tabs = Tabs("timeline_tabs", "timeline.pane.tabs", tuple(KEYS.values()))
         self.slice = SlicePane(session, state)
         self.range = RangePane(session, state)
@@ -86,17 +87,31 @@ class Panes(QWidget):
     def is_folded(self) -> bool:
         return self._stack.isHidden()
 
+    @property
+    def folded_height(self) -> int:
+        margins = self.contentsMargins()
+        tabs = max(self.tabs.sizeHint().height(), self._fold.sizeHint().height())
+        return tabs + margins.top() + margins.bottom()
+
     def show_opened(self, opened: Opened | None) -> None:
         """Another profile, or none."""
         self.data.show_opened(opened)
+        self._can_fold = opened is None or not holds_tables_only(opened.trace.meta)
+        self._fold.setVisible(self._can_fold)
         if opened is None:
             self.slice.clear()
-        elif holds_tables_only(opened.trace.meta):
+        elif not self._can_fold:
+            self._unfold()
             self.show_tab("tables")
 
     def toggle(self) -> None:
+        """Folded, they would leave nothing to be seen where there are no lanes."""
+        if self._can_fold or self.is_folded:
+            self._toggle()
+
+    def _toggle(self) -> None:
         self._stack.setVisible(self.is_folded)
-        self.setMaximumHeight(self.minimumSizeHint().height() if self.is_folded else MOST_PX)
+        self.setMaximumHeight(self.folded_height if self.is_folded else MOST_PX)
         self._show_fold()
         self.folded.emit(self.is_folded)
 
@@ -141,3 +156,4 @@ class Panes(QWidget):
     def _find(self, name: str) -> None:
         self.show_tab("search")
         self.find_wanted.emit(name)
+        self._state.lanes_wanted.emit()

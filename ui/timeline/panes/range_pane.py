@@ -15,6 +15,7 @@ from studio.texts import t
 from ui.asking import ask
 from ui.file_dialogs import ask_new_file
 from ui.plain_text import plain_tip
+from ui.say import joined
 from ui.timeline.panes.hint import Hint
 from ui.timeline.panes.list_model import ListModel
 from ui.timeline.panes.list_view import ListView
@@ -130,7 +131,7 @@ class RangePane(QWidget):
         length = length_text(found.question.end - found.question.begin)
         key = "timeline.range.of_range" if found.question.is_chosen else "timeline.range.of_view"
         limit = "" if found.question.rows is None else t("timeline.range.shown_lanes")
-        self.title.setText(" ".join(filter(None, (t(key, length=length), limit))))
+        self.title.setText(joined((t(key, length=length), limit)))
         self.busy.setText(devices_text(found.devices))
         self.busy.setToolTip(plain_tip(devices_tip(found.devices)))
         self._hint.text.setText(t("timeline.range.empty"))

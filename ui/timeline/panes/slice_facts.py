@@ -28,12 +28,18 @@ def _places(state: ViewState, details: Details) -> Iterator[tuple[str, str]]:
     yield "timeline.slice.duration", t("timeline.view.instant") if is_instant else exact_text(details.duration)
     yield "timeline.slice.own", "" if is_instant or details.own == details.duration else exact_text(details.own)
     yield "timeline.slice.start", exact_text(details.start)
+    yield "timeline.slice.offset", _offset_text(state.offset_of(details.lane))
     if state.trace.meta.is_epoch:
-        yield "timeline.slice.absolute", f"{date_text(details.absolute)} {clock_text(details.absolute)}"
+        yield "timeline.slice.absolute", clock_text(details.absolute)
+        yield "timeline.slice.date", date_text(details.absolute)
     yield "timeline.slice.raw", details.raw_start
     yield "timeline.slice.lane", lane_text(state, details.lane)
     yield "timeline.slice.rank", "" if details.rank is None else str(details.rank)
     yield "timeline.slice.source", str(details.source)
+
+
+def _offset_text(ns: int) -> str:
+    return f"{'+' if ns > 0 else '-'}{exact_text(abs(ns))}" if ns else ""
 
 
 def argument_facts(details: Details) -> tuple[Fact, ...]:

@@ -89,6 +89,7 @@ class SlicePane(QWidget):
 
     def _connect(self) -> None:
         self._state.slice_chosen.connect(self._follow)
+        self._state.bands_changed.connect(self._show_place)
         self._pause.timeout.connect(self._ask)
         self.host_call.clicked.connect(self._go_to_host)
         self.find_all.clicked.connect(self._find_all)
@@ -130,10 +131,15 @@ class SlicePane(QWidget):
         details = self.found.details
         self.name.setText(one_line(details.name) or t("timeline.view.no_name"))
         self.host_call.setVisible(self.found.host_call >= 0)
-        self.place.show_facts(place_facts(self._state, details))
+        self._show_place()
         self.args.show_facts(argument_facts(details))
         self.stack.show_frames(details.stack)
         self.flows.show_flows(self.found.flows, self.found.flow_count)
+
+    def _show_place(self) -> None:
+        """The lane may have been moved."""
+        if self.found is not None and self.found.details.index == self._state.selected:
+            self.place.show_facts(place_facts(self._state, self.found.details))
 
     def _go_to_host(self) -> None:
         if self.found is not None:

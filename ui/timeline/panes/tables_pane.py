@@ -197,6 +197,7 @@ class TablesPane(QWidget):
             return
         if index < 0:
             self.find_wanted.emit(name)
+            self._state.lanes_wanted.emit()
             return
         self.slice_shown.emit(name)
         self.is_jumping = True
@@ -204,6 +205,7 @@ class TablesPane(QWidget):
             self._state.reveal(index)
         finally:
             self.is_jumping = False
+        self._state.lanes_wanted.emit()
 
     # Into a file
 
