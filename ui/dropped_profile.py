@@ -8,7 +8,6 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from backends.timeline.find import find_sources
 from backends.timeline.sniff import looks_like
 from studio.errors import StudioError
 
@@ -46,6 +45,8 @@ def _is_table(path: Path) -> bool:
     """One that stands for itself, without a trace: kernel_details.csv, communication.json."""
     if path.suffix not in _TABLES:
         return False
+    from backends.timeline.find import find_sources  # with numpy: not before the window is there
+
     with suppress(OSError, StudioError):
         return any(found.path == path and found.kind == "analysis" for found in find_sources(path))
     return False
