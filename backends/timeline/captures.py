@@ -113,7 +113,7 @@ def _first_of_text(file: Path) -> float:
 
 
 def _first_of_db(file: Path) -> float:
-    """Immutable: not even a journal beside it is touched."""
+    """Immutable: not even a journal beside it is touched, nor is all of it copied for that, as `db.opening` does."""
     import sqlite3
 
     address = f"file:{quote(os.fsencode(file.absolute()))}?immutable=1"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def same_slice(before: Trace, index: int, after: Trace, lane: int) -> int:
     """The slice of `lane` in `after` that has the name and the times that a slice of `before` has; -1: none."""
-    name = before.name_texts[int(before.name[index])]
+    name = before.name_text(int(before.name[index]))
     shift = before.meta.origin_ns - after.meta.origin_ns
     start, end = int(before.start[index]) + shift, int(before.end[index]) + shift
     first = after.meta.lanes[lane].first_row
@@ -25,7 +25,7 @@ def same_slice(before: Trace, index: int, after: Trace, lane: int) -> int:
         begin, behind = int(after.row_begin[row]), int(after.row_begin[row + 1])
         low, high = begin + np.searchsorted(after.start[begin:behind], [start, start + 1])
         for same in (low + np.flatnonzero(after.end[low:high] == end)).tolist():
-            if after.name_texts[int(after.name[same])] == name:
+            if after.name_text(int(after.name[same])) == name:
                 return int(same)
     return -1
 

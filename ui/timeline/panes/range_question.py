@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 def question_of(state: ViewState, trace: Trace) -> Question:
     """The range that was drawn, else what is in view."""
     chosen = state.selected_range
-    begin = max(0, math.floor(state.begin)) if chosen is None else chosen.begin
-    end = min(trace.span + 1, math.ceil(state.end)) if chosen is None else chosen.end
+    begin, end = state.in_view if chosen is None else (chosen.begin, chosen.end)
     return Question(
         begin=begin,
         end=max(begin, end),
