@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from studio import texts
 
 if TYPE_CHECKING:
     from studio.feature import Feature
@@ -13,14 +16,27 @@ if TYPE_CHECKING:
 
 @lru_cache
 def features(command: str = "") -> tuple[Feature, ...]:
-    """All features, in the order of their tabs; for a command that has a feature of its own that one alone, as making
-    the specs of all takes longer than some commands."""
-    names = [found.name for found in pkgutil.iter_modules(__path__)]
-    if command in names and (own := _feature(command)) and any(action.name == command for action in own.actions):
-        return (own,)
-    found = (_feature(name) for name in names)
-    return tuple(sorted((one for one in found if one), key=lambda feature: feature.order))
+    """Return all features, in the order of their tabs; for a command that is called like its feature that one alone,
+    as making the specs of all takes longer than some commands."""
+    names = [module.name for module in pkgutil.iter_modules(__path__)]
+    if command in names and (namesake := _feature(command)) and command in namesake.commands:
+        return (namesake,)
+    manifests = [feature for name in names if (feature := _feature(name))]
+    return tuple(sorted(manifests, key=lambda feature: feature.order))
+
+
+def feature_of(command: str) -> Feature | None:
+    """The feature that a command belongs to; None for a command of a newer studio."""
+    return next((feature for feature in features() if command in feature.commands), None)
+
+
+def folder_of(feature: Feature) -> Path:
+    """The folder that holds its manifest, its texts and its pages of the help."""
+    return Path(importlib.import_module(f"{__name__}.{feature.id}").__path__[0])
 
 
 def _feature(name: str) -> Feature | None:
-    return getattr(importlib.import_module(f"{__name__}.{name}"), "FEATURE", None)
+    feature: Feature | None = getattr(importlib.import_module(f"{__name__}.{name}"), "FEATURE", None)
+    if feature:
+        texts.add_folder(folder_of(feature))
+    return feature

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+if not __package__:  # run by its path: this checkout's code comes before that of another one in the same environment
+    sys.path.insert(0, __file__.rpartition("/studio/")[0])
+
 
 def main() -> int:
     words = sys.argv[1:]

@@ -1,4 +1,4 @@
-"""What a run ran: commit, patch of the dirty tree and packages, kept beside it."""
+"""The state of the code that a run executed: commit, patch of the dirty tree and packages, kept beside the run."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import studio
-from studio import files, interpreters, places
+from studio import files, interpreters, paths
 
 LARGEST = 1_000_000
 _PRIVATE = re.compile(r"(^|/)(\.env[^/]*|[^/]*\.(pem|key|p12|pfx)|[^/]*(token|secret|credential|password)[^/]*)$", re.I)
 
 
 def _git(folder: Path, *words: str, settings: tuple[str, ...] = ()) -> bytes:
-    """Output of git, b'' where it fails. The settings keep it from running what a repository's config names."""
+    """Return the output of git, b"" where it fails. The settings keep it from running what a repository's config
+    names."""
     harmless = ("core.fsmonitor=false", "core.hooksPath=/dev/null", *settings)
     line = ["git", *(word for setting in harmless for word in ("-c", setting)), "-C", str(folder), *words]
     try:
@@ -34,7 +35,7 @@ def is_private(name: str) -> bool:
 
 
 def _without_filters(folder: Path) -> tuple[str, ...]:
-    """Settings that switch off the clean filters a repository names: a diff would run them."""
+    """Return settings that switch off the clean filters which a repository names: a diff would run them."""
     listed = _git(folder, "config", "--name-only", "--get-regexp", r"^filter\..*\.(clean|process|required)$")
     names = sorted(set(listed.decode(errors="surrogateescape").split("\n")) - {""})
     return tuple(f"{name}={'false' if name.endswith('.required') else ''}" for name in names)
@@ -46,7 +47,7 @@ def _diff(folder: Path, *words: str) -> bytes:
 
 
 def changed(folder: Path) -> tuple[str, ...]:
-    """Paths with uncommitted changes that may be kept: not over 1 MB, not named like a secret."""
+    """Return the paths with uncommitted changes that may be kept: not over 1 MB, not named like a secret."""
     listed = _diff(folder, "--name-only", "-z", "HEAD", "--")
     names = [name.decode(errors="surrogateescape") for name in listed.split(b"\0") if name]
     top = _git(folder, "rev-parse", "--show-toplevel").rstrip(b"\n").decode(errors="surrogateescape")
@@ -68,12 +69,12 @@ def patch(folder: Path) -> bytes:
 
 
 def keep(run_folder: Path, code: Path, python: Path) -> None:
-    """Writes code.json and, for a dirty tree, code.patch. Raises OSError."""
+    """Write code.json and, for a dirty tree, code.patch. Raises OSError."""
     text = patch(code)
     if text:
         files.write_whole(run_folder / "code.patch", text)
     state: dict[str, Any] = {
         "folder": str(code), "commit": commit(code), "dirty": bool(text), "python": str(python),
-        "studio": studio.__version__, "studio_commit": commit(places.ROOT), "packages": interpreters.packages(python),
+        "studio": studio.__version__, "studio_commit": commit(paths.ROOT), "packages": interpreters.packages(python),
     }  # fmt: skip
     files.write_json(run_folder / "code.json", state)

@@ -1,6 +1,6 @@
-"""The command line: builds a spec from the same fields as the form, makes the same run and follows it.
+"""The command line: it builds a spec from the same fields as the form, makes the same run and follows it.
 
-People's text goes to stderr, results to stdout; with `--json` the last line of stdout is one JSON object.
+Text for people goes to stderr, results to stdout; with `--json` the last line of stdout is one JSON object.
 Exit codes: 0 done, 1 the work failed, 2 wrong use, 3 done and the answer is no, 128+n ended by signal n.
 """
 
@@ -17,6 +17,7 @@ from studio import run as runs
 from studio import schema, texts
 from studio.errors import StudioError
 from studio.events import Artifact
+from studio.exit_codes import USAGE
 from studio.feature import action_of
 from studio.project import Project, make_runs_folder, project_around, runs_folder
 from studio.texts import t
@@ -24,31 +25,30 @@ from studio.texts import t
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from studio.feature import Action, Feature, WorkHere
+    from studio.feature import Action, DirectWork, Feature
     from studio.run import Glance, Run
-
-WRONG_USE = 2
 
 
 def run_command(words: list[str], features: tuple[Feature, ...], window: Callable[[Path | None, str], int]) -> int:
-    """Parses and does one command line; returns the exit code. `window` opens the window with a project or a run, in
-    a language or "" for the remembered one."""
+    """Parse one command line, do what it says and return the exit code. `window` opens the window with a project or a
+    run, in a language, or "" for the remembered one.
+    """
     _choose_language(words)
     try:
-        given = _parser(features).parse_args(words)
-        if given.do is None:
-            return window(given.opened or given.project, given.language or "")
-        return int(given.do(given))
+        arguments = _parser(features).parse_args(words)
+        if arguments.do is None:
+            return window(arguments.opened or arguments.project, arguments.language or "")
+        return int(arguments.do(arguments))
     except StudioError as error:
-        _say(str(error))
-        return WRONG_USE
+        _print_message(str(error))
+        return USAGE
     except BrokenPipeError:
         sys.stderr.close()
         return 0
 
 
 def command_in(words: list[str]) -> str:
-    """The word that is the command; "" where there is none."""
+    """Return the word that is the command; "" where there is none."""
     left = iter(words)
     for word in left:
         if not word.startswith("-"):
@@ -59,7 +59,7 @@ def command_in(words: list[str]) -> str:
 
 
 def _choose_language(words: list[str]) -> None:
-    """Before the parser is built, since its help has a language too."""
+    """Set the language before the parser is built, since its help has a language too."""
     words = words[: words.index(schema.BEHIND)] if schema.BEHIND in words else words
     for word, following in zip(words, [*words[1:], ""], strict=True):
         chosen = word.partition("=")[2] if word.startswith("--language=") else following
@@ -73,10 +73,11 @@ class _Formatter(argparse.HelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse with its own words in the reader's language too.
+    """An argparse parser whose own messages are in the reader's language.
 
-    `line`: the field that takes what stands behind `--`. `with_line`: who parses instead where `--` is given.
-    `shows`: the words that show its help."""
+    `line`: the field that takes what stands behind `--`. `with_line`: the parser that takes over where `--` is given.
+    `shows`: the words that show its help.
+    """
 
     line: str = ""
     shows: str = "--help"
@@ -89,24 +90,25 @@ class _Parser(argparse.ArgumentParser):
         self.add_argument("-h", "--help", action="help", help=t("cli.help"))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """argparse drops some of several `--`, differently in each Python: what is behind the first is not its own.
-        And it leaves what a command does not know to the parser of all commands, whose help says nothing of it."""
+        """Split the words at the first `--`: argparse drops some of several `--`, differently in each Python. It also
+        leaves unknown words to the parser of all commands, whose help does not mention them.
+        """
         words = list(args or ())
         if schema.BEHIND in words and self.with_line is not None:
             return self.with_line.parse_known_args(words, namespace)
-        place = words.index(schema.BEHIND) if self.line and schema.BEHIND in words else len(words)
-        given, unknown = super().parse_known_args(words[:place], namespace)
+        line_start = words.index(schema.BEHIND) if self.line and schema.BEHIND in words else len(words)
+        namespace_, unknown = super().parse_known_args(words[:line_start], namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         if self.line:
-            setattr(given, self.line, tuple(words[place + 1 :]))
-        return given, unknown
+            setattr(namespace_, self.line, tuple(words[line_start + 1 :]))
+        return namespace_, unknown
 
     def error(self, message: str) -> NoReturn:
-        self.exit(WRONG_USE, t("cli.wrong", reason=message, program=self.prog, shows=self.shows) + "\n")
+        self.exit(USAGE, t("cli.wrong", reason=message, program=self.prog, shows=self.shows) + "\n")
 
 
-def _say(text: str) -> None:
+def _print_message(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
@@ -156,7 +158,7 @@ def _add_action(commands: Any, feature: Feature, action: Action) -> None:
 
 def _set_up(parser: _Parser, feature: Feature, action: Action) -> None:
     parser.set_defaults(action=action, feature=feature)
-    if not action.here:
+    if not action.is_direct:
         parser.add_argument("--detach", action="store_true", help=t("cli.detach"))
     schema.add_arguments(parser, action.spec, lambda field: help_of(feature.id, field))
     if line := schema.line_of(action.spec):
@@ -166,7 +168,7 @@ def _set_up(parser: _Parser, feature: Feature, action: Action) -> None:
 
 
 def help_of(feature: str, field: schema.Field) -> str:
-    """One line about a field: what it is called, its unit and its default."""
+    """Return one line about a field: its name, its unit and its default."""
     text = t(f"{feature}.field.{field.name}")
     if field.unit:
         text += f" ({t('unit.' + field.unit)})"
@@ -175,85 +177,87 @@ def help_of(feature: str, field: schema.Field) -> str:
     return text
 
 
-def _project(given: argparse.Namespace) -> Project | None:
-    if given.no_project:
+def _project(arguments: argparse.Namespace) -> Project | None:
+    if arguments.no_project:
         return None
-    if given.project is None:
+    if arguments.project is None:
         return project_around(Path.cwd())
-    if not given.project.is_dir():
-        raise StudioError("error.no_such_file", path=str(given.project), reason="")
-    return Project(folder=given.project.absolute())
+    if not arguments.project.is_dir():
+        raise StudioError("error.no_such_file", path=str(arguments.project), reason="")
+    return Project(folder=arguments.project.absolute())
 
 
-def _start(given: argparse.Namespace) -> int:
+def _start(arguments: argparse.Namespace) -> int:
     from studio import worker
 
-    _find_runs(given)
-    _begin_here(given)
-    spec, wrong = schema.from_arguments(given.action.spec, given)
-    if found := wrong or schema.problems(spec):
-        for problem in found:
-            flag = schema.field_of(given.action.spec, problem.field).flag
-            _say(f"{flag}: {t(problem.rule, **problem.args)}")
-        return WRONG_USE
-    if given.action.here:
-        return _do_here(given, spec)
-    project = _project(given)
+    _find_runs(arguments)
+    _open_project(arguments)
+    spec, wrong = schema.from_arguments(arguments.action.spec, arguments)
+    if problems := wrong or schema.problems(spec):
+        for problem in problems:
+            flag = schema.field_of(arguments.action.spec, problem.field).flag
+            _print_message(f"{flag}: {t(problem.rule, **problem.args)}")
+        return USAGE
+    if arguments.action.is_direct:
+        return _run_directly(arguments, spec)
+    project = _project(arguments)
     folder = make_runs_folder(project)
-    run = runs.create(folder, given.action.name, schema.to_json(spec), project.folder if project else None)
+    run = runs.create(folder, arguments.action.name, schema.to_json(spec), project.folder if project else None)
     worker.start(run)
-    if given.detach:
-        return _result(given, run, runs.glance(run))
-    return _follow(given, run, stop_on_interrupt=True)
+    if arguments.detach:
+        return _result(arguments, run, runs.glance(run))
+    return _follow(arguments, run, stop_on_interrupt=True)
 
 
-def _do_here(given: argparse.Namespace, spec: Any) -> int:
-    work: WorkHere = given.action.load_here()
-    code, answer = work(spec, _say)
-    if given.json and answer:
+def _run_directly(arguments: argparse.Namespace, spec: Any) -> int:
+    work: DirectWork = arguments.action.load_direct()
+    code, answer = work(spec, _print_message)
+    if arguments.json and answer:
         _print_json(answer)
     return code
 
 
-def _find_runs(given: argparse.Namespace) -> None:
-    """Where a run is wanted, its name or a part of it will do, as with `watch`. Raises StudioError."""
-    for field in schema.fields(given.action.spec):
-        text = getattr(given, field.name)
+def _find_runs(arguments: argparse.Namespace) -> None:
+    """Replace each run that is given by its name, or by a part of it, by its folder, as `watch` does. Raises
+    StudioError.
+    """
+    for field in schema.fields(arguments.action.spec):
+        text = getattr(arguments, field.name)
         if field.wants == "run" and text:
-            setattr(given, field.name, str(runs.find_run(runs_folder(_project(given)), text).folder))
+            setattr(arguments, field.name, str(runs.find_run(runs_folder(_project(arguments)), text).folder))
 
 
-def _begin_here(given: argparse.Namespace) -> None:
-    """A program that follows behind `--` starts where this command was, as it would without the studio."""
-    for field in schema.fields(given.action.spec):
-        if field.wants == "here" and getattr(given, field.name) is None:
-            setattr(given, field.name, str(Path.cwd()))
+def _open_project(arguments: argparse.Namespace) -> None:
+    """Set the folder of a program that follows behind `--`: it starts where this command was started."""
+    for field in schema.fields(arguments.action.spec):
+        if field.wants == "here" and getattr(arguments, field.name) is None:
+            setattr(arguments, field.name, str(Path.cwd()))
 
 
-def _follow(given: argparse.Namespace, run: Run, *, stop_on_interrupt: bool) -> int:
-    """Shows a run until it ends. Ctrl+C stops the run where this command started it, else only the watching."""
+def _follow(arguments: argparse.Namespace, run: Run, *, stop_on_interrupt: bool) -> int:
+    """Show a run until it ends. Ctrl+C stops the run where this command started it, else only the watching."""
     from studio import worker
     from studio.follow import follow
 
     while True:
         try:
-            glance = follow(run, say=_say)
-            return _result(given, run, glance)
+            glance = follow(run, print_message=_print_message)
+            return _result(arguments, run, glance)
         except KeyboardInterrupt:
             if not stop_on_interrupt:
-                _say("")
+                _print_message("")
                 return 0
-            _say(t("cli.stopping"))
+            _print_message(t("cli.stopping"))
             worker.stop(run)
 
 
-def _result(given: argparse.Namespace, run: Run, glance: Glance) -> int:
-    if given.json:
-        action = action_of(given.features, run.asked.command)
+def _result(arguments: argparse.Namespace, run: Run, glance: Glance) -> int:
+    if arguments.json:
+        action = action_of(arguments.features, run.request.command)
         answer = action.answer_of(run) if action and glance.state == "ended" else {}
         _print_json({**_as_json(run, glance), "artifacts": _artifacts(run), **answer})
     elif glance.state == "ended" and not glance.code:
-        _say(t("cli.done", run=str(run.folder)))
+        _print_message(t("cli.done", run=str(run.folder)))
     else:
         print(run.folder)
     code = glance.code or 0
@@ -263,19 +267,19 @@ def _result(given: argparse.Namespace, run: Run, glance: Glance) -> int:
 def _as_json(run: Run, glance: Glance) -> dict[str, Any]:
     values = {name: _number(value) for name, value in glance.values.items()}
     return {
-        "run": str(run.folder), "command": run.asked.command, "state": glance.state, "code": glance.code,
+        "run": str(run.folder), "command": run.request.command, "state": glance.state, "code": glance.code,
         "reason": glance.reason, "metrics": values,
     }  # fmt: skip
 
 
 def _artifacts(run: Run) -> list[dict[str, str]]:
-    """What the end of the run's events tells of files that it left."""
+    """Return the files that the run left, as far as the end of its events names them."""
     events = [event for event in runs.last_events(run.folder) if isinstance(event, Artifact)]
     return [{"kind": event.kind, "path": event.path} for event in events]
 
 
 def _number(value: float) -> float | str:
-    """JSON has no NaN: as in the protocol, a non-finite number is a string."""
+    """Return a number for JSON, which has no NaN: as in the protocol, a non-finite number is a string."""
     if value != value:
         return "NaN"
     infinite = {float("inf"): "Infinity", float("-inf"): "-Infinity"}
@@ -286,13 +290,13 @@ def _print_json(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=False), flush=True)
 
 
-def _list_runs(given: argparse.Namespace) -> int:
-    listed = [(run, runs.glance(run)) for run in runs.runs_in(runs_folder(_project(given)))]
-    if given.json:
+def _list_runs(arguments: argparse.Namespace) -> int:
+    listed = [(run, runs.glance(run)) for run in runs.runs_in(runs_folder(_project(arguments)))]
+    if arguments.json:
         _print_json({"runs": [_as_json(run, glance) for run, glance in listed]})
         return 0
     if not listed:
-        _say(t("cli.no_runs", folder=str(runs_folder(_project(given)))))
+        _print_message(t("cli.no_runs", folder=str(runs_folder(_project(arguments)))))
     for line in _table(listed):
         print(line)
     return 0
@@ -308,25 +312,25 @@ def _table(listed: Iterable[tuple[Run, Glance]]) -> Iterable[str]:
         yield f"{run.name}  {state:<12}  {lasted:>12}  {loss}"
 
 
-def _found(given: argparse.Namespace) -> Run:
-    return runs.find_run(runs_folder(_project(given)), given.run)
+def _named_run(arguments: argparse.Namespace) -> Run:
+    return runs.find_run(runs_folder(_project(arguments)), arguments.run)
 
 
-def _watch(given: argparse.Namespace) -> int:
-    return _follow(given, _found(given), stop_on_interrupt=False)
+def _watch(arguments: argparse.Namespace) -> int:
+    return _follow(arguments, _named_run(arguments), stop_on_interrupt=False)
 
 
-def _stop(given: argparse.Namespace) -> int:
+def _stop(arguments: argparse.Namespace) -> int:
     from studio import worker
 
-    run = _found(given)
+    run = _named_run(arguments)
     if runs.glance(run).state == "unattended":
         worker.start(run)
         _wait(run, ("running", "ended"))
     if not worker.stop(run) and runs.glance(run).state != "ended":
         raise StudioError("run.not_here", run=run.name, state=t(f"state.{runs.glance(run).state}"))
     _wait(run, ("ended",))
-    return _result(given, run, runs.glance(run))
+    return _result(arguments, run, runs.glance(run))
 
 
 def _wait(run: Run, states: tuple[str, ...]) -> None:
@@ -334,13 +338,13 @@ def _wait(run: Run, states: tuple[str, ...]) -> None:
         time.sleep(0.1)
 
 
-def _log(given: argparse.Namespace) -> int:
-    run = _found(given)
+def _log(arguments: argparse.Namespace) -> int:
+    run = _named_run(arguments)
     try:
         data = run.log.read_bytes()
     except OSError:
         data = b""
-    if given.json:
+    if arguments.json:
         lines = data.decode(errors="replace").splitlines()
         _print_json({"run": str(run.folder), "lines": lines})
     else:
@@ -349,10 +353,10 @@ def _log(given: argparse.Namespace) -> int:
     return 0
 
 
-def _self_check(given: argparse.Namespace) -> int:
+def _self_check(arguments: argparse.Namespace) -> int:
     from studio.self_check import self_check
 
-    report = self_check(given.report, say=_say)
-    if given.json:
+    report = self_check(arguments.report, print_message=_print_message)
+    if arguments.json:
         _print_json(report)
     return 0 if report["ok"] else 1

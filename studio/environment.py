@@ -1,4 +1,6 @@
-"""The environment of a child: what a shell would give it, without what is ours, with CANN's own set-up where it is."""
+"""The environment of a child: what a shell would give it, without the studio's own variables, and with CANN's set-up
+where there is one.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +22,19 @@ _SHELLS_OWN = ("PWD", "OLDPWD")
 
 
 def is_secret(name: str) -> bool:
-    """Whether a variable of this name is likely to hold a secret: its value is never written down."""
+    """Return whether a variable of this name is likely to hold a secret: its value is never written down."""
     return bool(_SECRET.search(name)) and name not in _SHELLS_OWN
 
 
 def cleaned(environ: Mapping[str, str]) -> dict[str, str]:
-    """Without the studio's and Qt's variables, which would change what the child's own Qt or Python does."""
+    """Return the environment without the studio's and Qt's variables, which would change what the child's own Qt or
+    Python does.
+    """
     return {name: value for name, value in environ.items() if not _OURS.fullmatch(name)}
 
 
 def cann_script(environ: Mapping[str, str]) -> Path | None:
-    """CANN's set_env.sh: of the named toolkit, then where the installers put it (8.x and 9.x layouts)."""
+    """Return CANN's set_env.sh: of the named toolkit, else where the installers put it (layouts of 8.x and 9.x)."""
     named = environ.get("ASCEND_TOOLKIT_HOME", "")
     roots = [Path(named).parent, Path(named)] if named else []
     for base in (Path("/usr/local/Ascend"), Path.home() / "Ascend"):
@@ -39,7 +43,7 @@ def cann_script(environ: Mapping[str, str]) -> Path | None:
 
 
 def with_cann(environ: Mapping[str, str], seconds: float = 20) -> dict[str, str]:
-    """The environment after CANN's set_env.sh, or the same where there is none, it fails or takes too long."""
+    """Return the environment after CANN's set_env.sh; unchanged where there is none, it fails or takes too long."""
     script = cann_script(environ)
     if script is None:
         return dict(environ)

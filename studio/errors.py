@@ -1,4 +1,4 @@
-"""What went wrong, as a key of the catalogue: whoever shows it picks the language."""
+"""Errors as keys of the catalogue: whoever shows one picks the language."""
 
 from __future__ import annotations
 
@@ -19,8 +19,12 @@ class StudioError(Exception):
         return t(self.key, **self.values)
 
 
+class Stopped(Exception):
+    """The user asked this worker to stop."""
+
+
 def from_os(error: OSError, path: object) -> StudioError:
-    """The sentence for a file error: full disk, no permission, read-only, anything else."""
+    """Return the sentence for a file error: full disk, no permission, read-only, anything else."""
     import errno
 
     keys = {

@@ -1,4 +1,4 @@
-"""The protocol: one event is one JSON line, appended with one write. `ui/help` and the README show examples."""
+"""The protocol: one event is one JSON line, appended with one write. docs/design.md shows examples."""
 
 from __future__ import annotations
 
@@ -60,8 +60,9 @@ class Note(_Event, frozen=True, tag="note"):
 
 
 class Ended(_Event, frozen=True, tag="ended"):
-    """`code`: as a shell gives it, 128+n for signal n. `reason`: "", stopped, lost, failed_to_start; no: it
-    was done, and the answer is no; else the limit that ended it."""
+    """The end of a run. `code`: as a shell gives it, 128+n for signal n. `reason`: "", stopped, lost, failed_to_start;
+    "no" where the work was done and the answer is no; else the limit that ended it.
+    """
 
     code: int
     reason: str = ""
@@ -76,10 +77,10 @@ _NAME = re.compile(r"events\.a(\d{1,9})\.r(\d{1,9})\.p(\d{1,10})\.jsonl")
 
 
 def decode(lines: bytes) -> tuple[list[Event], int]:
-    """Events of whole lines, and how many lines were damaged. Unknown kinds are left out and not counted.
+    """Return the events of whole lines, and how many lines were damaged. Unknown kinds are left out and not counted.
 
-    A line that is not UTF-8 or has no time is damaged: msgspec skips a key that it does not know without looking at
-    its bytes, and a default would then stand for what the key held.
+    A line that is not UTF-8 or has no time is damaged: msgspec skips a key that it does not know without reading its
+    bytes, and a default would then stand for what the key held.
     """
     try:
         str(lines, "utf-8")
@@ -88,10 +89,10 @@ def decode(lines: bytes) -> tuple[list[Event], int]:
             return events, 0
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         pass
-    return _decode_one_by_one(lines)
+    return _decode_lines(lines)
 
 
-def _decode_one_by_one(lines: bytes) -> tuple[list[Event], int]:
+def _decode_lines(lines: bytes) -> tuple[list[Event], int]:
     events: list[Event] = []
     damaged = 0
     for line in lines.split(b"\n"):
@@ -111,7 +112,7 @@ def _decode_one_by_one(lines: bytes) -> tuple[list[Event], int]:
 
 
 def _is_newer(line: bytes) -> bool:
-    """Whether a line is whole JSON of a kind that this version does not know."""
+    """Return whether a line is whole JSON of a kind that this version does not know."""
     try:
         value = msgspec.json.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -124,13 +125,15 @@ def name_of(attempt: int, rank: int, pid: int) -> str:
 
 
 def attempt_and_rank(name: str) -> tuple[int, int] | None:
-    """What a file's name says, or None where it is no event file."""
+    """Return attempt and rank from a file's name, or None where it is no event file."""
     match = _NAME.fullmatch(name)
     return (int(match[1]), int(match[2])) if match else None
 
 
 def _encoded(event: Event) -> bytes:
-    """A path of the file system may hold bytes that are no UTF-8: they become question marks, the event stays."""
+    """Return the line of an event. A path may hold bytes that are not UTF-8: they become question marks, the event
+    stays.
+    """
     try:
         return _encoder.encode(event)
     except UnicodeEncodeError:
@@ -140,7 +143,7 @@ def _encoded(event: Event) -> bytes:
 
 
 class Journal:
-    """Appends a process's own events to a run. Raises OSError; the next record then starts on a fresh line."""
+    """Appends the events of this process to a run. Raises OSError; the next record then starts on a fresh line."""
 
     def __init__(self, folder: Path, attempt: int) -> None:
         self._path = folder / name_of(attempt, 0, os.getpid())
@@ -162,9 +165,9 @@ class Journal:
 
 
 def last_of(events: Iterable[Event], kind: type[Any]) -> Any:
-    """The last event of a kind, or None."""
-    found = None
+    """Return the last event of a kind, or None."""
+    last = None
     for event in events:
         if isinstance(event, kind):
-            found = event
-    return found
+            last = event
+    return last

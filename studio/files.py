@@ -1,4 +1,4 @@
-"""Small files that are there whole or not at all, whatever is killed in between."""
+"""Small files that are replaced whole or not at all, whatever is killed meanwhile."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ LONGEST = 40  # signs of a name; a file system allows 255 bytes, and 4 a sign
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """As `written_whole`."""
+    """Write bytes as `written_whole` does."""
     with written_whole(path) as file:
         file.write(data)
 
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """What is written goes beside, is flushed to disk and then named. Raises OSError; then nothing is left and the old
-    file stands."""
-    beside = path.with_name(f".{path.name[:LONGEST]}.{os.getpid()}.tmp")
+    """Open a temporary file beside `path`; at the end it is flushed to disk and renamed. Raises OSError; then nothing
+    is left over and the old file stands.
+    """
+    temporary = path.with_name(f".{path.name[:LONGEST]}.{os.getpid()}.tmp")
     try:
-        with beside.open("wb") as file:
+        with temporary.open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
+        temporary.replace(path)
     except OSError:
         with suppress(OSError):
-            beside.unlink()
+            temporary.unlink()
         raise
 
 
@@ -44,7 +45,9 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_as(path: Path, kind: type[T]) -> T | None:
-    """A value of a kind that msgspec knows; None where the file is missing, damaged, or of another studio."""
+    """Return a value of a type that msgspec knows; None where the file is missing, damaged, or written by another
+    studio.
+    """
     try:
         return msgspec.convert(read_json(path), kind)
     except msgspec.ValidationError:
@@ -52,7 +55,7 @@ def read_as(path: Path, kind: type[T]) -> T | None:
 
 
 def read_json(path: Path) -> Any:
-    """The value, or None where the file is missing, unreadable or not JSON."""
+    """Return the value, or None where the file is missing, unreadable or not JSON."""
     try:
         return msgspec.json.decode(path.read_bytes())
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):

@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 LONGEST_START = 60 * 10**9
 
 
-def follow(run: Run, say: Callable[[str], None]) -> Glance:
-    """Says what the run does until it ends, takes over where its worker was killed, and returns how it ended."""
+def follow(run: Run, print_message: Callable[[str], None]) -> Glance:
+    """Print what the run does until it ends; take over where its worker was killed. Returns how it ended."""
     tail = RunTail(run.folder)
-    lines = _Lines(say)
-    looked = 0.0
+    lines = _Lines(print_message)
+    checked_at = 0.0
     while True:
         for _, rank, events in tail.read():
-            lines.add(events if rank == 0 else [one for one in events if is_error(one)])
+            lines.add(events if rank == 0 else [event for event in events if is_error(event)])
         if lines.ended and not tail.pending():
             lines.finish()
             return runs.glance(run)
-        if time.monotonic() - looked > 1:
-            looked = time.monotonic()
+        if time.monotonic() - checked_at > 1:
+            checked_at = time.monotonic()
             worker.reap_started()
             if not lines.ended and _is_over(run):
                 lines.finish()
@@ -46,27 +46,29 @@ def follow(run: Run, say: Callable[[str], None]) -> Glance:
 
 
 def is_error(event: Event) -> bool:
-    """Of any rank: why it failed. All else rank 0 tells for all of them."""
+    """Return whether an event tells why some rank failed. Rank 0 reports everything else for all ranks."""
     return isinstance(event, Finding) and event.severity == "error"
 
 
 def _is_over(run: Run) -> bool:
-    """Whether nothing more will come. An unattended run gets a new worker. Raises StudioError where none ever came."""
+    """Return whether nothing more will come. An unattended run gets a new worker. Raises StudioError where none ever
+    came.
+    """
     state = runs.state_of(run.folder)
     if state == "unattended":
         worker.start(run)
-    if state == "queued" and time.time_ns() - run.asked.time > LONGEST_START:
+    if state == "queued" and time.time_ns() - run.request.time > LONGEST_START:
         raise StudioError("run.no_worker", run=run.name, log=str(run.folder / "worker.log"))
     return state == "lost" and runs.ended_of(run.folder) is None
 
 
 class _Lines:
-    """Progress on one line where stderr is a terminal, now and then a line where it is a file."""
+    """Prints progress: on one line where stderr is a terminal, now and then a line where it is a file."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
+    def __init__(self, print_message: Callable[[str], None]) -> None:
+        self._print = print_message
         self._live = sys.stderr.isatty()
-        self._shown = 0.0
+        self._printed_at = 0.0
         self._values: dict[str, Any] = {}
         self._progress: Progress | None = None
         self._news = False
@@ -82,26 +84,26 @@ class _Lines:
                 self._progress = event
                 self._news = True
             elif isinstance(event, Note | Finding):
-                self._tell(event)
+                self._print_event(event)
             elif isinstance(event, Ended):
                 self.ended = True
 
-    def _tell(self, event: Note | Finding) -> None:
+    def _print_event(self, event: Note | Finding) -> None:
         sentence = sentence_of(event)
         if is_error(event) and sentence in self._errors:
             return
         if sentence:
             self._errors.add(sentence)
             self._clear()
-            self._say(sentence)
+            self._print(sentence)
 
     def _clear(self) -> None:
         if self._live:
             sys.stderr.write("\r\033[K")
 
     def show(self) -> None:
-        if self._news and time.monotonic() - self._shown > (0.2 if self._live else 5):
-            self._shown = time.monotonic()
+        if self._news and time.monotonic() - self._printed_at > (0.2 if self._live else 5):
+            self._printed_at = time.monotonic()
             self._news = False
             self._clear()
             sys.stderr.write(self._line() + ("" if self._live else "\n"))
@@ -110,7 +112,7 @@ class _Lines:
     def finish(self) -> None:
         self._clear()
         if self._values:
-            self._say(self._line())
+            self._print(self._line())
 
     def _line(self) -> str:
         values = "  ".join(f"{name} {number(float(value))}" for name, value in self._values.items())

@@ -1,4 +1,4 @@
-"""Python interpreters and what they hold: read from files alone, or asked in a child of theirs with a time limit."""
+"""Python interpreters and their packages, read from files alone or from a child with a time limit."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ from studio import environment
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-ASK_SECONDS = 60.0
-ASKED = ("torch", "torch_npu", "mindspore")
-MOST_FOUND = 64
+PROBE_SECONDS = 60.0
+PROBED_PACKAGES = ("torch", "torch_npu", "mindspore")
+MAX_INTERPRETERS = 64
 LONGEST_ANSWER = 1 << 20
-SHOWN = ("mindspore", "torch", "torch_npu", "numpy", "mindstudio-probe", "msprof-analyze")
+LISTED_PACKAGES = ("mindspore", "torch", "torch_npu", "numpy", "mindstudio-probe", "msprof-analyze")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Interpreter:
-    """`packages`: name to version, from the dist-info folders; empty where its site-packages were not found."""
+    """A Python of this host. `packages`: name to version, from the dist-info folders; empty where its site-packages
+    were not found.
+    """
 
     path: Path
     version: str
@@ -38,17 +40,18 @@ class Interpreter:
 
 
 def embedded() -> Path:
-    """The interpreter that runs the studio: it has the embedded engine."""
+    """Return the interpreter that runs the studio: it has the embedded engine."""
     return Path(sys.executable)
 
 
 def read(path: Path) -> Interpreter:
-    """What the files beside an interpreter say. Never raises; what is not found is empty."""
+    """Return what the files beside an interpreter tell about it. Never raises; what is missing is empty."""
     return Interpreter(path=path, version=_version(path), packages=packages(path))
 
 
 def site_packages(path: Path) -> list[Path]:
-    """Of a virtual environment, else of the installation that the real file belongs to."""
+    """Return the site-packages folder of a virtual environment, else of the installation that the real file
+    belongs to."""
     folders = sorted((path.parent.parent / "lib").glob("python3*/*-packages"))
     if not folders:
         folders = sorted((Path(os.path.realpath(path)).parent.parent / "lib").glob("python3*/*-packages"))
@@ -67,37 +70,40 @@ def _version(path: Path) -> str:
 
 
 def packages(path: Path) -> dict[str, str]:
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for folder in site_packages(path):
         for info in folder.glob("*.dist-info"):
             name, _, version = info.name.removesuffix(".dist-info").rpartition("-")
-            found[name.replace("_", "-").lower()] = version
-    return dict(sorted(found.items()))
+            versions[name.replace("_", "-").lower()] = version
+    return dict(sorted(versions.items()))
 
 
 # Which there are
 
 
-def found(project: Path | None) -> tuple[Path, ...]:
-    """Interpreters of this host, the project's own first: virtual environments in it, conda's environments, pyenv's
-    versions, those on PATH, and the studio's. Looks at names and links only; runs nothing, never raises."""
-    seen: dict[str, Path] = {}
+def discover(project: Path | None) -> tuple[Path, ...]:
+    """Return the interpreters of this host, the project's own first: virtual environments in it, conda's environments,
+    pyenv's versions, those on PATH, and the studio's. It reads names and links only, runs nothing and never raises.
+    """
+    interpreters: dict[str, Path] = {}
     for path in (*of_project(project), *_of_conda(), *_of_pyenv(), *_on_path(), embedded()):
         with suppress(OSError, ValueError):
             if path.is_file() and os.access(path, os.X_OK):
-                seen.setdefault(_identity(path), path)
-    return tuple(seen.values())[:MOST_FOUND]
+                interpreters.setdefault(_identity(path), path)
+    return tuple(interpreters.values())[:MAX_INTERPRETERS]
 
 
 def _identity(path: Path) -> str:
-    """An environment is a folder: python and python3 in it are one; links on PATH lead to the real file."""
+    """Return what makes an environment the same one: its folder, since python and python3 in it are one; links on PATH
+    lead to the real file.
+    """
     if (path.parent.parent / "pyvenv.cfg").is_file():
         return str(path.parent.resolve())
     return os.path.realpath(path)
 
 
 def of_project(project: Path | None) -> Iterator[Path]:
-    """Of the environments that lie in a project, those with the usual names first."""
+    """Yield the interpreters of the environments that lie in a project, those with the usual names first."""
     if project is None:
         return
     names = [".venv", "venv", "env", ".env", *sorted(_names(project))[:200]]
@@ -107,7 +113,7 @@ def of_project(project: Path | None) -> Iterator[Path]:
 
 
 def _of_conda() -> Iterator[Path]:
-    """The active one, those that conda has written down, and those under its root."""
+    """Yield conda's active environment, those that conda has recorded, and those under its root."""
     roots = [os.environ.get(name, "") for name in ("CONDA_PREFIX", "CONDA_ROOT")]
     exe = os.environ.get("CONDA_EXE", "")
     roots += [str(Path(exe).parent.parent)] if exe else []
@@ -126,7 +132,7 @@ def _of_pyenv() -> Iterator[Path]:
 
 
 def _by_number(name: str) -> list[int]:
-    """3.13.0 after 3.9.18."""
+    """Return a key that sorts 3.13.0 after 3.9.18."""
     return [int(part) for part in re.findall(r"\d{1,9}", name)]
 
 
@@ -151,11 +157,11 @@ def _names(folder: Path) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What an interpreter said of itself. `versions`: of torch, torch_npu and mindspore, as far as they import;
-    `reasons`: why the others do not; `devices`: NPUs or GPUs that torch sees, None where it was not asked.
+    """What an interpreter reported about itself. `versions`: of torch, torch_npu and mindspore, as far as they import;
+    `reasons`: why the others do not; `devices`: NPUs or GPUs that torch sees, None where it was not queried.
 
-    `problem`: "" where it answered; else refused (it cannot be started), crashed (ended by the signal `number`, or
-    with the exit code `number`), hung (ended by us after `number` seconds), garbage (it printed something else).
+    `problem`: "" where it answered; else refused (it cannot be started), crashed (ended by the signal `number`, or with
+    the exit code `number`), hung (ended by us after `number` seconds), garbage (it printed something else).
     """
 
     path: Path
@@ -165,7 +171,7 @@ class Answer:
     devices: int | None = None
     problem: str = ""
     number: int = 0
-    said: str = ""
+    detail: str = ""
     """The last lines that it printed where there is a problem."""
 
 
@@ -201,32 +207,32 @@ os._exit(0)
 """
 
 
-def ask(path: Path, seconds: float = ASK_SECONDS, given_up: Callable[[], bool] = bool) -> Answer:
-    """Runs an interpreter to hear what it has; at most this long, and no longer than until it is `given_up`. Never
-    raises: whatever goes wrong is in the answer.
+def probe(path: Path, seconds: float = PROBE_SECONDS, is_cancelled: Callable[[], bool] = bool) -> Answer:
+    """Run an interpreter to learn which frameworks it imports, for at most this long, and no longer than until
+    `is_cancelled`. Never raises: whatever goes wrong is in the answer.
 
-    It runs the interpreter and the start files of its site-packages. Not for one inside a project that is not trusted:
-    whoever calls decides that (`studio.trust`); `read` says what the files say.
+    It runs the interpreter and the start files of its site-packages. The caller must not pass one inside a project that
+    is not trusted (`studio.trust`); `read` reads the files only.
     """
     try:
         with tempfile.TemporaryFile() as printed, tempfile.TemporaryDirectory() as folder:
             child = subprocess.Popen(
-                [str(path), "-I", "-c", _QUESTION, *ASKED], stdin=subprocess.DEVNULL, stdout=printed, stderr=printed,
-                cwd=folder, env=_asking(), start_new_session=True,
+                [str(path), "-I", "-c", _QUESTION, *PROBED_PACKAGES], stdin=subprocess.DEVNULL,
+                stdout=printed, stderr=printed, cwd=folder, env=_asking(), start_new_session=True,
             )  # fmt: skip
-            hung = not _wait(child, seconds, printed.fileno(), given_up)
+            hung = not _wait(child, seconds, printed.fileno(), is_cancelled)
             _end(child)
             printed.seek(0)
             text = printed.read(LONGEST_ANSWER).decode("utf-8", "replace")
     except (OSError, ValueError) as error:
-        return Answer(path=path, problem="refused", said=str(error)[:500])
+        return Answer(path=path, problem="refused", detail=str(error)[:500])
     return _answer(path, text, child.returncode or 0, int(seconds) if hung else -1)
 
 
-def _wait(child: subprocess.Popen[bytes], seconds: float, printed: int, given_up: Callable[[], bool]) -> bool:
-    """Whether it ended within the time; one that prints without end is ended before it fills the disk."""
+def _wait(child: subprocess.Popen[bytes], seconds: float, printed: int, is_cancelled: Callable[[], bool]) -> bool:
+    """Return whether the child ended within the time; one that prints without end is ended before it fills the disk."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end and not given_up():
+    while time.monotonic() < end and not is_cancelled():
         with suppress(subprocess.TimeoutExpired):
             child.wait(min(0.2, seconds))
             return True
@@ -241,7 +247,7 @@ def _asking() -> dict[str, str]:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Also what it started; a child in a driver that hangs is not waited for."""
+    """Kill the child and what it started; a child that hangs in a driver is not waited for."""
     with suppress(OSError):
         os.killpg(child.pid, signal.SIGKILL)
     with suppress(subprocess.TimeoutExpired):
@@ -250,17 +256,19 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 def _answer(path: Path, text: str, code: int, hung: int) -> Answer:
     lines = text.splitlines()
-    said = list(_said(lines))
-    versions = {one["name"]: str(one["version"])[:80] for one in said if "name" in one and "version" in one}
-    reasons = {one["name"]: _reason(one) for one in said if "name" in one and "version" not in one}
-    devices = [one["devices"] for one in said if isinstance(one.get("devices"), int)]
-    python = next((str(one["python"]) for one in said if "python" in one), "")
-    problem, number = _problem(code, hung, any("end" in one for one in said))
+    answers = list(_json_lines(lines))
+    versions = {
+        answer["name"]: str(answer["version"])[:80] for answer in answers if "name" in answer and "version" in answer
+    }
+    reasons = {one["name"]: _reason(one) for one in answers if "name" in one and "version" not in one}
+    devices = [one["devices"] for one in answers if isinstance(one.get("devices"), int)]
+    python = next((str(one["python"]) for one in answers if "python" in one), "")
+    problem, number = _problem(code, hung, any("end" in one for one in answers))
     last = "\n".join(line for line in lines[-8:] if "@ascend-studio" not in line)[-2000:]
     return Answer(
         path=path, python=python[:40], versions=versions, devices=max(devices, default=None), problem=problem,
         reasons={name: reason for name, reason in reasons.items() if reason}, number=number,
-        said=last if problem else "",
+        detail=last if problem else "",
     )  # fmt: skip
 
 
@@ -272,7 +280,7 @@ def _problem(code: int, hung: int, whole: bool) -> tuple[str, int]:
     return ("crashed", abs(code)) if code else ("garbage", 0)
 
 
-def _said(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+def _json_lines(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
     for line in lines:
         mark, _, rest = line.partition("@ascend-studio ")
         if not mark and rest:
@@ -282,11 +290,11 @@ def _said(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
                     yield value
 
 
-def _reason(one: dict[str, Any]) -> str:
-    """Why a module does not import: '' where it is not there."""
-    number = one.get("signal")
+def _reason(answer: dict[str, Any]) -> str:
+    """Return why a module does not import: "" where it is not installed."""
+    number = answer.get("signal")
     if isinstance(number, int):
         with suppress(ValueError):
             return signal.Signals(number).name
         return f"signal {number}"
-    return str(one.get("reason", ""))[:500]
+    return str(answer.get("reason", ""))[:500]

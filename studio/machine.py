@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """`cores`: those this process may use; `memory` in octets, 0 where unknown."""
+    """This host. `cores`: those that this process may use; `memory` in bytes, 0 where unknown."""
 
     cores: int
     memory: int
@@ -31,9 +31,9 @@ def _memory() -> int:
 
 
 def free_space(folder: Path) -> int | None:
-    """Octets free where a folder is, or would be made; None where that cannot be asked."""
-    there = next((path for path in (folder, *folder.parents) if path.exists()), None)
+    """Return the free bytes where a folder is, or would be made; None where that is unknown."""
+    existing = next((path for path in (folder, *folder.parents) if path.exists()), None)
     try:
-        return shutil.disk_usage(there).free if there else None
+        return shutil.disk_usage(existing).free if existing else None
     except OSError:
         return None

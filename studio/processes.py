@@ -1,6 +1,7 @@
-"""Processes of this host, seen through /proc: who is alive, who descends from whom, and how to end them all.
+"""Processes of this host, as /proc shows them: which are alive, which descend from which, and how to end them all.
 
-A pid alone names nobody for long: a process is its pid and its start time, in this boot and pid namespace.
+A pid alone identifies a process only for a while: a process is its pid and its start time, in this boot and pid
+namespace.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Process:
 
 
 def process(pid: int) -> Process | None:
-    """The process with this pid now, a zombie too, or None."""
+    """Return the process with this pid now, also a zombie, or None."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - a Path costs more than the read
             text = file.read()
@@ -48,27 +49,28 @@ def process(pid: int) -> Process | None:
 
 def everyone() -> list[Process]:
     pids = (int(name) for name in os.listdir("/proc") if name.isdigit())
-    return [found for pid in pids if (found := process(pid)) is not None]
+    return [running for pid in pids if (running := process(pid)) is not None]
 
 
 def descendants(roots: Iterable[int]) -> list[Process]:
-    """Everybody below these pids, without the roots themselves."""
+    """Return all processes below these pids, without the roots themselves."""
     children: dict[int, list[Process]] = {}
-    for one in everyone():
-        children.setdefault(one.parent, []).append(one)
-    found: list[Process] = []
+    for candidate in everyone():
+        children.setdefault(candidate.parent, []).append(candidate)
+    children_: list[Process] = []
     waiting = list(roots)
     while waiting:
         for child in children.pop(waiting.pop(), []):
-            found.append(child)
+            children_.append(child)
             waiting.append(child.pid)
-    return found
+    return children_
 
 
 def marked(folder: Path) -> list[Process]:
-    """Processes that carry this run in their environment: how a later worker finds what it did not start."""
+    """Return the processes that carry this run in their environment: a later worker finds by it what it did not
+    start."""
     mark = os.fsencode(f"{RUN_VARIABLE}={os.path.realpath(folder)}")
-    return [one for one in everyone() if one.state != "Z" and _carries(one.pid, mark)]
+    return [candidate for candidate in everyone() if candidate.state != "Z" and _carries(candidate.pid, mark)]
 
 
 def _carries(pid: int, mark: bytes) -> bool:
@@ -80,13 +82,14 @@ def _carries(pid: int, mark: bytes) -> bool:
 
 
 def become_subreaper() -> None:
-    """Orphans below this process become its children instead of pid 1's. Best effort: old kernels lack it."""
+    """Make orphans below this process its children instead of those of pid 1. Best effort: old kernels lack it."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def reap() -> dict[int, int]:
-    """Takes the exit codes of children that ended, so that no zombies stay: by pid, 128 and its number for a signal."""
+    """Return the exit codes of children that ended, by pid, so that no zombies stay; 128 plus its number for a
+    signal."""
     codes: dict[int, int] = {}
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
@@ -96,7 +99,7 @@ def reap() -> dict[int, int]:
 
 
 def _handle(pid: int) -> int | None:
-    """A pidfd, or None where the process is gone or the kernel (before 5.3) or Python has none."""
+    """Return a pidfd, or None where the process is gone or the kernel (before 5.3) or Python has none."""
     try:
         return os.pidfd_open(pid)
     except (OSError, AttributeError):
@@ -104,13 +107,13 @@ def _handle(pid: int) -> int | None:
 
 
 def is_same(target: Process) -> bool:
-    """Whether this very process is still there and is no zombie."""
+    """Return whether this very process still runs and is no zombie."""
     now = process(target.pid)
     return now is not None and now.start == target.start and now.state != "Z"
 
 
 def send(target: Process, number: int) -> None:
-    """A signal to exactly this process, never to a later one with its pid."""
+    """Send a signal to exactly this process, never to a later one with its pid."""
     handle = _handle(target.pid)
     try:
         if not is_same(target):
@@ -127,16 +130,16 @@ def send(target: Process, number: int) -> None:
 
 
 def kill_all(members: Iterable[Process]) -> None:
-    """Freezes everyone first, so that forkers cannot run away, then kills."""
+    """Freeze all processes first, so that forkers cannot run away, then kill them."""
     members = list(members)
-    for one in members:
-        send(one, signal.SIGSTOP)
-    for one in members:
-        send(one, signal.SIGKILL)
+    for member in members:
+        send(member, signal.SIGSTOP)
+    for member in members:
+        send(member, signal.SIGKILL)
 
 
 def wait_end(target: Process, seconds: float) -> bool:
-    """Whether a process, a child of ours or not, ended within this time."""
+    """Return whether a process, a child of ours or not, ended within this time."""
     handle = _handle(target.pid)
     try:
         if not is_same(target):
@@ -153,7 +156,7 @@ def wait_end(target: Process, seconds: float) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class HostIdentity:
     """Where a pid means something: this host, this boot, this pid namespace."""
 
     host: str
@@ -161,49 +164,51 @@ class Place:
     namespace: str
 
 
-def here() -> Place:
+def current_host() -> HostIdentity:
     try:
         with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:  # noqa: PTH123
             boot = file.read().strip()
-        return Place(host=os.uname().nodename, boot=boot, namespace=str(Path("/proc/self/ns/pid").readlink()))
+        return HostIdentity(host=os.uname().nodename, boot=boot, namespace=str(Path("/proc/self/ns/pid").readlink()))
     except OSError:
-        return Place(host=os.uname().nodename, boot="", namespace="")
+        return HostIdentity(host=os.uname().nodename, boot="", namespace="")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A process written down, so that a later studio knows it again."""
+    """The record of a process on disk, by which a later studio recognises it."""
 
     pid: int
     start: int
-    place: Place
+    host: HostIdentity
     attempt: int = 1
 
-    def is_here(self) -> bool:
-        return self.place == here()
+    def is_local(self) -> bool:
+        return self.host == current_host()
 
-    def is_elsewhere(self) -> bool:
-        """Where this studio cannot look: another host or container. An earlier boot of this host is not elsewhere."""
-        now = here()
-        return self.place.host != now.host or (self.place.boot == now.boot and self.place.namespace != now.namespace)
+    def is_remote(self) -> bool:
+        """Return whether the process is on a host or in a container that this studio cannot see. An earlier boot of
+        this host is not remote.
+        """
+        now = current_host()
+        return self.host.host != now.host or (self.host.boot == now.boot and self.host.namespace != now.namespace)
 
     def process(self) -> Process | None:
-        """The living process that this mark stands for."""
-        now = process(self.pid) if self.is_here() else None
+        """Return the living process that this mark stands for."""
+        now = process(self.pid) if self.is_local() else None
         return now if now and now.start == self.start and now.state != "Z" else None
 
 
 def write_mark(path: Path, pid: int, attempt: int = 1) -> None:
-    """Raises OSError. A process that is gone already gets start 0: nobody is that."""
-    found = process(pid)
-    start = found.start if found else 0
-    files.write_json(path, {"pid": pid, "start": start, "place": vars(here()), "attempt": attempt})
+    """Write the mark of a process. One that is gone already gets start 0, which no process has. Raises OSError."""
+    running = process(pid)
+    start = running.start if running else 0
+    files.write_json(path, {"pid": pid, "start": start, "place": vars(current_host()), "attempt": attempt})
 
 
 def read_mark(path: Path) -> Mark | None:
     value = files.read_json(path)
     try:
-        place = Place(**{name: str(value["place"][name]) for name in ("host", "boot", "namespace")})
-        return Mark(pid=int(value["pid"]), start=int(value["start"]), place=place, attempt=int(value["attempt"]))
+        home = HostIdentity(**{name: str(value["place"][name]) for name in ("host", "boot", "namespace")})
+        return Mark(pid=int(value["pid"]), start=int(value["start"]), host=home, attempt=int(value["attempt"]))
     except (TypeError, KeyError, ValueError):
         return None

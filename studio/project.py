@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from studio import places
+from studio import paths
 from studio.errors import from_os
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Project:
 
 
 def project_around(folder: Path) -> Project | None:
-    """The project that a folder belongs to: itself or the nearest parent that has `.ascend-studio`."""
+    """Return the project that a folder belongs to: itself or the nearest parent that has `.ascend-studio`."""
     for candidate in (folder, *folder.parents):
         if (candidate / OURS).is_dir():
             return Project(folder=candidate)
@@ -36,12 +36,14 @@ def project_around(folder: Path) -> Project | None:
 
 
 def runs_folder(project: Project | None) -> Path:
-    """Where the runs of a project are, or those that belong to none."""
-    return project.runs if project else places.state_home() / "runs"
+    """Return where the runs of a project are, or those that belong to none."""
+    return project.runs if project else paths.state_home() / "runs"
 
 
 def make_runs_folder(project: Project | None) -> Path:
-    """The same, made if need be, with a `.gitignore` that keeps runs out of the user's commits. Raises StudioError."""
+    """Make the folder of runs where it is missing, with a `.gitignore` that keeps runs out of the user's commits.
+    Raises StudioError.
+    """
     folder = runs_folder(project)
     try:
         folder.mkdir(parents=True, exist_ok=True)

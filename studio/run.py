@@ -1,6 +1,6 @@
-"""A run is a folder: `run.json` says what was asked, `events*.jsonl` what happened.
+"""A run is a folder: `run.json` holds what was asked for, `events*.jsonl` what happened.
 
-run.json        what was asked; never rewritten
+run.json        the request; never rewritten
 worker.json     who works on it: pid, start time, host
 training.json   the child that was started: pid, start time, attempt
 exit.a<n>       the exit code of attempt n, written by the shim around the child
@@ -31,8 +31,10 @@ from studio.tail import last_lines
 FORMAT = 1
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """run.json. `values` is the spec as `schema.to_json` gives it; `time` ns since the epoch; paths are absolute."""
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of run.json. `values` is the spec as `schema.to_json` gives it; `time` in ns since the epoch; paths
+    are absolute.
+    """
 
     format: int = FORMAT
     command: str
@@ -45,7 +47,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 @dataclass(frozen=True, kw_only=True)
 class Run:
     folder: Path
-    asked: Asked
+    request: RunRequest
 
     @property
     def name(self) -> str:
@@ -57,20 +59,20 @@ class Run:
 
     @property
     def is_newer(self) -> bool:
-        """Written by a studio with another format: it is shown, not worked on."""
-        return self.asked.format > FORMAT
+        """Return whether a studio with another format wrote it: it is shown, not worked on."""
+        return self.request.format > FORMAT
 
 
 def create(runs: Path, command: str, values: dict[str, Any], project: Path | None = None) -> Run:
-    """A new run under `runs`, whole or not at all. Raises StudioError (full disk, no permission)."""
+    """Create a run under `runs`, whole or not at all. Raises StudioError (full disk, no permission)."""
     now = time.time_ns()
-    asked = Asked(command=command, values=values, time=now, project=str(project or ""))
+    request = RunRequest(command=command, values=values, time=now, project=str(project or ""))
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now // 10**9))
     name = f"{stamp}-{now // 10**6 % 1000:03d}-{command}-{secrets.token_hex(2)}"
     making = runs / f".{name}.making"
     try:
         (making / "artifacts").mkdir(parents=True)
-        files.write_json(making / "run.json", asked)
+        files.write_json(making / "run.json", request)
         making.rename(runs / name)
     except OSError as error:
         shutil.rmtree(making, ignore_errors=True)
@@ -78,27 +80,27 @@ def create(runs: Path, command: str, values: dict[str, Any], project: Path | Non
     except UnicodeEncodeError as error:
         shutil.rmtree(making, ignore_errors=True)
         raise StudioError("error.not_utf8", path=ascii(str(project or runs))) from error
-    return Run(folder=runs / name, asked=asked)
+    return Run(folder=runs / name, request=request)
 
 
 def open_run(folder: Path) -> Run:
-    """The run in a folder. Raises StudioError where run.json is missing or damaged."""
+    """Return the run in a folder. Raises StudioError where run.json is missing or damaged."""
     try:
-        asked = msgspec.json.decode((folder / "run.json").read_bytes(), type=Asked)
+        request = msgspec.json.decode((folder / "run.json").read_bytes(), type=RunRequest)
     except OSError as error:
         raise from_os(error, folder / "run.json") from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise StudioError("run.damaged", path=str(folder / "run.json"), reason=str(error)[:200]) from error
-    return Run(folder=folder, asked=asked)
+    return Run(folder=folder, request=request)
 
 
 def runs_in(folder: Path) -> tuple[Run, ...]:
-    """All readable runs under a folder, newest first."""
+    """Return all readable runs under a folder, newest first."""
     return tuple(run for name in run_names(folder) if (run := _readable(folder / name)) is not None)
 
 
 def run_names(folder: Path) -> list[str]:
-    """Names of the run folders, newest first: they begin with their time."""
+    """Return the names of the run folders, newest first: they begin with their time."""
     try:
         return sorted((name for name in os.listdir(folder) if not name.startswith(".")), reverse=True)
     except OSError:
@@ -113,7 +115,7 @@ def _readable(folder: Path) -> Run | None:
 
 
 def find_run(runs: Path, text: str) -> Run:
-    """A run by its path, its name, or the beginning or end of its name. Raises StudioError."""
+    """Return a run by its path, its name, or the beginning or end of its name. Raises StudioError."""
     if (Path(text) / "run.json").is_file():
         return open_run(Path(text).absolute())
     names = [name for name in run_names(runs) if name.startswith(text) or name.endswith(text)]
@@ -127,7 +129,8 @@ def find_run(runs: Path, text: str) -> Run:
 @dataclass(frozen=True, kw_only=True)
 class Glance:
     """What a list shows of a run, from the ends of its files. `state`: queued, running, unattended, ended, lost,
-    elsewhere (its worker is on another host). Times in ns since the epoch, 0 where unknown."""
+    elsewhere (its worker is on another host). Times in ns since the epoch, 0 where unknown.
+    """
 
     state: str
     code: int | None = None
@@ -139,20 +142,20 @@ class Glance:
 
 
 def glance(run: Run) -> Glance:
-    """Reads a few kilobytes; costs well under a millisecond."""
+    """Return the glance of a run. It reads a few kilobytes and takes well under a millisecond."""
     events = last_events(run.folder)
     ended: Ended | None = last_of(events, Ended)
     newest = max((event.time for event in events), default=0)
     state = "ended" if ended else state_of(run.folder)
     return Glance(
         state=state, code=ended.code if ended else None, reason=ended.reason if ended else "",
-        begun=run.asked.time, ended=ended.time if ended else newest, values=_last_values(events),
+        begun=run.request.time, ended=ended.time if ended else newest, values=_last_values(events),
         progress=last_of(events, Progress),
     )  # fmt: skip
 
 
 def outcome_of(glance: Glance) -> str:
-    """One word for a list: ended runs apart by how."""
+    """Return one word for a list: the state, or for an ended run how it ended."""
     if glance.state != "ended":
         return glance.state
     if glance.reason in ("stopped", "lost", "no"):
@@ -160,13 +163,14 @@ def outcome_of(glance: Glance) -> str:
     return "failed" if glance.code else "done"
 
 
-def last_events(folder: Path, octets: int = 8192) -> list[Event]:
-    """Events at the ends of the files of rank 0, in order of time; at most `octets` of each file are read."""
+def last_events(folder: Path, max_bytes: int = 8192) -> list[Event]:
+    """Return the events at the ends of the files of rank 0, by time; at most `max_bytes` bytes of each file are
+    read."""
     try:
         names = [name for name in os.listdir(folder) if (attempt_and_rank(name) or (0, 1))[1] == 0]
     except OSError:
         return []
-    events = [event for name in names for event in decode(b"\n".join(last_lines(folder / name, octets)))[0]]
+    events = [event for name in names for event in decode(b"\n".join(last_lines(folder / name, max_bytes)))[0]]
     return sorted(events, key=lambda event: event.time)
 
 
@@ -179,32 +183,32 @@ def _last_values(events: list[Event]) -> dict[str, float]:
 
 
 def ended_of(folder: Path) -> Ended | None:
-    found: Ended | None = last_of(last_events(folder), Ended)
-    return found
+    ended: Ended | None = last_of(last_events(folder), Ended)
+    return ended
 
 
 def state_of(folder: Path) -> str:
-    """The state of a run that has no `ended`: see Glance."""
+    """Return the state of a run that has no `ended`: see Glance."""
     worker = processes.read_mark(folder / "worker.json")
     if worker is None:
         return "queued"
-    if worker.is_elsewhere():
+    if worker.is_remote():
         return "elsewhere"
     if worker.process():
         return "running"
     training = processes.read_mark(folder / "training.json")
-    if not worker.is_here() or (training and not _goes_on(folder, training)):
+    if not worker.is_local() or (training and not _goes_on(folder, training)):
         return "lost"
     return "unattended"
 
 
 def _goes_on(folder: Path, training: processes.Mark) -> bool:
-    """Whether a training without a worker still lives, or left the exit code that a worker has to record."""
+    """Return whether a training without a worker still lives, or left an exit code that a worker has to record."""
     return bool(training.process() or exit_code(folder, training.attempt) or processes.marked(folder))
 
 
 def exit_code(folder: Path, attempt: int) -> str:
-    """What the shim wrote when the child of an attempt ended, '' while there is nothing."""
+    """Return what the shim wrote when the child of an attempt ended, "" while there is nothing."""
     try:
         return (folder / f"exit.a{attempt}").read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
@@ -212,7 +216,7 @@ def exit_code(folder: Path, attempt: int) -> str:
 
 
 def trash(run: Run) -> Path:
-    """Moves a run to the trash beside the runs. Raises StudioError; a run that still works is refused."""
+    """Move a run to the trash beside the runs. Raises StudioError; a run that still works is refused."""
     if glance(run).state in ("running", "unattended"):
         raise StudioError("run.still_works", run=run.name)
     bin_folder = run.folder.parent.parent / "trash"
@@ -228,15 +232,15 @@ def trashed(runs: Path) -> tuple[Run, ...]:
 
 
 def restore(run: Run, runs: Path) -> Run:
-    """Brings a run back from the trash. Raises StudioError."""
+    """Move a run back from the trash. Raises StudioError."""
     try:
-        return Run(folder=run.folder.rename(runs / run.name), asked=run.asked)
+        return Run(folder=run.folder.rename(runs / run.name), request=run.request)
     except OSError as error:
         raise from_os(error, run.folder) from error
 
 
 def empty_trash(runs: Path) -> int:
-    """Deletes what is in the trash for good; returns how many runs."""
+    """Delete what is in the trash for good; return how many runs that were."""
     folder = runs.parent / "trash"
     names = run_names(folder)
     for name in names:

@@ -1,9 +1,9 @@
 """One schema: the fields of a spec give the form, the command line and the JSON.
 
-A spec is a frozen dataclass whose fields are frozen dataclasses, its cards; the fields of a card are the
-choices. Names of fields are unique in a spec: `lr` is the flag `--lr`, the text `<feature>.field.lr`, the
-JSON `learning.lr`. A field that may be None takes an empty text for it. A line (tuple[str, ...]) is a program with its
-arguments: on the command line all that stands behind `--`, in the form as a shell would read it.
+A spec is a frozen dataclass whose fields are frozen dataclasses, its sections; the fields of a section are the choices.
+Names of fields are unique in a spec: `lr` is the flag `--lr`, the text `<feature>.field.lr`, the JSON `learning.lr`. A
+field that may be None takes an empty text for it. A line (tuple[str, ...]) is a program with its arguments: on the
+command line all that stands behind `--`, in the form as a shell would read it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BEHIND = "--"
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """What is wrong at a field: `rule` is a key of the catalogue, `args` its placeholders."""
+    """An invalid field. `rule` is a key of the catalogue, `args` its placeholders."""
 
     field: str
     rule: str
@@ -39,7 +39,7 @@ class Problem:
 class Field:
     """One choice of a spec. `optional`: None stands for a value that follows from other choices."""
 
-    card: str
+    section: str
     name: str
     kind: Kind
     default: Any
@@ -49,18 +49,19 @@ class Field:
     high: float | None = None
     above: float | None = None
     choices: tuple[str, ...] = ()
-    shown_when: tuple[str, tuple[Any, ...]] | None = None
+    visible_when: tuple[str, tuple[Any, ...]] | None = None
     wants: Wants = "folder"
     positional: bool = False
-    spelled: str = ""
+    flag_name: str = ""
+    about: str = ""
 
     @property
     def flag(self) -> str:
-        """What stands for the field on the command line."""
+        """Return what stands for the field on the command line."""
         if self.kind == "line":
             return BEHIND
-        spelled = self.spelled or self.name
-        return spelled.upper() if self.positional else "--" + spelled.replace("_", "-")
+        flag_name = self.flag_name or self.name
+        return flag_name.upper() if self.positional else "--" + flag_name.replace("_", "-")
 
 
 def option(
@@ -70,17 +71,19 @@ def option(
     low: float | None = None,
     high: float | None = None,
     above: float | None = None,
-    shown_when: tuple[str, tuple[Any, ...]] | None = None,
+    visible_when: tuple[str, tuple[Any, ...]] | None = None,
     wants: Wants = "folder",
     positional: bool = False,
-    spelled: str = "",
+    flag_name: str = "",
+    about: str = "",
 ) -> Any:
     """A dataclass field with what the form needs: `low` and `high` are inclusive bounds, `above` an exclusive
     one; `wants` says what a path leads to: "here" is the current folder of a command line that does not say. A
-    positional path needs no flag there. `spelled`: the flag where Python could not have a field of that name."""
+    positional path needs no flag there. `flag_name`: the flag where Python could not have a field of that name.
+    `about`: a few words for a comment in code; the form takes its texts from the catalogue."""
     metadata = {
-        "unit": unit, "low": low, "high": high, "above": above, "shown_when": shown_when, "wants": wants,
-        "positional": positional, "spelled": spelled,
+        "unit": unit, "low": low, "high": high, "above": above, "visible_when": visible_when, "wants": wants,
+        "positional": positional, "flag_name": flag_name, "about": about,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -98,30 +101,30 @@ def _kind(hint: Any) -> tuple[Kind, tuple[str, ...], bool]:
     return kinds[hint], (), False
 
 
-def _card_fields(card: str, card_type: type[Any]) -> Iterable[Field]:
+def _section_fields(card: str, card_type: type[Any]) -> Iterable[Field]:
     hints = typing.get_type_hints(card_type)
     for field in dataclasses.fields(card_type):
         kind, choices, optional = _kind(hints[field.name])
         yield Field(
-            card=card, name=field.name, kind=kind, default=field.default, optional=optional, choices=choices,
+            section=card, name=field.name, kind=kind, default=field.default, optional=optional, choices=choices,
             **field.metadata,
         )  # fmt: skip
 
 
-_known: dict[type[Any], tuple[Field, ...]] = {}
+_fields_by_spec: dict[type[Any], tuple[Field, ...]] = {}
 
 
 def fields(spec_type: type[Any]) -> tuple[Field, ...]:
-    """All fields of a spec, in the order of its cards."""
-    if spec_type not in _known:
+    """Return all fields of a spec, in the order of its sections."""
+    if spec_type not in _fields_by_spec:
         hints = typing.get_type_hints(spec_type)
         cards = (card.name for card in dataclasses.fields(spec_type) if card.name in hints)
-        _known[spec_type] = tuple(field for card in cards for field in _card_fields(card, hints[card]))
-    return _known[spec_type]
+        _fields_by_spec[spec_type] = tuple(field for card in cards for field in _section_fields(card, hints[card]))
+    return _fields_by_spec[spec_type]
 
 
 def line_of(spec_type: type[Any]) -> Field | None:
-    """The field that is a program with its arguments."""
+    """Return the field that is a program with its arguments, if there is one."""
     return next((field for field in fields(spec_type) if field.kind == "line"), None)
 
 
@@ -130,34 +133,34 @@ def field_of(spec_type: type[Any], name: str) -> Field:
 
 
 def value_of(spec: Any, name: str) -> Any:
-    return getattr(getattr(spec, field_of(type(spec), name).card), name)
+    return getattr(getattr(spec, field_of(type(spec), name).section), name)
 
 
 def with_value(spec: S, name: str, value: Any) -> S:
-    """The same spec with one field changed."""
-    card = field_of(type(spec), name).card
+    """Return the same spec with one field changed."""
+    card = field_of(type(spec), name).section
     changed = dataclasses.replace(getattr(spec, card), **{name: value})
     return dataclasses.replace(spec, **{card: changed})  # type: ignore[type-var]
 
 
-def is_shown(spec: Any, field: Field) -> bool:
-    """A field shows where the one it depends on does and has one of the values."""
-    if field.shown_when is None:
+def is_visible(spec: Any, field: Field) -> bool:
+    """Return whether a field applies: the field that it depends on is visible and has one of the values."""
+    if field.visible_when is None:
         return True
-    name, values = field.shown_when
-    return value_of(spec, name) in values and is_shown(spec, field_of(type(spec), name))
+    name, values = field.visible_when
+    return value_of(spec, name) in values and is_visible(spec, field_of(type(spec), name))
 
 
 def effective(spec: S) -> S:
-    """The spec without the values of fields that do not apply: they are back at their defaults."""
+    """Return the spec with the defaults in fields that do not apply."""
     for field in fields(type(spec)):
-        if not is_shown(spec, field):
+        if not is_visible(spec, field):
             spec = with_value(spec, field.name, field.default)
     return spec
 
 
 class Unreadable(ValueError):
-    """A text that is no value of its field; `problem` says why."""
+    """Raised for a text that is no value of its field; `problem` says why."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.rule)
@@ -165,7 +168,7 @@ class Unreadable(ValueError):
 
 
 def pair(field: Field, line: str) -> tuple[str, str]:
-    """KEY=VALUE as a pair: the value is kept as it is. Raises Unreadable."""
+    """Return KEY=VALUE as a pair; the value is kept unchanged. Raises Unreadable."""
     key, separator, value = line.partition("=")
     if not separator or not key.strip():
         raise Unreadable(Problem(field=field.name, rule="form.not_a_pair", args={"text": line[:40]}))
@@ -195,7 +198,7 @@ def _switch(field: Field, text: str) -> bool:
 
 
 def parse(field: Field, text: str) -> Any:
-    """The value that a text from the command line or the form stands for. Raises Unreadable."""
+    """Return the value that a text from the command line or the form stands for. Raises Unreadable."""
     stripped = text.strip()
     if field.kind == "pairs":
         return tuple(pair(field, line) for line in text.split("\n") if line.strip())
@@ -217,7 +220,7 @@ def parse(field: Field, text: str) -> Any:
 
 
 def _bounds(field: Field, value: Any) -> Problem | None:
-    """What is wrong with one value by itself."""
+    """Return what is wrong with one value by itself, or None."""
     if value is None and field.optional:
         return None
     if field.kind == "choice" and value not in field.choices:
@@ -233,30 +236,30 @@ def _bounds(field: Field, value: Any) -> Problem | None:
 
 
 def _writable(field: Field, text: str) -> Problem | None:
-    """Neither JSON nor a process takes every text: no NUL, no octets that are not UTF-8."""
-    known = text.encode(errors="replace").decode()
-    if known == text and "\0" not in text:
+    """Check a text: neither JSON nor a process takes NUL or bytes that are not UTF-8."""
+    printable = text.encode(errors="replace").decode()
+    if printable == text and "\0" not in text:
         return None
-    return Problem(field=field.name, rule="form.bad_text", args={"text": known.replace("\0", "?")[:80]})
+    return Problem(field=field.name, rule="form.bad_text", args={"text": printable.replace("\0", "?")[:80]})
 
 
 def _absolute(field: Field, value: Any) -> Problem | None:
-    """A run is worked on in another folder than the one it was asked for in."""
+    """Return an absolute path: a run is worked on in another folder than the one it was asked for in."""
     if field.kind == "text" or value == Path() or value.is_absolute():
         return None
     return Problem(field=field.name, rule="form.bad_path", args={"text": str(value)[:80]})
 
 
 def _pairs_problem(field: Field, value: tuple[tuple[str, str], ...]) -> Problem | None:
-    seen: set[str] = set()
+    names: set[str] = set()
     for key, text in value:
         if problem := _writable(field, f"{key}={text}"):
             return problem
         if not key or key != key.strip() or "=" in key:
             return Problem(field=field.name, rule="form.not_a_pair", args={"text": f"{key}={text}"[:40]})
-        if key in seen:
+        if key in names:
             return Problem(field=field.name, rule="form.twice", args={"name": key[:40]})
-        seen.add(key)
+        names.add(key)
     return None
 
 
@@ -273,18 +276,20 @@ def _number_problem(field: Field, value: float) -> Problem | None:
 
 
 def problems(spec: Any) -> tuple[Problem, ...]:
-    """Everything wrong with a spec: bounds and choices of each field, then the spec's own `RULES`.
+    """Return everything that is wrong with a spec: bounds and choices of each field, then the spec's own `RULES`.
 
-    `RULES` is a tuple of functions from a spec to problems. They meet only values that are each in bounds: fields
-    that are wrong by themselves, and those that do not apply, count with their defaults.
+    `RULES` is a tuple of functions from a spec to problems. They meet only values that are each in bounds: fields that
+    are wrong by themselves, and those that do not apply, count with their defaults.
     """
     spec = effective(spec)
-    found = [one for field in fields(type(spec)) if (one := _bounds(field, value_of(spec, field.name))) is not None]
-    wrong = {problem.field for problem in found}
+    out_of_bounds = [
+        one for field in fields(type(spec)) if (one := _bounds(field, value_of(spec, field.name))) is not None
+    ]
+    wrong = {problem.field for problem in out_of_bounds}
     for name in wrong:
         spec = with_value(spec, name, field_of(type(spec), name).default)
     rules: tuple[Callable[[Any], Iterable[Problem]], ...] = getattr(type(spec), "RULES", ())
-    return (*found, *(problem for rule in rules for problem in rule(spec) if problem.field not in wrong))
+    return (*out_of_bounds, *(problem for rule in rules for problem in rule(spec) if problem.field not in wrong))
 
 
 def _plain(field: Field, value: Any) -> Any:
@@ -300,23 +305,25 @@ def _plain(field: Field, value: Any) -> Any:
 
 
 def to_json(spec: Any) -> dict[str, dict[str, Any]]:
-    """The spec as run.json keeps it: {card: {field: value}}. Pairs are an object, lines a list, an empty path is ''."""
+    """Return the spec as run.json keeps it: {section: {field: value}}. Pairs are an object, lines a list, an empty path
+    is "".
+    """
     values: dict[str, dict[str, Any]] = {}
     spec = effective(spec)
     for field in fields(type(spec)):
-        values.setdefault(field.card, {})[field.name] = _plain(field, value_of(spec, field.name))
+        values.setdefault(field.section, {})[field.name] = _plain(field, value_of(spec, field.name))
     return values
 
 
 def _from_plain(field: Field, value: Any) -> Any:
-    """The value of a field from JSON's own types. Raises Unreadable."""
-    wanted: dict[Kind, tuple[type[Any], ...]] = {
+    """Return the value of a field from JSON's own types. Raises Unreadable."""
+    json_types: dict[Kind, tuple[type[Any], ...]] = {
         "choice": (str,), "integer": (int,), "number": (int, float), "text": (str,), "path": (str,),
         "switch": (bool,), "pairs": (dict,), "line": (list,),
     }  # fmt: skip
     if value is None and field.optional:
         return None
-    if not isinstance(value, wanted[field.kind]) or (isinstance(value, bool) and field.kind != "switch"):
+    if not isinstance(value, json_types[field.kind]) or (isinstance(value, bool) and field.kind != "switch"):
         raise Unreadable(Problem(field=field.name, rule="form.wrong_type", args={"text": repr(value)[:40]}))
     if field.kind == "pairs":
         return tuple((str(key), str(text)) for key, text in value.items())
@@ -335,13 +342,14 @@ def _card_with(field: Field, values: Any) -> dict[str, Any] | None:
     """The card that has a field: its own, or in a run of an older studio the one it was in then."""
     if not isinstance(values, dict):
         return None
-    cards = (values.get(field.card), *values.values())
+    cards = (values.get(field.section), *values.values())
     return next((card for card in cards if isinstance(card, dict) and field.name in card), None)
 
 
 def from_json(spec_type: type[S], values: Any) -> tuple[S, tuple[Problem, ...]]:
-    """A spec from JSON. Unknown names are ignored (a newer studio wrote them), missing ones take their
-    default, unreadable ones too and are reported."""
+    """Return a spec from JSON, and its problems. Unknown names are ignored (a newer studio wrote them); missing values
+    take their default; unreadable ones too, and are reported.
+    """
     spec, wrong = spec_type(), []
     for field in fields(spec_type):
         card = _card_with(field, values)
@@ -355,7 +363,9 @@ def from_json(spec_type: type[S], values: Any) -> tuple[S, tuple[Problem, ...]]:
 
 
 def arguments(spec: Any) -> tuple[str, ...]:
-    """The words that make this spec: only what differs from the defaults, in the order of the form; last a line."""
+    """Return the words that make this spec: only what differs from the defaults, in the order of the form; a line comes
+    last.
+    """
     words: list[str] = []
     behind: tuple[str, ...] = ()
     spec = effective(spec)
@@ -381,15 +391,16 @@ def _texts(field: Field, value: Any) -> tuple[str, ...]:
 
 
 def _flag_words(field: Field, text: str) -> tuple[str, ...]:
-    """A value that begins with '-' would be taken for a flag where it stands alone."""
+    """Return the words of one flag; a value that begins with "-" would be taken for a flag where it stands alone."""
     if field.positional:
         return (text,)
     return (f"{field.flag}={text}",) if text.startswith("-") else (field.flag, text)
 
 
 def add_arguments(parser: argparse.ArgumentParser, spec_type: type[Any], helps: Callable[[Field], str]) -> None:
-    """The flags of a spec on a parser. Values stay texts here: `from_arguments` reads them, so that errors are
-    ours. What stands behind `--` is not the parser's: see `line_of`."""
+    """Add the flags of a spec to a parser. Values stay texts here: `from_arguments` reads them, so that errors are
+    ours. What stands behind `--` is not the parser's: see `line_of`.
+    """
     import argparse
 
     for field in fields(spec_type):
@@ -411,11 +422,11 @@ def add_arguments(parser: argparse.ArgumentParser, spec_type: type[Any], helps: 
             parser.add_argument(field.flag, dest=field.name, default=None, metavar=shape, help=text)
 
 
-def from_arguments(spec_type: type[S], given: Any) -> tuple[S, tuple[Problem, ...]]:
-    """The spec that parsed arguments stand for, with what could not be read."""
+def from_arguments(spec_type: type[S], arguments: Any) -> tuple[S, tuple[Problem, ...]]:
+    """Return the spec that parsed arguments stand for, and what could not be read."""
     spec, wrong = spec_type(), []
     for field in fields(spec_type):
-        value = getattr(given, field.name)
+        value = getattr(arguments, field.name)
         if value is None:
             continue
         try:

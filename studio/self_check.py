@@ -1,4 +1,4 @@
-"""What someone with a real card runs for five minutes: one file, without names, paths or addresses in it."""
+"""A report for somebody with a real card: five minutes of work, one file without names, paths or addresses in it."""
 
 from __future__ import annotations
 
@@ -26,37 +26,39 @@ if TYPE_CHECKING:
 TRAININGS = ({"mode": "pynative"}, {"mode": "jit"})
 
 
-def self_check(report: Path, say: Callable[[str], None]) -> dict[str, Any]:
-    """Looks at the host and trains `linear` in both modes on the device that is there. Raises StudioError."""
-    found: dict[str, Any] = {"studio": studio.__version__, "host": _host(), "trainings": []}
+def self_check(report: Path, print_message: Callable[[str], None]) -> dict[str, Any]:
+    """Describe the host and train `linear` in both modes on its device. Raises StudioError."""
+    report_values: dict[str, Any] = {"studio": studio.__version__, "host": _host(), "trainings": []}
     with tempfile.TemporaryDirectory() as folder:
         for how in TRAININGS:
-            say(t("self_check.training", mode=how["mode"]))
-            found["trainings"].append(_train(Path(folder), how, say))
-    found["ok"] = all(training["code"] == 0 for training in found["trainings"])
+            print_message(t("self_check.training", mode=how["mode"]))
+            report_values["trainings"].append(_train(Path(folder), how, print_message))
+    report_values["ok"] = all(training["code"] == 0 for training in report_values["trainings"])
     try:
-        files.write_json(report.absolute(), found)
+        files.write_json(report.absolute(), report_values)
     except OSError as error:
         raise from_os(error, report) from error
-    say(t("self_check.written", path=str(report)))
-    return found
+    print_message(t("self_check.written", path=str(report)))
+    return report_values
 
 
 def _host() -> dict[str, Any]:
-    wanted = {name: interpreters.packages(interpreters.embedded()).get(name, "") for name in interpreters.SHOWN}
+    packages = {
+        name: interpreters.packages(interpreters.embedded()).get(name, "") for name in interpreters.LISTED_PACKAGES
+    }
     return {
         "machine": platform.machine(), "kernel": platform.release(), "python": platform.python_version(),
-        "cores": os.cpu_count(), "packages": wanted, "npu_smi": shutil.which("npu-smi") is not None,
+        "cores": os.cpu_count(), "packages": packages, "npu_smi": shutil.which("npu-smi") is not None,
         "cann": environment.cann_script(os.environ) is not None,
         "devices": len(list(Path("/dev").glob("davinci[0-9]*"))),
     }  # fmt: skip
 
 
-def _train(folder: Path, how: dict[str, str], say: Callable[[str], None]) -> dict[str, Any]:
+def _train(folder: Path, how: dict[str, str], print_message: Callable[[str], None]) -> dict[str, Any]:
     run = runs.create(folder, "launch", {"what": {"recipe": "linear"}, "how": how})
     begun = time.monotonic()
     worker.start(run)
-    glance = follow(run, say)
+    glance = follow(run, print_message)
     seconds = round(time.monotonic() - begun, 2)
     rules = [
         event.rule for _, _, events in RunTail(run.folder).read() for event in events if isinstance(event, Finding)

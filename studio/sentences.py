@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def sentence_of(event: Note | Finding | None) -> str:
-    """In the current language; '' for nothing, and for a key that this version has no sentence for."""
+    """Return the sentence in the current language; "" for nothing, and for a key that this version has no sentence
+    for."""
     if event is None:
         return ""
     if isinstance(event, Finding):

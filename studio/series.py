@@ -25,7 +25,7 @@ SMALLEST_LEVEL = 512
 
 
 class Column:
-    """An array that grows at its end by doubling; `data` is a view of what is filled."""
+    """An array that grows at its end by doubling; `data` is a view of the filled part."""
 
     def __init__(self, dtype: type) -> None:
         self._room: NDArray[Any] = np.empty(64, dtype)
@@ -59,7 +59,8 @@ class Column:
 class Series:
     """One metric of one rank: int64 steps that never fall, float64 values, and a min/max pyramid over the values.
 
-    Level k of the pyramid holds the lowest and highest finite value of each FACTOR**k points."""
+    Level k of the pyramid holds the lowest and highest finite value of each FACTOR**k points.
+    """
 
     def __init__(self) -> None:
         self._steps, self._values = Column(np.int64), Column(np.float64)
@@ -78,15 +79,16 @@ class Series:
         return self._values.data  # type: ignore[return-value]
 
     def extend(self, steps: ArrayLike, values: ArrayLike) -> None:
-        """Adds points. Some scripts log an evaluation under an earlier step: it is put where it belongs, after the
-        points of the same step that came before it."""
+        """Add points. A point of an earlier step, as some scripts log an evaluation, is put behind the points of the
+        same step.
+        """
         new_steps, new_values = np.asarray(steps, np.int64), np.asarray(values, np.float64)
         if not len(new_steps):
             return
         begin = len(self)
         falls = bool((new_steps[1:] < new_steps[:-1]).any()) or (begin > 0 and new_steps[0] < self.steps[-1])
         if falls:
-            begin = self._place(int(new_steps.min()), "right")
+            begin = self._index_of(int(new_steps.min()), "right")
             new_steps = np.concatenate((self.steps[begin:], new_steps))
             new_values = np.concatenate((self.values[begin:], new_values))
             order = np.argsort(new_steps, kind="stable")
@@ -98,8 +100,8 @@ class Series:
         self._build()
 
     def hide_from(self, step: int) -> None:
-        """Forgets the points from a step on: a later attempt goes over them again."""
-        self._cut(self._place(step, "left"))
+        """Remove the points from a step on: a later attempt repeats them."""
+        self._cut(self._index_of(step, "left"))
 
     def _cut(self, size: int) -> None:
         self._steps.cut(size)
@@ -125,8 +127,9 @@ class Series:
             level += 1
 
     def outline(self, begin: float, end: float, pixels: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """x (steps) and y to draw between two steps: every point where they are few, else the lowest and the highest
-        of each of about `pixels` buckets. One point more on either side, so that lines leave the picture."""
+        """Return x (steps) and y to draw between two steps: every point where they are few, else the lowest and the
+        highest of each of about `pixels` buckets. One more point on either side lets lines leave the picture.
+        """
         first, last = self._between(begin, end)
         first, last = max(0, first - 1), min(len(self), last + 1)
         pixels = max(1, pixels)
@@ -135,10 +138,12 @@ class Series:
         return self._buckets(first, last, pixels)
 
     def _between(self, begin: float, end: float) -> tuple[int, int]:
-        return self._place(_whole(begin, math.ceil), "left"), self._place(_whole(end, math.floor), "right")
+        return self._index_of(_whole(begin, math.ceil), "left"), self._index_of(_whole(end, math.floor), "right")
 
-    def _place(self, step: int, side: Literal["left", "right"]) -> int:
-        """Where a step is, or would be. Sought as int64: a float would have numpy convert the whole array first."""
+    def _index_of(self, step: int, side: Literal["left", "right"]) -> int:
+        """Return the index of a step, or where it would be. The search is in int64: a float would have numpy convert
+        the whole array first.
+        """
         return int(np.searchsorted(self.steps, np.int64(step), side))
 
     def _buckets(self, first: int, last: int, pixels: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -161,56 +166,58 @@ class Series:
         return np.repeat(x, 2).astype(np.float64), np.stack((lows_drawn, highs_drawn), 1).reshape(-1)
 
     def nearest(self, step: float) -> tuple[int, float] | None:
-        """The point whose step is nearest; the last one of several at the same step."""
+        """Return the point whose step is nearest; the last one of several at the same step."""
         if not len(self):
             return None
-        after = min(self._place(_whole(step, math.ceil), "left"), len(self) - 1)
+        after = min(self._index_of(_whole(step, math.ceil), "left"), len(self) - 1)
         before = max(0, after - 1)
         chosen = self.steps[before if step - self.steps[before] <= self.steps[after] - step else after]
-        place = self._place(int(chosen), "right") - 1
-        return int(chosen), float(self.values[place])
+        index = self._index_of(int(chosen), "right") - 1
+        return int(chosen), float(self.values[index])
 
     def smallest(self) -> tuple[int, float] | None:
-        """Step and value of the lowest finite value; through the pyramid, so cheap on every frame."""
-        place, value = self._lowest(0, len(self), len(self._levels))
-        return None if place < 0 else (int(self.steps[place]), value)
+        """Return step and value of the lowest finite value; the pyramid makes this cheap on every frame."""
+        index, value = self._lowest(0, len(self), len(self._levels))
+        return None if index < 0 else (int(self.steps[index]), value)
 
     def _lowest(self, begin: int, end: int, level: int) -> tuple[int, float]:
-        """Index and value of the lowest point in [begin, end) of a level's buckets that reach to the end, (-1, inf)
-        where none is finite. Above the whole buckets of a level there are points that it does not cover yet."""
+        """Return index and value of the lowest point in [begin, end) of a level's buckets that reach to the end, (-1,
+        inf) where none is finite. Above the whole buckets of a level there are points that it does not cover yet.
+        """
         best = (-1, float("inf"))
         for number in range(level, -1, -1):
             width = FACTOR**number
             low = self.values if number == 0 else self._levels[number - 1][0].data
             part = _drawable(low[begin // width : end // width])  # type: ignore[arg-type]
             if len(part) and not np.isnan(part).all():
-                place = int(np.nanargmin(part))
-                if part[place] < best[1]:
-                    start = (begin // width + place) * width
+                index = int(np.nanargmin(part))
+                if part[index] < best[1]:
+                    start = (begin // width + index) * width
                     inner = start if number == 0 else self._lowest(start, start + width, number - 1)[0]
-                    best = (inner, float(part[place]))
+                    best = (inner, float(part[index]))
             begin = max(begin, end // width * width)
         return best
 
     def gaps(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Steps and values (NaN, inf, -inf) that are no numbers: drawn as marks."""
+        """Return steps and values (NaN, inf, -inf) that are not finite: they are drawn as marks."""
         return self.steps[self._bad.data], self.values[self._bad.data]
 
 
 def _whole(step: float, toward: Callable[[float], int]) -> int:
-    """A step as int64, however far outside."""
+    """Return a step as int64, however far outside its range."""
     return toward(min(max(step, -(2.0**62)), 2.0**62))
 
 
 def _drawable(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Infinite values as NaN: both leave a gap in the line."""
+    """Return the values with NaN for infinities: both leave a gap in the line."""
     return np.where(np.isfinite(values), values, np.nan)
 
 
 class Curves:
-    """All metrics of a run: `series[rank, name]`. Fed with what `RunTail.read` yields.
+    """All metrics of a run: `series[rank, name]`, fed with what `RunTail.read` yields.
 
-    A later attempt that starts at step s hides the points of earlier ones from s on, of every metric of its rank."""
+    A later attempt that starts at step s hides the points of earlier ones from s on, of every metric of its rank.
+    """
 
     def __init__(self) -> None:
         self.series: dict[tuple[int, str], Series] = {}
@@ -223,25 +230,25 @@ class Curves:
         return sorted({rank for rank, _ in self.series})
 
     def starts(self, rank: int = 0) -> dict[int, int]:
-        """The first step of each attempt."""
+        """Return the first step of each attempt."""
         return self._starts.get(rank, {})
 
     def extend(self, attempt: int, rank: int, events: list[Event]) -> set[str]:
-        """Adds the metrics among events; returns the names that got points."""
+        """Add the metrics among events; return the names that got points."""
         metrics = _metrics(events)
         if metrics:
             self._begin(rank, attempt, metrics[0].step)
-            metrics = self._shown(rank, attempt, metrics)
+            metrics = self._visible_metrics(rank, attempt, metrics)
         if not metrics:
             return set()
         steps = np.array(list(map(attrgetter("step"), metrics)), np.int64)
-        found = _columns(list(map(attrgetter("values"), metrics)))
-        for name, (places, values) in found.items():
+        columns = _columns(list(map(attrgetter("values"), metrics)))
+        for name, (places, values) in columns.items():
             series = self.series.get((rank, name))
             if series is None:
                 series = self.series[rank, name] = Series()
             series.extend(steps if places is None else steps[places], values)
-        return set(found)
+        return set(columns)
 
     def _begin(self, rank: int, attempt: int, step: int) -> None:
         starts = self._starts.setdefault(rank, {})
@@ -253,14 +260,14 @@ class Curves:
                     series.hide_from(step)
         starts[attempt] = step
 
-    def _shown(self, rank: int, attempt: int, metrics: list[Metric]) -> list[Metric]:
-        """Without the points of an earlier attempt that come late: the later attempt hides them too."""
-        later = [step for number, step in self._starts[rank].items() if number > attempt]
-        return [metric for metric in metrics if metric.step < min(later)] if later else metrics
+    def _visible_metrics(self, rank: int, attempt: int, metrics: list[Metric]) -> list[Metric]:
+        """Return the metrics without late points of an earlier attempt, which the later attempt hides."""
+        later_starts = [step for number, step in self._starts[rank].items() if number > attempt]
+        return [metric for metric in metrics if metric.step < min(later_starts)] if later_starts else metrics
 
 
 def _metrics(events: list[Event]) -> list[Metric]:
-    """Mostly all of them are metrics: then no list is made."""
+    """Return the metrics among events. Where all are metrics, as in most batches, no list is made."""
     if list(map(type, events)).count(Metric) == len(events):
         return events  # type: ignore[return-value]
     return [event for event in events if type(event) is Metric]
@@ -269,8 +276,9 @@ def _metrics(events: list[Event]) -> list[Metric]:
 def _columns(
     rows: list[dict[str, object]],
 ) -> dict[str, tuple[NDArray[np.int64] | None, NDArray[np.float64]]]:
-    """Values by name; with the numbers of the rows that have them, None for all rows. A million rows go through here
-    while a run is opened: rows of one shape take no Python step per row."""
+    """Return the values by name, each with the numbers of the rows that have it, or None for all rows. A million rows
+    go through here while a run is opened: rows of one shape take no Python step per row.
+    """
     names = list(rows[0])
     if set(map(len, rows)) == {len(names)}:
         try:
@@ -287,5 +295,5 @@ def _columns(
 
 
 def _array(values: list[object]) -> NDArray[np.float64]:
-    """Floats, and the strings that stand for non-finite ones."""
+    """Return floats, also from the strings that stand for non-finite ones."""
     return np.array(values, np.float64)

@@ -13,8 +13,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from studio import environment, places, processes
-from studio.errors import StudioError, from_os
+from studio import environment, paths, processes
+from studio.errors import Stopped, StudioError, from_os
 from studio.events import Ended
 from studio.run import exit_code
 
@@ -37,10 +37,10 @@ LOST = 1
 
 
 class Stop:
-    """What was asked of the worker by signals: the first asks to finish within the grace, the second ends at once."""
+    """Signals to the worker: the first asks it to finish within the grace, the second ends the run at once."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.stop_requests = 0
 
     def listen(self) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -48,20 +48,31 @@ class Stop:
             signal.signal(number, self._on_signal)
 
     def _on_signal(self, _number: int, _frame: object) -> None:
-        self.asked += 1
+        self.stop_requests += 1
 
 
 STOP = Stop()
 
 
+def is_stop_requested() -> bool:
+    return bool(STOP.stop_requests)
+
+
+def raise_if_stopped() -> None:
+    """Raise Stopped after a stop. Long work of the worker itself calls this now and then."""
+    if STOP.stop_requests:
+        raise Stopped
+
+
 def child_environment(run: Run, attempt: int, added: dict[str, str]) -> dict[str, str]:
-    """What the child sees: a clean environment, CANN, the guest on PYTHONPATH, then what the command adds. Its folders
-    for programs and modules come before those that are there."""
+    """Return the environment of the child: a clean one, CANN, the guest on PYTHONPATH, then what the command adds. The
+    command's folders for programs and modules come before those that are there.
+    """
     env = environment.with_cann(environment.cleaned(os.environ))
-    paths = {name: (added.get(name, ""), env.get(name, "")) for name in ("PATH", "PYTHONPATH")}
+    search_paths = {name: (added.get(name, ""), env.get(name, "")) for name in ("PATH", "PYTHONPATH")}
     env |= added
-    env["PATH"] = _joined(*paths["PATH"])
-    env["PYTHONPATH"] = _joined(str(places.GUEST), *paths["PYTHONPATH"])
+    env["PATH"] = _joined(*search_paths["PATH"])
+    env["PYTHONPATH"] = _joined(str(paths.GUEST), *search_paths["PYTHONPATH"])
     env[processes.RUN_VARIABLE] = os.path.realpath(run.folder)
     env[processes.ATTEMPT_VARIABLE] = str(attempt)
     return env
@@ -72,7 +83,7 @@ def _joined(*paths: str) -> str:
 
 
 def _start(command: Command, run: Run, attempt: int) -> Process:
-    """Starts the child; returns its shim. Raises StudioError where the folder or the shell refuses."""
+    """Start the child; return its shim. Raises StudioError where the folder or the shell refuses."""
     shim = ("/bin/sh", "-c", _SHIM, "sh", str(run.folder / f"exit.a{attempt}"), *command.argv)
     try:
         with run.log.open("ab") as log:
@@ -88,15 +99,16 @@ def _start(command: Command, run: Run, attempt: int) -> Process:
         raise from_os(error, error.filename or run.folder) from error
     except ValueError as error:  # a NUL in an argument or the environment
         raise StudioError("error.file", path=str(run.folder), reason=str(error)) from error
-    found = processes.process(child.pid)
-    assert found is not None, "a child stays a zombie until it is reaped"
+    process = processes.process(child.pid)
+    assert process is not None, "a child stays a zombie until it is reaped"
     child.returncode = 0  # the supervisor reaps; Popen must not warn about a child that it thinks still runs
-    return found
+    return process
 
 
 class _Training:
-    """The processes of one attempt, started here or found again. `linger`: seconds that processes may go on by
-    themselves after a program that ended well."""
+    """The processes of one attempt, started here or recovered. `linger`: seconds that processes may live on by
+    themselves after a program that ended well.
+    """
 
     def __init__(self, folder: Path, shim: Process | None, attempt: int, linger: float) -> None:
         self._folder = folder
@@ -109,20 +121,25 @@ class _Training:
         """Of the first process that failed after the program had ended well."""
 
     def members(self) -> list[Process]:
-        """Everyone alive: what descends from this worker, what carries the run's mark, and what descends from that."""
+        """Return all living processes of the attempt: the descendants of this worker, those that carry the run's mark,
+        and their descendants.
+        """
         marked = processes.marked(self._folder)
-        below = processes.descendants([os.getpid(), *(one.pid for one in marked)])
+        below = processes.descendants([os.getpid(), *(process.pid for process in marked)])
         everyone = {one.pid: one for one in (*marked, *below) if one.state != "Z"}
         return [one for one in everyone.values() if one.pid != os.getpid()]
 
     def main(self) -> Process | None:
-        """The program itself: the child of the shim."""
+        """Return the program itself: the child of the shim."""
         if self._shim is None or not processes.is_same(self._shim):
             return None
-        return next((one for one in processes.everyone() if one.parent == self._shim.pid and one.state != "Z"), None)
+        return next(
+            (process for process in processes.everyone() if process.parent == self._shim.pid and process.state != "Z"),
+            None,
+        )
 
     def wait(self, seconds: float) -> bool:
-        """Whether the attempt has ended, within this time."""
+        """Return whether the attempt ended within this time."""
         self._reap()
         if self._shim is not None and processes.is_same(self._shim) and not processes.wait_end(self._shim, seconds):
             return False
@@ -136,31 +153,34 @@ class _Training:
 
     @property
     def is_alone(self) -> bool:
-        """Whether the program itself has ended and what it left goes on."""
+        """Return whether the program itself has ended while processes that it started still live."""
         return self._ended is not None
 
     def _goes_on(self) -> bool:
-        """Whether there is something to wait for without the program: what one that ended well may have left, or all
-        that is left of one whose shim was killed before this worker came."""
+        """Return whether there is something to wait for without the program: what one that ended well may have left, or
+        the processes of one whose shim was killed before this worker came.
+        """
         code = exit_code(self._folder, self._attempt)
         lasted = 0.0 if self._ended is None else time.monotonic() - self._ended
         waits = lasted < self._linger if code == "0" else not code and self._shim is None
         members = self.members() if waits else []
-        self._left_pids |= {one.pid for one in members}
+        self._left_pids |= {member.pid for member in members}
         return bool(members)
 
     def _reap(self) -> None:
-        """Orphans are this worker's children: how they ended is known, unless it is the second one of the run."""
+        """Collect orphans, which are this worker's children: their exit codes are known, except to a second worker of
+        the run.
+        """
         for pid, code in processes.reap().items():
             self.left_code = self.left_code or (code if pid in self._left_pids else 0)
 
     def end_all(self, grace: float) -> None:
-        """TERM to everyone, then KILL until nobody is left."""
-        for one in self.members():
-            if one != self._shim:
-                processes.send(one, signal.SIGTERM)
+        """Send TERM to all processes, then KILL until none is left."""
+        for member in self.members():
+            if member != self._shim:
+                processes.send(member, signal.SIGTERM)
         end = time.monotonic() + grace
-        while time.monotonic() < end and STOP.asked < 2 and self._left():
+        while time.monotonic() < end and STOP.stop_requests < 2 and self._left():
             time.sleep(0.02)
         while self._left():
             processes.kill_all(self.members())
@@ -172,7 +192,7 @@ class _Training:
 
 
 class TooMuch(Exception):
-    """Raised by a tick: the program is to be ended at once. `reason`: of the run's end."""
+    """Raised by a tick: the program must end at once. `reason`: of the run's end."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -182,11 +202,11 @@ class TooMuch(Exception):
 def supervise(
     command: Command, run: Run, grace: float, tick: Callable[[], None] | None = None, linger: float = 0
 ) -> Ended:
-    """Runs a command to its end, or goes on with an attempt whose worker was killed; how it ended.
+    """Run a command to its end, or continue with an attempt whose worker was killed; return how it ended.
 
-    `grace`: seconds that a stopped child has to finish its step, from the first signal on. `tick` is called about
-    twice a second while it runs, and once when nothing of it is left; it may raise TooMuch. `linger`: seconds that
-    processes may go on by themselves after a program that ended well; the run fails where one of them does.
+    `grace`: seconds that a stopped child has to finish its step, from the first signal on. `tick` is called about twice
+    a second while it runs, and once when all its processes are gone; it may raise TooMuch. `linger`: seconds that
+    processes may live on by themselves after a program that ended well; the run fails where one of them does.
     """
     processes.become_subreaper()
     mark = processes.read_mark(run.folder / "training.json")
@@ -196,23 +216,23 @@ def supervise(
     else:
         attempt = mark.attempt
         training = _Training(run.folder, mark.process(), attempt, linger)
-    look = _Tick(tick)
+    tick_timer = _Tick(tick)
     try:
-        left = _watch(training, grace, look)
+        left = _watch(training, grace, tick_timer)
     except TooMuch as error:
         training.end_all(0)
-        look.last()
+        tick_timer.last()
         return Ended(code=128 + signal.SIGKILL, reason=error.reason)
     left_code = training.left_code
     training.end_all(LEFTOVER_GRACE if left is None else left)
-    look.last()
+    tick_timer.last()
     if left is None and left_code:
         return Ended(code=left_code)
     return _verdict(exit_code(run.folder, attempt), left is not None)
 
 
 class _Tick:
-    """What is looked at beside a training: an error of it ends the looking, not the training."""
+    """What is checked beside a training: an error of it ends the checking, not the training."""
 
     def __init__(self, tick: Callable[[], None] | None) -> None:
         self._tick = tick
@@ -237,17 +257,17 @@ class _Tick:
 
 
 def _watch(training: _Training, grace: float, tick: _Tick) -> float | None:
-    """Waits for the end; passes a stop on. Returns the rest of the grace of one that was stopped, None otherwise."""
+    """Wait for the end and pass a stop on. Returns the rest of the grace of a stopped training, None otherwise."""
     end: float | None = None
     while not training.wait(0.1 if end else 0.5):
         tick()
-        if STOP.asked and end is None:
+        if STOP.stop_requests and end is None:
             end = time.monotonic() + grace
             if main := training.main():
                 processes.send(main, signal.SIGTERM)
             else:
                 training.end_all(grace)
-        if end is not None and (STOP.asked > 1 or time.monotonic() >= end):
+        if end is not None and (STOP.stop_requests > 1 or time.monotonic() >= end):
             return 0
         if end is not None and training.is_alone:
             break

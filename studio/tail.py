@@ -1,4 +1,4 @@
-"""Reading on from where one stopped: files of lines that somebody else appends to."""
+"""Growing files of lines that somebody else appends to, read from the last position on."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Tail:
         self.path = path
         self.offset = offset
         self.dropped = 0
-        self._looked_to = offset
+        self._scan_offset = offset
 
     def read(self, limit: int = CHUNK) -> bytes:
-        """Whole new lines, about `limit` bytes of them, or b'' where there are none. Never raises."""
+        """Return whole new lines, about `byte_limit` bytes of them, or b"" where there are none. Never raises."""
         try:
             file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError:
@@ -41,26 +41,27 @@ class Tail:
             os.close(file)
 
     def pending(self) -> int:
-        """Bytes in the file that were not looked at yet. Half a line that was seen counts no more: the end of a line
-        that a killed process began never comes."""
+        """Return how many bytes of the file have not been scanned. Half a line counts only once: the end of a line that
+        a killed process began never comes.
+        """
         try:
-            return max(0, self.path.stat().st_size - self._looked_to)
+            return max(0, self.path.stat().st_size - self._scan_offset)
         except OSError:
             return 0
 
     def _whole_lines(self, file: int, limit: int) -> bytes:
-        if os.fstat(file).st_size <= self._looked_to:
+        if os.fstat(file).st_size <= self._scan_offset:
             return b""
         while True:
             data = os.pread(file, limit, self.offset)
             end = data.rfind(b"\n") + 1
-            self._looked_to = self.offset + (end if len(data) == limit else len(data))
+            self._scan_offset = self.offset + (end if len(data) == limit else len(data))
             if end or len(data) < limit:
                 self.offset += end
                 return data[:end]
             if limit >= LONGEST_LINE:  # a line without an end is no line of ours: leave it behind
                 self.offset += len(data)
-                self._looked_to = self.offset
+                self._scan_offset = self.offset
                 self.dropped += 1
                 return b""
             limit *= 4
@@ -83,16 +84,16 @@ class RunTail:
             self.damaged += tail.dropped - dropped
             if lines:
                 attempt, rank = attempt_and_rank(name) or (1, 0)
-                found, damaged = events.decode(lines)
+                batch, damaged = events.decode(lines)
                 self.damaged += damaged
-                yield attempt, rank, found
+                yield attempt, rank, batch
 
     def pending(self) -> int:
-        """Bytes that were not looked at yet, in all files that are there now."""
+        """Return how many bytes have not been scanned, in all files that exist now."""
         return sum(self._tail(name).pending() for name in self._names())
 
     def offset(self) -> int:
-        """Bytes read so far."""
+        """Return how many bytes have been read."""
         return sum(tail.offset for tail in self._tails.values())
 
     def _tail(self, name: str) -> Tail:
@@ -106,13 +107,13 @@ class RunTail:
         return sorted(names, key=lambda name: (attempt_and_rank(name), name))
 
 
-def last_lines(path: Path, octets: int = 8192) -> list[bytes]:
-    """The last whole lines of a file, at most `octets` of them; [] where it cannot be read."""
+def last_lines(path: Path, max_bytes: int = 8192) -> list[bytes]:
+    """The last whole lines of a file, at most `max_bytes` of them; [] where it cannot be read."""
     try:
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            file.seek(max(0, size - octets))
-            lines = file.read(octets).split(b"\n")
+            file.seek(max(0, size - max_bytes))
+            lines = file.read(max_bytes).split(b"\n")
     except OSError:
         return []
-    return lines[1 if size > octets else 0 : -1]
+    return lines[1 if size > max_bytes else 0 : -1]

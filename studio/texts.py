@@ -1,17 +1,17 @@
 """Every sentence a person reads, in both languages: `t("launch.start")` from `assets/i18n/<language>.toml`.
 
-The sentences of the scan's rules (keys that begin with "rule"), of Precision and of Timeline are in files of their own,
-as `rules.<language>.toml`, which are read when the first of them is asked for.
+A file `<prefix>.<language>.toml` holds the texts whose keys begin with `<prefix>.` or `<prefix>_`; it is read when the
+first of them is looked up. A feature may bring files of both kinds in its own folder.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from studio.places import ASSETS
+from studio.paths import ASSETS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -19,14 +19,13 @@ else:
     import tomli as tomllib
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from pathlib import Path
 
 Language = Literal["en", "zh"]
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
-RULES = ("rule.", "rule_")
-PRECISION, TIMELINE = "precision.", "timeline."
 
 _current: list[Language] = []
+_folders: list[Path] = [ASSETS / "i18n"]
 
 
 def system_language() -> Language:
@@ -55,46 +54,46 @@ def _flat(table: dict[str, Any], prefix: str = "") -> dict[str, str]:
     return texts
 
 
-@lru_cache(maxsize=len(LANGUAGES))
-def catalogue(chosen: Language) -> dict[str, str]:
-    """All texts of a language by their dotted key, but those with a file of their own."""
-    return _read(f"{chosen}.toml")
+def add_folder(folder: Path) -> None:
+    """Look for texts also in a folder, as in that of a feature. One without texts is passed over."""
+    if folder not in _folders and any(folder.glob(f"*{LANGUAGES[0]}.toml")):
+        _folders.append(folder)
+        prefixes.cache_clear()
+        catalogue.cache_clear()
 
 
-@lru_cache(maxsize=len(LANGUAGES))
-def rule_texts(chosen: Language) -> dict[str, str]:
-    """What the scan's rules say, by their dotted key."""
-    return _read(f"rules.{chosen}.toml")
+@lru_cache(maxsize=1)
+def prefixes() -> frozenset[str]:
+    """The prefixes whose texts are in files of their own."""
+    end = f".{LANGUAGES[0]}.toml"
+    return frozenset(path.name.removesuffix(end) for folder in _folders for path in folder.glob(f"*{end}"))
 
 
-@lru_cache(maxsize=len(LANGUAGES))
-def precision_texts(chosen: Language) -> dict[str, str]:
-    """What Precision says, by dotted key."""
-    return _read(f"precision.{chosen}.toml")
+@cache
+def catalogue(chosen: Language, prefix: str = "") -> dict[str, str]:
+    """All texts of a prefix by their dotted keys; without one those that have no file of their own."""
+    name = f"{prefix}.{chosen}.toml" if prefix else f"{chosen}.toml"
+    texts: dict[str, str] = {}
+    for folder in _folders:
+        if (folder / name).is_file():
+            texts |= _read(folder / name)
+    return texts
 
 
-@lru_cache(maxsize=len(LANGUAGES))
-def timeline_texts(chosen: Language) -> dict[str, str]:
-    """What Timeline says, by dotted key."""
-    return _read(f"timeline.{chosen}.toml")
+def all_texts(chosen: Language) -> dict[str, str]:
+    """Every text of a language by its dotted key."""
+    return {key: text for prefix in ("", *prefixes()) for key, text in catalogue(chosen, prefix).items()}
 
 
-def _read(name: str) -> dict[str, str]:
-    with (ASSETS / "i18n" / name).open("rb") as file:
+def _read(path: Path) -> dict[str, str]:
+    with path.open("rb") as file:
         return _flat(tomllib.load(file))
 
 
 def find(key: str, chosen: Language) -> str | None:
     """The text itself, its placeholders not filled; None where there is none."""
-    return _texts_of(key)(chosen).get(key)
-
-
-def _texts_of(key: str) -> Callable[[Language], dict[str, str]]:
-    if key.startswith(RULES):
-        return rule_texts
-    if key.startswith(PRECISION):
-        return precision_texts
-    return timeline_texts if key.startswith(TIMELINE) else catalogue
+    prefix = key.partition(".")[0].partition("_")[0]
+    return catalogue(chosen, prefix if prefix in prefixes() else "").get(key)
 
 
 def has(key: str) -> bool:

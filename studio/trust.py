@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from studio import files, places
+from studio import files, paths
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def _file() -> Path:
-    return places.config_home() / "trust.json"
+    return paths.config_home() / "trust.json"
 
 
 def _trusted() -> list[str]:
@@ -25,12 +25,12 @@ def _trusted() -> list[str]:
 
 
 def is_trusted(folder: Path) -> bool:
-    """Whether the user trusted exactly this folder. Symbolic links are followed: a link cannot borrow trust."""
+    """Return whether the user trusted exactly this folder. Symbolic links are followed: a link cannot borrow trust."""
     return os.path.realpath(folder) in _trusted()
 
 
 def set_trust(folder: Path, trusted: bool) -> None:
-    """Remembers the user's answer. Raises OSError."""
+    """Save the user's answer. Raises OSError."""
     real = os.path.realpath(folder)
     others = [entry for entry in _trusted() if entry != real]
     _file().parent.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from studio.texts import t
 
 
 def duration(seconds: float) -> str:
-    """'148.8 ms', '12.3 s', '1 min 50 s', '3 h 05 min' in the current language."""
+    """Return seconds as '148.8 ms', '12.3 s', '1 min 50 s' or '3 h 05 min', in the current language."""
     if not math.isfinite(seconds):
         return "–"
     if seconds < 0.9995:
@@ -24,7 +24,7 @@ def duration(seconds: float) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """At most `digits` significant digits, without an exponent where one is not needed."""
+    """Return at most `digits` significant digits, without an exponent where none is needed."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -38,7 +38,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def count(value: float) -> str:
-    """'1 240', '12.5 k': a rate or an amount of things, with a thin space between the thousands."""
+    """Return a rate or an amount as '1 240' or '12.5 k', with a thin space between the thousands."""
     if not math.isfinite(value):
         return "–"
     if abs(value) >= 1e6:
@@ -48,9 +48,9 @@ def count(value: float) -> str:
     return f"{value:.1f}"
 
 
-def size(octets: float) -> str:
+def size(byte_count: float) -> str:
     for unit in ("B", "kB", "MB", "GB"):
-        if abs(octets) < 1000 or unit == "GB":
-            return f"{octets:.0f} {unit}" if unit == "B" else f"{octets:.1f} {unit}"
-        octets /= 1000
+        if abs(byte_count) < 1000 or unit == "GB":
+            return f"{byte_count:.0f} {unit}" if unit == "B" else f"{byte_count:.1f} {unit}"
+        byte_count /= 1000
     raise AssertionError

@@ -1,4 +1,4 @@
-"""The process behind a run: one at a time, detached from the window, there until the training is over."""
+"""The process behind a run: one at a time, detached from the window, alive until the training is over."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from studio import processes, schema
 from studio.errors import StudioError, from_os
 from studio.events import Ended, Finding, Journal
 from studio.feature import action_of
+from studio.paths import MAIN
 from studio.run import Run, ended_of, open_run, state_of
 from studio.supervisor import STOP
 
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
 
 
 def start(run: Run) -> int:
-    """Starts a detached worker for a run; returns its pid. Also takes over one whose worker was killed: a worker that
-    finds another at work leaves at once. Raises StudioError."""
-    line = [sys.executable, "-I", "-m", "studio", "work", str(run.folder)]
+    """Start a detached worker for a run; return its pid. It also takes over a run whose worker was killed: a worker
+    that finds another at work exits at once. Raises StudioError.
+    """
+    line = [sys.executable, "-I", str(MAIN), "work", str(run.folder)]
     try:
         with (run.folder / "worker.log").open("ab") as log:
             child = subprocess.Popen(
@@ -44,17 +46,19 @@ _started: list[subprocess.Popen[bytes]] = []
 
 
 def reap_started() -> None:
-    """Takes the exit codes of workers that this process started, so that no zombies stay."""
+    """Collect the exit codes of workers that this process started, so that no zombies stay."""
     _started[:] = [child for child in _started if child.poll() is None]
 
 
 def _own_environment() -> dict[str, str]:
-    """The worker is nobody's training: a studio inside a training starts runs of its own."""
+    """Return the environment without the variables of a run: the worker belongs to no training, and a studio inside a
+    training starts runs of its own.
+    """
     return {name: value for name, value in os.environ.items() if not name.startswith("ASCEND_STUDIO_")}
 
 
 def stop(run: Run) -> bool:
-    """Asks the worker to stop; a second time ends it at once. False where no worker lives here."""
+    """Ask the worker to stop; a second call ends it at once. Returns False where no worker lives on this host."""
     mark = processes.read_mark(run.folder / "worker.json")
     worker = mark.process() if mark else None
     if worker:
@@ -64,7 +68,9 @@ def stop(run: Run) -> bool:
 
 @contextmanager
 def _lock(folder: Path) -> Iterator[bool]:
-    """Whether this process may work on the run. Where the file system has no locks, only on a run that nobody began."""
+    """Yield whether this process may work on the run. Where the file system has no locks, it may only where nobody
+    began.
+    """
     file = os.open(folder / "worker.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         try:
@@ -81,8 +87,9 @@ def _lock(folder: Path) -> Iterator[bool]:
 
 
 def work(folder: Path, features: tuple[Feature, ...]) -> int:
-    """Does the work of a run, from the start or from where a killed worker left it. Returns the run's exit code, or 0
-    where there is nothing to do: it has ended, another works on it, or a newer studio wrote it."""
+    """Do the work of a run, from the start or from where a killed worker left it. Returns the run's exit code, or 0
+    where there is nothing to do: it has ended, another worker has it, or a newer studio wrote it.
+    """
     STOP.listen()
     run = open_run(folder)
     with _lock(folder) as held:
@@ -98,13 +105,14 @@ def work(folder: Path, features: tuple[Feature, ...]) -> int:
 
 
 def _outcome(run: Run, features: tuple[Feature, ...], journal: Journal, *, is_begun: bool) -> Ended:
-    """What the work came to; its errors become findings, so that no page is left without a reason. `is_begun`: a worker
-    that was killed has checked what was asked, and may have made what is in the way by now."""
+    """Return how the work ended; its errors become findings, so that every page has a reason to show. `is_begun`: a
+    worker that was killed has checked the request, and may have made what is in the way by now.
+    """
     try:
-        action = action_of(features, run.asked.command)
+        action = action_of(features, run.request.command)
         if action is None:
-            raise StudioError("run.unknown_command", command=run.asked.command)
-        spec, wrong = schema.from_json(action.spec, run.asked.values)
+            raise StudioError("run.unknown_command", command=run.request.command)
+        spec, wrong = schema.from_json(action.spec, run.request.values)
         if problems := wrong or (() if is_begun else schema.problems(spec)):
             raise StudioError(problems[0].rule, **problems[0].args)
         return action.load()(spec, run)
@@ -113,9 +121,9 @@ def _outcome(run: Run, features: tuple[Feature, ...], journal: Journal, *, is_be
             journal.write(Finding(rule=error.key, severity="error", args=error.values))
         return Ended(code=1, reason="failed_to_start")
     except OSError as error:
-        known = from_os(error, error.filename or run.folder)
+        error_sentence = from_os(error, error.filename or run.folder)
         with suppress(OSError):
-            journal.write(Finding(rule=known.key, severity="error", args=known.values))
+            journal.write(Finding(rule=error_sentence.key, severity="error", args=error_sentence.values))
         return Ended(code=1, reason="failed_to_start")
     except Exception as error:
         import traceback
@@ -133,7 +141,7 @@ def _outcome(run: Run, features: tuple[Feature, ...], journal: Journal, *, is_be
 
 
 def _write_end(journal: Journal, ended: Ended) -> None:
-    """On a full disk the end is tried until it can be written: it is what everybody waits for."""
+    """Write the end of a run; on a full disk, try until it can be written: everybody waits for it."""
     import time
 
     for _ in range(600):
@@ -142,5 +150,5 @@ def _write_end(journal: Journal, ended: Ended) -> None:
             return
         except OSError:
             time.sleep(1)
-        if STOP.asked > 2:
+        if STOP.stop_requests > 2:
             return

@@ -1,9 +1,13 @@
-"""Every test has homes of its own: no test reads or writes what belongs to the person who runs it."""
+"""Every test has homes of its own: no test reads or writes what belongs to the person who runs it.
+
+`pytest timeline` runs the tests of one feature: tests/timeline and tests/ui/timeline.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,12 +17,29 @@ from studio import texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
+TESTS = Path(__file__).parent
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 # Tests do not time: a busy machine is no failure.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.args[:] = [path for argument in config.args for path in feature_folders(argument)]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """With `-n auto`, one worker for each core that is ours; eight trainings at once fill the memory of most hosts."""
+    return min(8, len(os.sched_getaffinity(0)))
+
+
+def feature_folders(argument: str) -> list[str]:
+    """Return the test folders of a feature, such as "timeline"; any other argument of pytest stays as it is."""
+    folders = [folder for folder in (TESTS / argument, TESTS / "ui" / argument) if folder.is_dir()]
+    is_name = argument.isidentifier() and not Path(argument).exists()
+    return [str(folder) for folder in folders] if is_name and folders else [argument]
 
 
 @pytest.fixture(autouse=True)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from studio.events import Event
     from studio.run import Glance, Run
 
+# Seconds. A machine under load is slow, not wrong: no wait of a test is about time, and each ends as soon as it can.
+PATIENCE = 300
+
 
 def launch(folder: Path, python: Path | None = None, **values: Any) -> Run:
     """Starts a launch run; `python` stands in for the training's interpreter."""
@@ -35,7 +38,8 @@ def prepare(folder: Path, python: Path | None = None, **values: Any) -> Run:
     return runs.create(folder, "launch", schema.to_json(spec))
 
 
-def wait_for(condition: Callable[[], Any], seconds: float = 30, what: str = "") -> Any:
+def wait_for(condition: Callable[[], Any], what: str = "", seconds: float = PATIENCE) -> Any:
+    """Return the first true value of `condition`; `what` names it in the AssertionError of a wait that was in vain."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if value := condition():
@@ -44,9 +48,9 @@ def wait_for(condition: Callable[[], Any], seconds: float = 30, what: str = "") 
     raise AssertionError(f"not within {seconds} s: {what or condition}")
 
 
-def ended(run: Run, seconds: float = 60) -> Glance:
+def ended(run: Run, seconds: float = PATIENCE) -> Glance:
     """Waits for the end of a run and gives the glance at it."""
-    wait_for(lambda: runs.glance(run).state == "ended", seconds, f"{run.folder} ends: {worker_log(run)}")
+    wait_for(lambda: runs.glance(run).state == "ended", f"{run.folder} ends: {worker_log(run)}", seconds)
     return runs.glance(run)
 
 

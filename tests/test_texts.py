@@ -7,16 +7,16 @@ import string
 
 import pytest
 
-from backends.migration.scan.facts.rules import rules
+from backends.migration.scan.facts.rules import load_rules
 from studio import texts
-from studio.places import ROOT
+from studio.paths import ROOT
 
 KEY = re.compile(r'"([a-z_0-9]+(?:\.[a-zA-Z_0-9-]+)+)"')
 MADE = re.compile(r'f"([a-z_]+\.)[^"]*\{|"([a-z_.]+\.)"\s*\+')
 # Keys put together at run time: fields, hints and choices of specs, states, phases, names of metrics, units.
 DYNAMIC = re.compile(
-    r"(\w+\.(field|hint|card|choice|tab)\..*|state\..*|phase\..*|metric\..*|unit\..*|cli\..*|feature\..*|launch\.rule\..*|journey\..*"
-    r"|curves\.(figure|phase|sentence)\..*|precision\.first\..*|explain\..*\.(cause|fix))"
+    r"(\w+\.(field|hint|section|choice|tab)\..*|state\..*|phase\..*|metric\..*|unit\..*|cli\..*|feature\..*|launch\.rule\..*|journey\..*"
+    r"|\w+\.did\..*|curves\.(figure|phase|sentence)\..*|precision\.first\..*|explain\..*\.(cause|fix))"
 )
 
 
@@ -30,7 +30,8 @@ def source() -> str:
 
 
 def said_in(language: texts.Language) -> dict[str, str]:
-    return {**texts.catalogue(language), **texts.precision_texts(language), **texts.timeline_texts(language)}
+    """All texts but those of the scan's rules."""
+    return {key: text for key, text in texts.all_texts(language).items() if not key.startswith("rule")}
 
 
 def placeholders(text: str) -> set[str]:
@@ -96,27 +97,28 @@ def test_that_the_language_follows_the_system(
 
 @pytest.fixture(params=texts.LANGUAGES)
 def said(request: pytest.FixtureRequest) -> dict[str, str]:
-    return texts.rule_texts(request.param)
+    return texts.catalogue(request.param, "rule")
 
 
 def test_that_every_rule_says_what_it_is_why_and_what_to_do(said: dict[str, str]) -> None:
-    wanted = {f"rule.{rule}.{part}" for rule in rules() for part in ("title", "why", "todo")}
+    wanted = {f"rule.{rule}.{part}" for rule in load_rules() for part in ("title", "why", "todo")}
     assert {key for key in said if key.startswith("rule.")} == wanted
 
 
 def test_that_every_rule_has_a_source_to_open() -> None:
-    assert not [name for name, rule in rules().items() if not rule.source.startswith("https://")]
+    assert not [name for name, rule in load_rules().items() if not rule.source.startswith("https://")]
 
 
 def test_that_rules_fill_in_the_same_placeholders_in_both_languages() -> None:
-    english, chinese = texts.rule_texts("en"), texts.rule_texts("zh")
+    english, chinese = texts.catalogue("en", "rule"), texts.catalogue("zh", "rule")
     assert english.keys() == chinese.keys()
     assert not [key for key in english if placeholders(english[key]) != placeholders(chinese[key])]
 
 
 def test_that_rules_need_no_more_than_a_finding_has() -> None:
     known = {"name", "text"}
-    of_rules = {key: placeholders(text) for key, text in texts.rule_texts("en").items() if key.startswith("rule.")}
+    sentences = texts.catalogue("en", "rule").items()
+    of_rules = {key: placeholders(text) for key, text in sentences if key.startswith("rule.")}
     assert not {key: names for key, names in of_rules.items() if not names <= known and not is_of_advice(key)}
 
 
@@ -134,13 +136,13 @@ def test_that_reasons_are_said_and_none_is_left_over(said: dict[str, str]) -> No
 def test_that_sentences_of_rules_are_plain_and_the_chinese_is_chinese(said: dict[str, str]) -> None:
     words = re.compile(r"(?<![!=<>])!(?!=)|！|\bplease\b|请您|successfully|成功地", re.IGNORECASE)
     assert not [key for key, text in said.items() if words.search(text)]
-    english, chinese = texts.rule_texts("en"), texts.rule_texts("zh")
+    english, chinese = texts.catalogue("en", "rule"), texts.catalogue("zh", "rule")
     assert not [key for key in english if english[key] == chinese[key] and " " in english[key]]
 
 
 def test_that_rules_are_read_only_when_they_are_asked_for() -> None:
-    texts.rule_texts.cache_clear()
+    texts.catalogue.cache_clear()
     texts.t("launch.start")
-    assert texts.rule_texts.cache_info().currsize == 0
+    assert texts.catalogue.cache_info().currsize == 1
     assert texts.t("rule.cuda_env.visible.title", name="CUDA_VISIBLE_DEVICES").startswith("CUDA_VISIBLE_DEVICES")
-    assert texts.rule_texts.cache_info().currsize == 1
+    assert texts.catalogue.cache_info().currsize == 2

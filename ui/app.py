@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from studio import texts
 from studio.errors import StudioError
-from ui import display
+from ui.shell import display
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from PySide6.QtWidgets import QApplication
 
-    from ui.settings import Settings
-    from ui.shell import Shell
+    from ui.services.settings import Settings
+    from ui.shell.window import Shell
 
 
 def run_window(words: Sequence[str], language: str = "") -> int:
@@ -41,19 +41,18 @@ def run_window(words: Sequence[str], language: str = "") -> int:
 def open_window(path: Path | None = None, language: str = "") -> tuple[QApplication, Shell]:
     """The application and its window, shown; pages come after the first paint. Raises StudioError."""
     app = _make_application()
-    from ui import settings
+    from ui.services import settings
 
     remembered = settings.load()
     remembered.language = language or remembered.language
     _use(app, remembered)
-    from ui.own_bugs import tell_own_bugs
-    from ui.session import Session
-    from ui.shell import Shell
-    from ui.signals import ClosingSignals
+    from ui.services.session import Session
+    from ui.shell.application_hooks import ClosingSignals, install_exception_hook
+    from ui.shell.window import Shell
 
     session = Session(app)
     shell = Shell(session, remembered)
-    tell_own_bugs(session)
+    install_exception_hook(session)
     ClosingSignals(app)
     shell.show_first(path)
     return app, shell
@@ -65,7 +64,7 @@ def _make_application() -> QApplication:
         from PySide6.QtCore import QLibraryInfo
         from PySide6.QtWidgets import QApplication
 
-        from ui.garbage import collect_between_events
+        from ui.shell.garbage import collect_between_events
     except ImportError as error:
         raise StudioError("app.no_library", reason=str(error)) from error
     plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
@@ -80,9 +79,10 @@ def _make_application() -> QApplication:
 
 def _use(app: QApplication, remembered: Settings) -> None:
     """Language and theme: as remembered, else as the system has them."""
-    from ui import qt_texts, theme
+    from ui.shell import qt_texts
+    from ui.widgets import theme
 
     language: texts.Language = "zh" if (remembered.language or texts.system_language()) == "zh" else "en"
     texts.use(language)
     qt_texts.use(language)
-    theme.apply(app, theme.wanted(remembered.theme))
+    theme.apply(app, theme.chosen_theme(remembered.theme))

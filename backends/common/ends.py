@@ -1,4 +1,4 @@
-"""What the last events of a run say (`studio.run.last_events`): for a card, without reading a run whole."""
+"""The last events of a run (`studio.run.last_events`): enough for a list, without reading the whole run."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def last_values(events: list[Event], name: str) -> list[float]:
-    """The values of one metric, oldest first; what is not a number is NaN."""
+    """Return the values of one metric, oldest first; what is not a number is NaN."""
     values = (event.values.get(name) for event in events if isinstance(event, Metric))
     numbers = [float(value) for value in values if value is not None]
     return [number if math.isfinite(number) else math.nan for number in numbers]
 
 
 def last_error(events: list[Event]) -> Finding | None:
-    """Why a run failed, as far as it said so."""
-    found = [event for event in events if isinstance(event, Finding) and event.severity == "error"]
-    return found[-1] if found else None
+    """Return why a run failed, as far as its events tell."""
+    errors = [event for event in events if isinstance(event, Finding) and event.severity == "error"]
+    return errors[-1] if errors else None

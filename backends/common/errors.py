@@ -1,4 +1,4 @@
-"""assets/errors.toml: the failures that are known by what they print."""
+"""assets/errors.toml: known failures, recognised by what they print."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from studio.places import ASSETS
+from studio.paths import ASSETS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -23,11 +23,11 @@ class Says:
     pattern: re.Pattern[str]
     example: str
     source: str
-    seen_here: bool
+    is_observed: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
+class KnownError:
     """A failure. `signals`: those that end a process in this way; `follows`: it is what the others see when one of
     several processes fails, so another cause comes first."""
 
@@ -38,15 +38,15 @@ class Known:
 
 
 @lru_cache(maxsize=1)
-def known() -> tuple[Known, ...]:
-    """In the order of the file: where several fit, the first."""
+def known_errors() -> tuple[KnownError, ...]:
+    """Return the known failures in the order of the file: where several match, the first counts."""
     with (ASSETS / "errors.toml").open("rb") as file:
         return tuple(map(_known, tomllib.load(file)["error"]))
 
 
-def _known(entry: dict[str, Any]) -> Known:
+def _known(entry: dict[str, Any]) -> KnownError:
     says = tuple(map(_says, entry.get("says", ())))
-    return Known(
+    return KnownError(
         id=entry["id"], says=says, signals=tuple(entry.get("signals", ())), follows=entry.get("follows", False)
     )
 
@@ -56,5 +56,5 @@ def _says(entry: dict[str, Any]) -> Says:
         pattern=re.compile(entry["pattern"]),
         example=entry["example"],
         source=entry["from"],
-        seen_here=entry.get("seen_here", True),
+        is_observed=entry.get("seen_here", True),
     )

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from studio.errors import StudioError
-from studio.places import ASSETS
+from studio.paths import ASSETS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -43,7 +43,7 @@ _NUMBER = r"[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?
 _SHORT = re.compile(r"\{([A-Za-z_]\w*)\}")
 _UNITS = {"_ms": 1e-3, "_us": 1e-6, "_percent": 1e-2}
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]")
-_MOST_REPEATS = 14
+_MAX_REPEATS = 14
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +96,8 @@ def read(line: str, pattern: Pattern) -> Row | None:
         return None
     texts = first.groupdict()
     for expression in pattern.expressions[1:]:
-        if found := expression.search(line):
-            texts |= {name: text for name, text in found.groupdict().items() if text is not None}
+        if match := expression.search(line):
+            texts |= {name: text for name, text in match.groupdict().items() if text is not None}
     return _row(texts)
 
 
@@ -145,13 +145,13 @@ def best(lines: Iterable[str]) -> Pattern | None:
             for pattern in patterns():
                 row = read(line, pattern)
                 counts[pattern.id] += row is not None and "loss" in row.values
-    found = [pattern for pattern in patterns() if counts[pattern.id]]
-    return max(found, key=lambda pattern: (not pattern.last, counts[pattern.id]), default=None)
+    matching = [pattern for pattern in patterns() if counts[pattern.id]]
+    return max(matching, key=lambda pattern: (not pattern.last, counts[pattern.id]), default=None)
 
 
 def preview(pattern: Pattern, lines: Iterable[str]) -> tuple[tuple[int, Row], ...]:
     """The lines that a pattern reads, by their place among those given, from 0."""
-    return tuple((place, row) for place, line in enumerate(lines) if (row := read(line, pattern)) is not None)
+    return tuple((index, row) for index, line in enumerate(lines) if (row := read(line, pattern)) is not None)
 
 
 def own(text: str) -> Pattern:
@@ -197,8 +197,8 @@ def _parts(node: Any) -> Iterator[tuple[str, Any]]:
             yield str(operation), argument
             yield from _parts(argument)
     elif isinstance(node, (tuple, list)):
-        for one in node:
-            yield from _parts(one)
+        for child in node:
+            yield from _parts(child)
 
 
 def _explodes(parsed: Any) -> bool:
@@ -209,11 +209,11 @@ def _explodes(parsed: Any) -> bool:
             return True
         if operation not in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
             continue
-        _, most, inside = argument
-        repeats += most > 9
-        if most > 1 and any(_varies(name, what) for name, what in _parts(inside)):
+        _, maximum, inside = argument
+        repeats += maximum > 9
+        if maximum > 1 and any(_varies(name, what) for name, what in _parts(inside)):
             return True
-    return repeats > _MOST_REPEATS
+    return repeats > _MAX_REPEATS
 
 
 def _varies(operation: str, argument: Any) -> bool:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 END = 1 << 20
 LONGEST = 2000
 CHUNK = 1 << 20
-MOST_LOGS = 256
+MAX_LOGS = 256
 
 _NAME = re.compile(r"(?:worker|rank)_?(\d{1,6})\.log|scheduler\.log")
 _PREFIX = re.compile(r"\[rank(\d{1,6})\]: ?")
@@ -38,19 +38,20 @@ class LogEnd:
 
 
 def log_ends(folder: Path) -> list[LogEnd]:
-    """output.log first, then the logs that launchers keep for each process. What cannot be read is left out."""
+    """Return the ends of output.log and of the logs that launchers keep for each process. Unreadable ones are left
+    out."""
     return [end for path in (folder / "output.log", *rank_logs(folder)) for end in by_rank(_read(folder, path))]
 
 
 def rank_logs(folder: Path) -> list[Path]:
-    """What launchers keep for each process: msrun's worker_N.log and scheduler.log, rank_N.log; by number."""
-    kept = (path for pattern in ("*.log", "*/*.log", "artifacts/*/*.log") for path in folder.glob(pattern))
-    found = [path for path in kept if _NAME.fullmatch(path.name)]
-    return sorted(found, key=lambda path: (path.parent, rank_of(path) is None, rank_of(path), path.name))[:MOST_LOGS]
+    """Return what launchers keep for each process: msrun's worker_N.log and scheduler.log, rank_N.log; by number."""
+    candidates = (path for pattern in ("*.log", "*/*.log", "artifacts/*/*.log") for path in folder.glob(pattern))
+    log_files = [path for path in candidates if _NAME.fullmatch(path.name)]
+    return sorted(log_files, key=lambda path: (path.parent, rank_of(path) is None, rank_of(path), path.name))[:MAX_LOGS]
 
 
 def rank_of(path: Path) -> int | None:
-    """The rank that the name of a log tells; None for a scheduler's and for the log of a whole run."""
+    """Return the rank in the name of a log; None for a scheduler's and for the log of a whole run."""
     match = _NAME.fullmatch(path.name)
     return int(match[1]) if match and match[1] else None
 
@@ -69,23 +70,25 @@ def _read(folder: Path, path: Path) -> LogEnd:
     return LogEnd(name=name, lines=tuple(enumerate(lines, first + (size > END))), rank=rank, written=written)
 
 
-def _newlines(file: BinaryIO, octets: int) -> int:
-    """How many lines end in the first octets of a file."""
+def _newlines(file: BinaryIO, byte_count: int) -> int:
+    """Return how many lines end in the first bytes of a file."""
     count = 0
-    while octets > 0 and (data := file.read(min(CHUNK, octets))):
+    while byte_count > 0 and (data := file.read(min(CHUNK, byte_count))):
         count += data.count(b"\n")
-        octets -= len(data)
+        byte_count -= len(data)
     return count
 
 
 def _plain(line: bytes) -> str:
-    """As a terminal would leave it: without colours, and of a progress bar the last state."""
+    """Return a line as a terminal would leave it: without colours, and with the last state of a progress bar."""
     text = line.rstrip(b"\r").rpartition(b"\r")[2].decode("utf-8", "replace")
     return _ESCAPE.sub("", text)[:LONGEST]
 
 
 def by_rank(end: LogEnd) -> Iterator[LogEnd]:
-    """Torch writes [rank1]: before the tracebacks of processes that share a log: each rank's lines by themselves."""
+    """Return the lines of each rank by themselves: torch writes [rank1]: before the tracebacks of processes that share
+    a log.
+    """
     shared: list[tuple[int, str]] = []
     ranks: dict[int, list[tuple[int, str]]] = {}
     for number, text in end.lines:

@@ -1,7 +1,7 @@
-"""What `npu-smi info` prints: the cards, their chips, and who holds them.
+"""The output of `npu-smi info`: cards, their chips, and the processes on them.
 
-The tables differ by chip and version, not in how they are built: two rows for a chip, one for a process. Read by the
-shape of the rows; the formats are those of npu-smi's own source and of the outputs in tests/recorded/npu_smi.
+The tables differ by chip and version, but are all built alike: two rows for a chip, one for a process. They are read by
+the shape of the rows; the formats are those of npu-smi's own source and of the outputs in tests/recorded/npu_smi.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Output:
     unread: tuple[str, ...] = ()
 
     @property
-    def is_known(self) -> bool:
+    def is_numeric(self) -> bool:
         """Whether all of it was understood: only then does the absence of a process mean that a card is free."""
         return bool(self.cards) and not self.unread
 
@@ -91,7 +91,7 @@ class Holder:
 
 
 def run_npu_smi(seconds: float = 10) -> str | None:
-    """What `npu-smi info` prints; None without it, where it fails, or where it takes longer."""
+    """Return what `npu-smi info` prints; None where it is missing, fails, or takes longer."""
     program = shutil.which("npu-smi", path=os.pathsep.join((os.environ.get("PATH", os.defpath), PLACES)))
     if program is None:
         return None
@@ -115,7 +115,7 @@ def run_npu_smi(seconds: float = 10) -> str | None:
 
 
 def read(text: str) -> Output:
-    """Never raises; what is not understood is in `unread`."""
+    """Parse the output. Never raises; rows of an unknown layout are in `unread`."""
     version = _VERSION.search(text[:LONGEST])
     cards: list[Card] = []
     processes: list[OnCard] = []
@@ -128,9 +128,9 @@ def read(text: str) -> Output:
         elif _is_head(line):
             in_processes = False
         elif in_processes:
-            found = _process(cells)
-            if found is not None:
-                processes.append(found)
+            process = _process(cells)
+            if process is not None:
+                processes.append(process)
             elif "No running processes" not in line:
                 unread.append(line)
         elif (card := _card(cells)) is not None:
@@ -199,23 +199,29 @@ def _process(cells: list[str]) -> OnCard | None:
     return OnCard(card=int(where[0]), chip=chip, pid=int(cells[1]), name=cells[2], memory=memory or 0)
 
 
-def holders(text: str, asked_cards: Collection[int]) -> tuple[Holder, ...]:
-    """Who holds the asked devices, by their place in the list; with none asked, who holds any. Never raises."""
+def holders(text: str, requested_cards: Collection[int]) -> tuple[Holder, ...]:
+    """Return the processes on the requested devices, by their index in the list; without a request, on any. Never
+    raises.
+    """
     output = read(text)
     devices = {(card.card, card.chip): card.device for card in output.cards}
-    found = ((devices.get((one.card, one.chip), one.card), one) for one in output.processes)
-    return tuple(_holder(device, one) for device, one in found if not asked_cards or device in asked_cards)
+    device_processes = (
+        (devices.get((process.card, process.chip), process.card), process) for process in output.processes
+    )
+    return tuple(
+        _holder(device, one) for device, one in device_processes if not requested_cards or device in requested_cards
+    )
 
 
-def _holder(device: int, one: OnCard) -> Holder:
-    user, command = _seen(one.pid, one.name)
+def _holder(device: int, process: OnCard) -> Holder:
+    user, command = _visible_process(process.pid, process.name)
     return Holder(
-        device=device, card=one.card, chip=one.chip, pid=one.pid, name=one.name, memory=one.memory, user=user,
-        command=command,
+        device=device, card=process.card, chip=process.chip, pid=process.pid, name=process.name,
+        memory=process.memory, user=user, command=command,
     )  # fmt: skip
 
 
-def _seen(pid: int, name: str) -> tuple[str, str]:
+def _visible_process(pid: int, name: str) -> tuple[str, str]:
     """User and command line of a process, as /proc has them."""
     folder = Path("/proc", str(pid))
     try:

@@ -1,4 +1,4 @@
-"""Pieces of a report: one page of HTML without a script, that prints well and takes nothing from elsewhere."""
+"""Pieces of a report: one HTML page without a script, which prints well and loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -31,44 +31,44 @@ overflow:hidden;background:var(--card)}.s{white-space:nowrap;border-left:4px sol
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
-def said(text: str) -> str:
-    """A text as HTML; characters that nobody sees, or that turn the direction of a line, as a mark."""
+def escaped(text: str) -> str:
+    """Return a text as HTML; invisible characters, and those that turn the direction of a line, become marks."""
     return escape(_UNSEEN.sub("\ufffd", text))
 
 
 def tag(name: str, text: str, kind: str = "") -> str:
-    return f"<{name}{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{said(text)}</{name}>"
+    return f"<{name}{f' class={chr(34)}{kind}{chr(34)}' if kind else ''}>{escaped(text)}</{name}>"
 
 
 def bar(counts: Mapping[str, int], names: Mapping[str, str]) -> str:
     """Widths by count; the names and counts are said as text too."""
     pieces = "".join(
-        f'<span title="{said(names[state])}: {count}" style="flex:{count};background:var(--{state})"></span>'
+        f'<span title="{escaped(names[state])}: {count}" style="flex:{count};background:var(--{state})"></span>'
         for state, count in counts.items()
         if count
     )
     legend = " · ".join(
-        f'<span class="s {state}">{said(names[state])} {count}</span>' for state, count in counts.items()
+        f'<span class="s {state}">{escaped(names[state])} {count}</span>' for state, count in counts.items()
     )
     return f'<div class="bar">{pieces}</div><p class="dim">{legend}</p>'
 
 
 def section(title: str, heads: Sequence[str], rows: Sequence[str], numbers: Collection[int] = ()) -> str:
     """`numbers`: the columns that hold some."""
-    head = "".join(tag("th", one, "n" if place in numbers else "") for place, one in enumerate(heads))
-    body = "\n".join(f"<tr>{one}</tr>" for one in rows)
+    head = "".join(tag("th", heading, "n" if column in numbers else "") for column, heading in enumerate(heads))
+    body = "\n".join(f"<tr>{cells}</tr>" for cells in rows)
     return f'{tag("h2", title)}<div class="wide"><table><tr>{head}</tr>\n{body}</table></div>'
 
 
 def row(cells: Sequence[str], numbers: Sequence[int | str]) -> str:
     """Cells of HTML, then numbers."""
-    return "".join(f"<td>{cell}</td>" for cell in cells) + "".join(f'<td class="n">{one}</td>' for one in numbers)
+    return "".join(f"<td>{cell}</td>" for cell in cells) + "".join(f'<td class="n">{number}</td>' for number in numbers)
 
 
 def page(language: str, title: str, style: str, parts: Iterable[str]) -> bytes:
-    """The whole file. `style`: what it has beside STYLE."""
+    """Return the whole file. `style` is added to STYLE."""
     head = [
-        "<!DOCTYPE html>", f'<html lang="{said(language)}">', '<head><meta charset="utf-8">',
+        "<!DOCTYPE html>", f'<html lang="{escaped(language)}">', '<head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width">',
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
         tag("title", title), f"<style>{STYLE}{style}</style></head><body>", tag("h1", title),

@@ -1,4 +1,4 @@
-"""What a rehearsal left: artifacts/rehearsal.json and the operators that ran as a table."""
+"""The results of a rehearsal: artifacts/rehearsal.json and the table of the operators that ran."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPERATORS = "artifacts/operators.csv"
 HEAD = (
     "operator", "phase", "module", "input_dtypes", "input_shapes", "output_dtypes", "output_shapes", "count",
 )  # fmt: skip
-_NO_PLACE = ("torch.npu.", "torch.cuda.", "torch.accelerator.")
+_WITHOUT_LOCATION = ("torch.npu.", "torch.cuda.", "torch.accelerator.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,9 @@ class Blocked:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """Of one optimizer: digests of the bits of its gradients and of the weights after it, and the gradients' norm."""
+    """A step of one optimizer: digests of the bits of its gradients and of the weights after it, and the gradients'
+    norm.
+    """
 
     gradients: str
     norm: float | str
@@ -61,12 +63,12 @@ class Report:
 
 
 def read_report(folder: Path) -> Report | None:
-    """None where the file is missing, damaged, or of another studio."""
+    """Return the report; None where the file is missing, damaged, or of another studio."""
     return files.read_as(folder / FILE, Report)
 
 
 def read_operators(folder: Path) -> list[dict[str, str]]:
-    """Rows by HEAD; none where the table is missing."""
+    """Return the rows by HEAD; none where the table is missing."""
     try:
         with (folder / OPERATORS).open(encoding="utf-8", errors="replace", newline="") as file:
             return list(csv.DictReader(file))
@@ -75,8 +77,10 @@ def read_operators(folder: Path) -> list[dict[str, str]]:
 
 
 def uses_device(redirected: Iterable[str]) -> bool:
-    """Whether anything was put on a device: to ask for its name or to pin memory is not that."""
+    """Return whether anything was put on a device: asking for its name or pinning memory does not count."""
     return any(
-        name.startswith(("Tensor.", "Module.", "torch.")) and not name.startswith(_NO_PLACE) and "pin" not in name
+        name.startswith(("Tensor.", "Module.", "torch."))
+        and not name.startswith(_WITHOUT_LOCATION)
+        and "pin" not in name
         for name in redirected
     )

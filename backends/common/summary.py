@@ -1,4 +1,4 @@
-"""What a finished training came to: what it learned and where its time went, from the end of its events."""
+"""The summary of a finished training, from the end of its events: what it learned and where its time went."""
 
 from __future__ import annotations
 
@@ -59,9 +59,10 @@ class Summary:
 
 
 def from_note(args: dict[str, Any]) -> Summary:
-    """Whatever is missing or of another type stays at its default: the file may be newer or damaged."""
-    given, steps = args.get("metrics"), args.get("steps")
-    metrics = {str(name): as_number(value) for name, value in given.items()} if isinstance(given, dict) else {}
+    """Return a summary. Whatever is missing or of another type stays at its default: the file may be newer or
+    damaged."""
+    recorded, steps = args.get("metrics"), args.get("steps")
+    metrics = {str(name): as_number(value) for name, value in recorded.items()} if isinstance(recorded, dict) else {}
     return Summary(
         recipe=_text(args, "recipe"), mode=_text(args, "mode"), device=_text(args, "device"),
         steps=steps if isinstance(steps, int) else 0, compile_seconds=as_number(args.get("compile_seconds")) or 0.0,
@@ -76,8 +77,8 @@ def from_note(args: dict[str, Any]) -> Summary:
     )  # fmt: skip
 
 
-def _evaluations(given: object) -> Evaluations:
-    args = given if isinstance(given, dict) else {}
+def _evaluations(value: object) -> Evaluations:
+    args = value if isinstance(value, dict) else {}
     seconds = {name: as_number(args.get(name)) or 0.0 for name in ("first", "last", "all")}
     return Evaluations(count=_whole(args.get("count")), every=_whole(args.get("every")), **seconds)
 
@@ -92,7 +93,7 @@ def _text(args: dict[str, Any], name: str) -> str:
 
 
 def as_number(value: object) -> float | None:
-    """A number of a note: also the strings that JSON needs for NaN and the infinities."""
+    """Return a number of a note, also from the strings that JSON needs for NaN and the infinities."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     if isinstance(value, str) and value not in ("NaN", "Infinity", "-Infinity"):
@@ -104,13 +105,13 @@ def as_number(value: object) -> float | None:
 
 
 def of_notes(notes: Iterable[Note]) -> Summary | None:
-    found = None
+    latest = None
     for note in notes:
         if note.key == NOTE:
-            found = from_note(note.args)
-    return found
+            latest = from_note(note.args)
+    return latest
 
 
 def summary_of(folder: Path) -> Summary | None:
-    """Reads at most 64 kB of each of the run's event files of rank 0; None where there is no summary."""
+    """Return the summary of a run, or None. It reads at most 64 kB of each of the event files of rank 0."""
     return of_notes(event for event in last_events(folder, _END) if isinstance(event, Note))

@@ -1,4 +1,4 @@
-"""Python's tracebacks as a log holds them: where, what, and which led to which."""
+"""Python's tracebacks in a log: location, error, and which led to which."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Raised:
 
     type: str
     message: str
-    place: str
+    location: str
     lines: tuple[int, ...]
     at: int
 
 
 def last_chain(lines: Lines) -> Lines:
-    """From the last traceback, with those that led to it, to the end; () without one."""
-    heads = [place for place, (_, text) in enumerate(lines) if _HEAD.search(text)]
+    """Return the lines from the last traceback, with those that led to it, to the end; () without one."""
+    heads = [index for index, (_, text) in enumerate(lines) if _HEAD.search(text)]
     if not heads:
         return ()
     begin = heads.pop()
@@ -46,7 +46,7 @@ def last_chain(lines: Lines) -> Lines:
 
 
 def raised(chain: Lines) -> Raised | None:
-    """The exception at the end of a chain; None where the log was cut before it."""
+    """Return the exception at the end of a chain; None where the log was cut before it."""
     error = _last_error(chain)
     if error is None:
         return None
@@ -55,16 +55,16 @@ def raised(chain: Lines) -> Raised | None:
     frames += [(n, match) for n, text in chain if n > number and (match := _COMPILED.match(text))]
     own = [frame for frame in frames if not _LIBRARY.search(frame[1][1])]
     at, frame = (own or frames)[-1]
-    shown = sorted({at, at + 1, number})
-    return Raised(type=name, message=message, place=f"{frame[1]}:{frame[2]}", lines=tuple(shown), at=number)
+    visible = sorted({at, at + 1, number})
+    return Raised(type=name, message=message, location=f"{frame[1]}:{frame[2]}", lines=tuple(visible), at=number)
 
 
 def _last_error(chain: Lines) -> tuple[int, str, str] | None:
-    """Number, type and message of the first line that ends the last traceback with a frame in it."""
-    found, in_frames = None, False
+    """Return number, type and message of the first line that ends the last traceback with a frame in it."""
+    last_frame, in_frames = None, False
     for number, text in chain:
         if _FRAME.match(text):
             in_frames = True
         elif in_frames and text and not text[0].isspace() and (match := _ERROR.match(text)):
-            found, in_frames = (number, match[1], (match[2] or "").strip()), False
-    return found
+            last_frame, in_frames = (number, match[1], (match[2] or "").strip()), False
+    return last_frame

@@ -2,4 +2,4 @@
 
 from studio.feature import Feature
 
-FEATURE = Feature(id="curves", order=40)
+FEATURE = Feature(id="curves", order=40, shows_runs="any", step="backends.curves.step:step")

@@ -10,32 +10,74 @@ from backends.launch.rehearse.spec import RehearseSpec
 from backends.launch.script.spec import ScriptSpec
 from backends.launch.spec import LaunchSpec
 from backends.launch.template import TemplateSpec
-from studio.feature import Action, Feature
+from studio.feature import Action, Feature, FirstStep
 
 FEATURE = Feature(
     id="launch",
     order=30,
+    step="backends.launch.step:step",
+    first_steps=(
+        FirstStep(key="home.train_digits", do="ui.launch.first_steps:train_digits"),
+        FirstStep(key="home.make_sample", do="ui.launch.first_steps:choose_sample_folder"),
+    ),
     actions=(
-        Action(name="launch", spec=LaunchSpec, work="backends.launch.work:launch"),
-        Action(name="script", spec=OwnSpec, work="backends.launch.own.work:script", line_of="launch"),
+        Action(name="launch", spec=LaunchSpec, work="backends.launch.work:launch", is_training=True),
+        Action(
+            name="script",
+            spec=OwnSpec,
+            work="backends.launch.own.work:run_script",
+            line_of="launch",
+            is_training=True,
+        ),
         Action(
             name="rehearse",
             spec=RehearseSpec,
             work="backends.launch.rehearse.work:rehearse",
-            answer="backends.launch.rehearse.report:answer",
+            answer="backends.launch.rehearse.report:rehearsal_answer",
         ),
         Action(
             name="capture",
             spec=CaptureSpec,
             work="backends.launch.capture.work:capture",
-            answer="backends.launch.capture.work:answer",
+            answer="backends.launch.capture.work:capture_answer",
+            card="ui.launch.answers.capture_card:CapturedCard",
         ),
-        Action(name="shapes", spec=LaunchSpec, work="backends.launch.shapes.work:shapes"),
-        Action(name="check-first", spec=CheckSpec, work="backends.launch.check.work:check"),
+        Action(
+            name="shapes",
+            spec=LaunchSpec,
+            work="backends.launch.shapes.work:shapes",
+            card="ui.launch.answers.shapes_card:ShapesCard",
+        ),
+        Action(
+            name="check-first",
+            spec=CheckSpec,
+            work="backends.launch.check.work:check_first",
+            card="ui.launch.answers.check_card:CheckCard",
+        ),
         Action(name="nodes", spec=NodesSpec, work="backends.launch.nodes:nodes"),
-        Action(name="export", spec=ExportSpec, work="backends.launch.export.work:export"),
-        Action(name="template", spec=TemplateSpec, work="backends.launch.template:template"),
-        Action(name="as-script", spec=ScriptSpec, work="backends.launch.script.work:as_script"),
-        Action(name="preview", spec=PreviewSpec, work="backends.launch.preview.work:preview"),
+        Action(
+            name="export",
+            spec=ExportSpec,
+            work="backends.launch.export.work:export",
+            card="ui.launch.answers.written_card:WrittenCard",
+        ),
+        Action(
+            name="template",
+            spec=TemplateSpec,
+            work="backends.launch.template:template",
+            card="ui.launch.answers.written_card:WrittenCard",
+        ),
+        Action(
+            name="as-script",
+            spec=ScriptSpec,
+            work="backends.launch.script.work:as_script",
+            card="ui.launch.answers.written_card:WrittenCard",
+        ),
+        Action(
+            name="preview",
+            spec=PreviewSpec,
+            work="backends.launch.preview.work:preview",
+            card="ui.launch.answers.preview_card:PreviewCard",
+        ),
     ),
 )

@@ -84,26 +84,26 @@ def _cards_are_a_list(spec: LaunchSpec) -> Iterable[Problem]:
     yield from list_problems(spec.ascend.visible)
 
 
-def list_problems(given: str) -> Iterable[Problem]:
+def list_problems(devices_text: str) -> Iterable[Problem]:
     """Why a text of the field `visible` is no list of cards."""
-    found = cards(given)
-    if found is None:
-        yield _problem("visible", "launch.rule.visible_form", text=given[:40])
-    elif list(found) != sorted(set(found)):
-        yield _problem("visible", "launch.rule.visible_order", text=given[:40])
+    numbers = cards(devices_text)
+    if numbers is None:
+        yield _problem("visible", "launch.rule.visible_form", text=devices_text[:40])
+    elif list(numbers) != sorted(set(numbers)):
+        yield _problem("visible", "launch.rule.visible_order", text=devices_text[:40])
 
 
 def _cards_suffice(spec: LaunchSpec) -> Iterable[Problem]:
     """One card for each process of a node. A CPU needs none."""
-    found = cards(spec.ascend.visible)
-    if not found or spec.parallel.parallel == "none" or spec.how.device == "cpu":
+    numbers = cards(spec.ascend.visible)
+    if not numbers or spec.parallel.parallel == "none" or spec.how.device == "cpu":
         return
-    if spec.parallel.workers > len(found):
-        args = {"processes": spec.parallel.workers, "cards": len(found)}
+    if spec.parallel.workers > len(numbers):
+        args = {"processes": spec.parallel.workers, "cards": len(numbers)}
         yield Problem(field="visible", rule="launch.rule.visible_few", args=args)
 
 
-def _said_once(spec: LaunchSpec) -> Iterable[Problem]:
+def _variables_are_set_once(spec: LaunchSpec) -> Iterable[Problem]:
     """A variable that is given as a row too: neither should win silently."""
     rows = dict(spec.advanced.env)
     for field, name in NAMES.items():
@@ -116,4 +116,4 @@ def _problem(field: str, rule: str, **args: str) -> Problem:
     return Problem(field=field, rule=rule, args=args)
 
 
-RULES = (_cards_are_a_list, _cards_suffice, _said_once)
+RULES = (_cards_are_a_list, _cards_suffice, _variables_are_set_once)

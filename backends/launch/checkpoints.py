@@ -17,5 +17,5 @@ def step_of(folder: Path) -> int | None:
         name = (folder / "artifacts" / "checkpoints" / "last").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
-    found = _STEP.match(name.strip())
-    return int(found[1]) if found else None
+    match = _STEP.match(name.strip())
+    return int(match[1]) if match else None

@@ -1,6 +1,6 @@
 """Who starts the ranks of a training: the command for this host, and a line for each of several.
 
-On one host `ascend_engine.ranks` runs the launcher and watches it. https://www.mindspore.cn/tutorials/en/master/parallel/
+On one host `ascend_engine.parallel.ranks` runs the launcher and watches it. https://www.mindspore.cn/tutorials/en/master/parallel/
 has msrun_launcher, mpirun and rank_table.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.launch import ascend_env, rank_table
-from studio import files, interpreters, places
+from studio import files, interpreters, paths
 from studio.errors import StudioError
 from studio.schema import Problem
 
@@ -28,7 +28,7 @@ LOGS = "logs"
 TABLE = "rank_table.json"
 WIDTH = 70
 FOLD = " \\\n  "
-HERE = "127.0.0.1"
+LOOPBACK = "127.0.0.1"
 # msrun's own, which every node must know; on one host a free one is looked for.
 PORT = 8118
 FREE = 0
@@ -38,15 +38,17 @@ def python_of(spec: LaunchSpec) -> Path:
     return interpreters.embedded() if spec.advanced.python == Path() else spec.advanced.python
 
 
-def command(spec: LaunchSpec, python: Path, options: tuple[str, ...]) -> tuple[str, ...]:
-    """Of a training on this host alone; `options` are the engine's."""
+def command(spec: LaunchSpec, python: Path, options: str) -> tuple[str, ...]:
+    """The command of a training on this host alone; `options` is what the engine reads, a file or its JSON."""
+    if spec.parallel.parallel == "none":
+        return (str(python), "-m", "ascend_engine", options)
     workers = spec.parallel.workers
-    watch = (str(python), "-m", "ascend_engine.ranks", "--workers", str(workers), "--logs", LOGS)
+    watch = (str(python), "-m", "ascend_engine.parallel.ranks", "--workers", str(workers), "--logs", LOGS)
     if spec.parallel.launcher == "rank_table":
-        return (*watch, "--rank-table", TABLE, "--", str(python), str(RANK), *options)
+        return (*watch, "--rank-table", TABLE, "--", str(python), str(RANK), options)
     if spec.parallel.launcher == "mpirun":
-        return (*watch, "--", *_mpirun(python, workers), *options)
-    return (*watch, "--", *_msrun(spec, python, spec.parallel.port or FREE, 0), *options)
+        return (*watch, "--", *_mpirun(python, workers), options)
+    return (*watch, "--", *_msrun(spec, python, spec.parallel.port or FREE, 0), options)
 
 
 def _msrun(spec: LaunchSpec, python: Path, port: int, node: int) -> tuple[str, ...]:
@@ -54,11 +56,12 @@ def _msrun(spec: LaunchSpec, python: Path, port: int, node: int) -> tuple[str, .
     parallel = spec.parallel
     words = (
         str(python.parent / "msrun"), f"--worker_num={parallel.workers * parallel.nodes}",
-        f"--local_worker_num={parallel.workers}", f"--master_addr={parallel.master or HERE}", f"--master_port={port}",
+        f"--local_worker_num={parallel.workers}", f"--master_addr={parallel.master or LOOPBACK}",
+        f"--master_port={port}",
     )  # fmt: skip
     nodes = (f"--node_rank={node}",) if parallel.nodes > 1 else ()
-    shown = f"--tail_worker_log={node * parallel.workers}"
-    return (*words, *nodes, "--join=True", shown, f"--log_dir={LOGS}", str(RANK))
+    shown_log = f"--tail_worker_log={node * parallel.workers}"
+    return (*words, *nodes, "--join=True", shown_log, f"--log_dir={LOGS}", str(RANK))
 
 
 def _mpirun(python: Path, workers: int) -> tuple[str, ...]:
@@ -71,33 +74,34 @@ def devices_of(spec: LaunchSpec) -> tuple[int, ...]:
     return tuple(chosen[: spec.parallel.workers])
 
 
-def prepare(spec: LaunchSpec, folder: Path) -> None:
-    """What the command needs in the run's folder: a rank table, checked. Raises OSError and StudioError."""
+def write_rank_table(spec: LaunchSpec, folder: Path) -> None:
+    """Write the rank table that the command reads, where one is chosen. Raises OSError, and StudioError where it is
+    wrong."""
     if spec.parallel.parallel == "none" or spec.parallel.launcher != "rank_table":
         return
     host = spec.parallel.master or socket.gethostname()
-    made = rank_table.of_host(host, devices_of(spec), rank_table.addresses_here())
-    if wrong := rank_table.wrong(made):
+    table = rank_table.table_of_host(host, devices_of(spec), rank_table.host_addresses())
+    if wrong := rank_table.wrong(table):
         raise StudioError("launch.rank_table_wrong", places=", ".join(wrong))
-    files.write_json(folder / TABLE, made)
+    files.write_json(folder / TABLE, table)
 
 
-def node_lines(spec: LaunchSpec, python: Path, options: tuple[str, ...], folder: Path | None) -> list[str]:
+def node_lines(spec: LaunchSpec, python: Path, options: str, folder: Path | None) -> list[str]:
     """What to run on each node, in the same folder, which all of them must see; None leaves it to a variable."""
     port = spec.parallel.port or PORT
-    given = ascend_env.environment(spec)
+    environment = ascend_env.environment(spec)
     return [
-        _node_line(_msrun(spec, python, port, node) + options, python, folder, given)
+        _node_line((*_msrun(spec, python, port, node), options), python, folder, environment)
         for node in range(spec.parallel.nodes)
     ]
 
 
-def _node_line(words: tuple[str, ...], python: Path, folder: Path | None, given: dict[str, str]) -> str:
-    place = '"${RUN:?a folder that all nodes see}"' if folder is None else shlex.quote(str(folder))
-    path, paths = shlex.quote(str(python.parent)), shlex.quote(f"{ENGINE}:{places.GUEST}")
-    settings = (f'PATH={path}:"$PATH"', f"PYTHONPATH={paths}", 'ASCEND_STUDIO_RUN="$PWD"')
-    own = (f"{name}={shlex.quote(value)}" for name, value in given.items() if name != "PYTHONPATH")
-    return FOLD.join((f"cd {place} &&", *own, *settings, _folded(words)))
+def _node_line(words: tuple[str, ...], python: Path, folder: Path | None, environment: dict[str, str]) -> str:
+    location = '"${RUN:?a folder that all nodes see}"' if folder is None else shlex.quote(str(folder))
+    bin_folder, python_path = shlex.quote(str(python.parent)), shlex.quote(f"{ENGINE}:{paths.GUEST}")
+    settings = (f'PATH={bin_folder}:"$PATH"', f"PYTHONPATH={python_path}", 'ASCEND_STUDIO_RUN="$PWD"')
+    own = (f"{name}={shlex.quote(value)}" for name, value in environment.items() if name != "PYTHONPATH")
+    return FOLD.join((f"cd {location} &&", *own, *settings, _folded(words)))
 
 
 def _folded(words: tuple[str, ...]) -> str:
@@ -110,7 +114,7 @@ def _folded(words: tuple[str, ...]) -> str:
     return FOLD.join(lines)
 
 
-def problems(spec: LaunchSpec) -> Iterator[Problem]:
+def launcher_problems(spec: LaunchSpec) -> Iterator[Problem]:
     """Why the chosen launcher cannot start anything here."""
     parallel, python = spec.parallel, python_of(spec)
     if parallel.parallel == "none":
@@ -131,7 +135,7 @@ def _rank_table_problems(spec: LaunchSpec) -> Iterator[Problem]:
     elif spec.parallel.nodes > 1:
         yield Problem(field="launcher", rule="launch.rule.nodes_by_msrun")
     else:
-        missing = [one for one in devices_of(spec) if one not in rank_table.addresses_here()]
+        missing = [device for device in devices_of(spec) if device not in rank_table.host_addresses()]
         if missing:
             args = {"file": str(rank_table.ADDRESSES), "device": missing[0]}
             yield Problem(field="launcher", rule="launch.rule.no_addresses", args=args)

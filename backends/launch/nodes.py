@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from backends.launch.engine_options import options_text
 from backends.launch.launchers import node_lines, python_of
-from backends.launch.plan import options
-from backends.launch.spec import LaunchSpec, one_node
+from backends.launch.spec import LaunchSpec, single_node
 from studio import files
 from studio.events import Ended, Journal, Note
 from studio.schema import Problem
@@ -28,22 +28,23 @@ def _master_is_named(spec: LaunchSpec) -> Iterable[Problem]:
 class NodesSpec(LaunchSpec):
     """The choices of a launch, which itself starts on one node alone."""
 
-    RULES = (*(rule for rule in LaunchSpec.RULES if rule is not one_node), _master_is_named)  # type: ignore[assignment]
+    RULES = (*(rule for rule in LaunchSpec.RULES if rule is not single_node), _master_is_named)  # type: ignore[assignment]
 
 
-def lines(spec: LaunchSpec, folder: Path | None) -> list[str]:
-    return node_lines(spec, python_of(spec), options(spec), folder)
+def lines_for_nodes(spec: LaunchSpec, folder: Path | None) -> list[str]:
+    """One for each node. Each carries the options itself: there may be no run yet that could have a file of them."""
+    return node_lines(spec, python_of(spec), options_text(spec), folder)
 
 
-def headed(found: list[str]) -> list[str]:
+def with_node_comments(node_texts: list[str]) -> list[str]:
     """Each under a comment that a shell passes over."""
-    return [f"# node {node}, not run\n{line}" for node, line in enumerate(found)]
+    return [f"# node {node}, not run\n{line}" for node, line in enumerate(node_texts)]
 
 
 def nodes(spec: NodesSpec, run: Run) -> Ended:
     """The lines, told and in output.log. They go on in the folder of this run."""
-    found = lines(spec, run.folder)
-    files.write_whole(run.log, "\n".join((*headed(found), "")).encode())
-    told = [Note(key="launch.node_line", args={"node": node, "text": line}) for node, line in enumerate(found)]
-    Journal(run.folder, 1).write(*told)
+    node_texts = lines_for_nodes(spec, run.folder)
+    files.write_whole(run.log, "\n".join((*with_node_comments(node_texts), "")).encode())
+    notes = [Note(key="launch.node_line", args={"node": node, "text": line}) for node, line in enumerate(node_texts)]
+    Journal(run.folder, 1).write(*notes)
     return Ended(code=0)

@@ -44,16 +44,16 @@ def logical_batch(spec: LaunchSpec) -> int:
 
 def check_strategy(spec: LaunchSpec, name: str, text: str) -> tuple[Problem, ...]:
     """What is wrong with one operator's strategy, with `launch.rule.strategy_of` around what is known of it."""
-    known = {one.name: one for one in operators(spec)}
-    if not known:
+    by_name = {operator.name: operator for operator in operators(spec)}
+    if not by_name:
         return (_problem("launch.rule.no_operators"),)
-    if name not in known:
-        return (_problem("launch.rule.no_operator", operator=name[:40], operators=", ".join(known)),)
+    if name not in by_name:
+        return (_problem("launch.rule.no_operator", operator=name[:40], operators=", ".join(by_name)),)
     strategy = read_shapes(text)
     if strategy is None:
         return (_problem("launch.rule.strategy_form", text=f"{name}={text}"[:80]),)
     # Without shapes what can be said is how many devices each input needs.
-    shapes = known[name].shapes or strategy
+    shapes = by_name[name].shapes or strategy
     return check_shard(shapes, strategy, readers(spec), "strategy")
 
 

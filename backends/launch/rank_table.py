@@ -38,8 +38,8 @@ def addresses(text: str) -> dict[int, str]:
     return {int(match[1]): match[2] for match in matches if match and is_address(match[2])}
 
 
-def addresses_here() -> dict[int, str]:
-    """Of this host's cards; none where the file cannot be read."""
+def host_addresses() -> dict[int, str]:
+    """Return the addresses of this host's NPUs; none where the file cannot be read."""
     try:
         return addresses(ADDRESSES.read_text("utf-8", "replace"))
     except OSError:
@@ -54,7 +54,7 @@ def is_address(text: object) -> bool:
     return True
 
 
-def table(servers: Sequence[Server]) -> dict[str, Any]:
+def make_table(servers: Sequence[Server]) -> dict[str, Any]:
     ranks = iter(range(sum(len(server.devices) for server in servers)))
     return {
         "version": "1.0",
@@ -72,44 +72,44 @@ def _server(server: Server, ranks: Iterator[int]) -> dict[str, Any]:
     return {"server_id": server.id, "device": devices, "host_nic_ip": "reserve"}
 
 
-def of_host(host: str, devices: Iterable[int], known: Mapping[int, str]) -> dict[str, Any]:
+def table_of_host(host: str, devices: Iterable[int], addresses: Mapping[int, str]) -> dict[str, Any]:
     """Raises KeyError for a device without an address."""
-    return table([Server(id=host, devices=tuple((device, known[device]) for device in devices))])
+    return make_table([Server(id=host, devices=tuple((device, addresses[device]) for device in devices))])
 
 
-def wrong(found: Any) -> list[str]:
+def wrong(table: Any) -> list[str]:
     """Places in a table where it is not of the format: `server_list[0].device[1].rank_id`, or "" for all of it."""
-    if not isinstance(found, dict):
+    if not isinstance(table, dict):
         return [""]
-    servers = found.get("server_list")
+    servers = table.get("server_list")
     if not isinstance(servers, list) or not servers:
         return ["server_list"]
     head = {"version": "1.0", "status": "completed", "server_count": str(len(servers))}
-    places = [name for name, value in head.items() if found.get(name) != value]
-    for place, server in enumerate(servers):
-        places += _wrong_server(f"server_list[{place}]", server)
+    places = [name for name, value in head.items() if table.get(name) != value]
+    for index, server in enumerate(servers):
+        places += _wrong_server(f"server_list[{index}]", server)
     return places or _wrong_together(servers)
 
 
-def _wrong_server(place: str, server: Any) -> Iterator[str]:
+def _wrong_server(prefix: str, server: Any) -> Iterator[str]:
     if not isinstance(server, dict):
-        yield place
+        yield prefix
         return
     name, devices = server.get("server_id"), server.get("device")
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_ID:
-        yield f"{place}.server_id"
+        yield f"{prefix}.server_id"
     if not isinstance(devices, list) or not devices:
-        yield f"{place}.device"
+        yield f"{prefix}.device"
         return
     for number, device in enumerate(devices):
         if not isinstance(device, dict):
-            yield f"{place}.device[{number}]"
+            yield f"{prefix}.device[{number}]"
             continue
         yield from (
-            f"{place}.device[{number}].{key}" for key in ("device_id", "rank_id") if not _counts(device.get(key))
+            f"{prefix}.device[{number}].{key}" for key in ("device_id", "rank_id") if not _counts(device.get(key))
         )
         if not is_address(device.get("device_ip")):
-            yield f"{place}.device[{number}].device_ip"
+            yield f"{prefix}.device[{number}].device_ip"
 
 
 def _counts(text: object) -> bool:

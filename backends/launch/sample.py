@@ -6,7 +6,7 @@ import shutil
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
-from studio import places
+from studio import paths
 from studio.errors import from_os
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def make_sample(parent: Path) -> Path:
     Raises StudioError."""
     folder = _free(parent)
     try:
-        shutil.copytree(places.ASSETS / "sample", folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(paths.ASSETS / "sample", folder, ignore=shutil.ignore_patterns("__pycache__"))
     except OSError as error:
         raise from_os(error, folder) from error
     return folder

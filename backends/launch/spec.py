@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from backends.launch import ascend_env, checkpoints, launchers, loop_rules, recipes, split_rules
+from backends.launch import ascend_env, checkpoints, launchers, recipes, split_rules
 from backends.launch.capture.spec import Planned, planned_problems
 from studio.environment import is_secret
 from studio.schema import Problem, option
@@ -18,22 +18,37 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class What:
     recipe: Literal["linear", "digits", "text", "dense", "resnet50", "own"] = option("digits")
-    recipe_file: Path = option(Path(), wants="file", shown_when=("recipe", ("own",)))
-    corpus: Path = option(Path(), shown_when=("recipe", ("text",)))
-    images: Path = option(Path(), shown_when=("recipe", ("resnet50",)))
-    weights: Path = option(Path(), wants="file")
+    recipe_file: Path = option(
+        Path(),
+        wants="file",
+        visible_when=("recipe", ("own",)),
+        about='for recipe "own": a Python file with build(config)',
+    )
+    corpus: Path = option(Path(), visible_when=("recipe", ("text",)), about='folder with the text for recipe "text"')
+    images: Path = option(
+        Path(),
+        visible_when=("recipe", ("resnet50",)),
+        about='for recipe "resnet50": folder of CIFAR-10\'s binary files',
+    )
+    weights: Path = option(Path(), wants="file", about=".ckpt or .safetensors to start from")
 
 
 @dataclass(frozen=True, kw_only=True)
 class How:
-    loop: Literal["functional", "cell", "model"] = option("functional")
+    loop: Literal["functional", "cell", "model"] = option(
+        "functional", about="cell: an nn.Cell that does the step; model: Model.train"
+    )
     mode: Literal["pynative", "jit", "graph"] = option("pynative")
-    jit_level: Literal["O0", "O1", "O2"] | None = option(None, shown_when=("mode", ("jit", "graph")))
+    jit_level: Literal["O0", "O1", "O2"] | None = option(
+        None, visible_when=("mode", ("jit", "graph")), about="empty leaves it to MindSpore"
+    )
     device: Literal["auto", "cpu", "ascend"] = option("auto")
-    batch: int | None = option(None, unit="samples", low=1, high=65536)
-    accumulate: int = option(1, unit="micro_batches", low=1, high=1024)
-    sink: bool = option(False, shown_when=("loop", ("model",)))
-    recompute: bool = option(False)
+    batch: int | None = option(None, unit="samples", low=1, high=65536, about="samples of one micro batch")
+    accumulate: int = option(1, unit="micro_batches", low=1, high=1024, about="micro batches of one optimizer step")
+    sink: bool = option(
+        False, visible_when=("loop", ("model",)), about="Model.train feeds the device in a queue of its own"
+    )
+    recompute: bool = option(False, about="activations are computed again instead of kept")
 
 
 LOWER = ("O1", "O2", "O3", "auto")
@@ -41,11 +56,19 @@ LOWER = ("O1", "O2", "O3", "auto")
 
 @dataclass(frozen=True, kw_only=True)
 class Precision:
-    amp: Literal["O0", "O1", "O2", "O3", "auto"] = option("O0")
-    amp_dtype: Literal["fp16", "bf16"] = option("fp16", shown_when=("amp", LOWER))
-    loss_scale: Literal["none", "static", "dynamic"] | None = option(None, shown_when=("amp", LOWER))
-    scale: float = option(1024.0, low=1, high=2**24, shown_when=("loss_scale", ("static", "dynamic")))
-    clip: float | None = option(None, above=0, high=1_000_000)
+    amp: Literal["O0", "O1", "O2", "O3", "auto"] = option(
+        "O0", about="O0: float32; the others: more or less of it in amp_dtype"
+    )
+    amp_dtype: Literal["fp16", "bf16"] = option("fp16", visible_when=("amp", LOWER))
+    loss_scale: Literal["none", "static", "dynamic"] | None = option(None, visible_when=("amp", LOWER))
+    scale: float = option(
+        1024.0,
+        low=1,
+        high=2**24,
+        visible_when=("loss_scale", ("static", "dynamic")),
+        about="the static loss scale, or the first of a dynamic one",
+    )
+    clip: float | None = option(None, above=0, high=1_000_000, about="largest global norm of the gradients")
     on_nan: Literal["stop", "skip", "go_on"] = option("stop")
 
 
@@ -55,34 +78,60 @@ class Learning:
     lr: float | None = option(None, above=0, high=100)
     weight_decay: float | None = option(None, low=0, high=1)
     schedule: Literal["constant", "step", "cosine"] = option("constant")
-    decay_every: int = option(100, unit="steps", low=1, high=100_000_000, shown_when=("schedule", ("step",)))
-    decay_rate: float = option(0.1, above=0, high=1, shown_when=("schedule", ("step",)))
-    warmup: int = option(0, unit="steps", low=0, high=100_000_000)
-    steps: int | None = option(None, unit="steps", low=1, high=100_000_000)
+    decay_every: int = option(
+        100,
+        unit="steps",
+        low=1,
+        high=100_000_000,
+        visible_when=("schedule", ("step",)),
+        about='steps from one to the next fall of schedule "step"',
+    )
+    decay_rate: float = option(
+        0.1,
+        above=0,
+        high=1,
+        visible_when=("schedule", ("step",)),
+        about="what each of them multiplies the learning rate by",
+    )
+    warmup: int = option(0, unit="steps", low=0, high=100_000_000, about="steps over which the learning rate rises")
+    steps: int | None = option(None, unit="steps", low=1, high=100_000_000, about="optimizer steps")
     epochs: float | None = option(None, unit="epochs", above=0, high=1_000_000)
     seed: int = option(1, low=0, high=2**31 - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Keep:
-    checkpoint_every: int | None = option(None, unit="steps", low=1, high=100_000_000)
+    checkpoint_every: int | None = option(None, unit="steps", low=1, high=100_000_000, about="steps")
     checkpoint_minutes: float | None = option(None, unit="minutes", above=0, high=1_000_000)
-    keep: int = option(3, unit="checkpoints", low=1, high=1000)
-    ckpt: bool = option(False, shown_when=("loop", ("model",)))
-    best: Literal["none", "loss", "accuracy", "eval_loss"] = option("none")
-    resume: Path = option(Path(), wants="run")
+    keep: int = option(3, unit="checkpoints", low=1, high=1000, about="newest checkpoints")
+    ckpt: bool = option(False, visible_when=("loop", ("model",)), about="ModelCheckpoint's files too")
+    best: Literal["none", "loss", "accuracy", "eval_loss"] = option(
+        "none", about="metric whose best checkpoint is kept too"
+    )
+    resume: Path = option(Path(), wants="run", about="run to resume from")
 
 
-MOST_THREADS = 256
+MAX_THREADS = 256
 
 
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    data_workers: int = option(0, unit="threads", low=0, high=MOST_THREADS)
-    prefetch: int = option(
-        2, unit="micro_batches", low=1, high=1024, shown_when=("data_workers", tuple(range(1, MOST_THREADS + 1)))
+    data_workers: int = option(
+        0,
+        unit="threads",
+        low=0,
+        high=MAX_THREADS,
+        about="threads that read micro batches ahead; 0: the training's own",
     )
-    drop_remainder: bool = option(False)
+    prefetch: int = option(
+        2,
+        unit="micro_batches",
+        low=1,
+        high=1024,
+        visible_when=("data_workers", tuple(range(1, MAX_THREADS + 1))),
+        about="micro batches read ahead",
+    )
+    drop_remainder: bool = option(False, about="leave out the samples of an epoch that fill no whole step")
 
 
 TOGETHER = ("data", "semi_auto", "auto", "hybrid")
@@ -92,20 +141,43 @@ SPLIT = ("semi_auto", "auto", "hybrid")
 @dataclass(frozen=True, kw_only=True)
 class Parallel:
     parallel: Literal["none", "data", "semi_auto", "auto", "hybrid"] = option("none")
-    workers: int = option(2, unit="processes", low=1, high=1024, shown_when=("parallel", TOGETHER))
-    launcher: Literal["msrun", "mpirun", "rank_table"] = option("msrun", shown_when=("parallel", TOGETHER))
-    search: Literal["sharding_propagation", "dynamic_programming", "recursive_programming"] = option(
-        "sharding_propagation", shown_when=("parallel", ("auto",))
+    workers: int = option(
+        2,
+        unit="processes",
+        low=1,
+        high=1024,
+        visible_when=("parallel", TOGETHER),
+        about="processes that train together, one device each",
     )
-    strategy: tuple[tuple[str, str], ...] = option((), shown_when=("parallel", SPLIT))
-    stages: int = option(2, low=2, high=1024, shown_when=("parallel", ("hybrid",)))
-    pipeline_batches: int = option(4, unit="micro_batches", low=1, high=65536, shown_when=("parallel", ("hybrid",)))
-    optimizer_parallel: bool = option(False, shown_when=("parallel", SPLIT))
-    fusion: int | None = option(None, unit="mb", low=1, high=65536, shown_when=("parallel", TOGETHER))
-    dataset: Literal["data_parallel", "full_batch"] = option("data_parallel", shown_when=("parallel", SPLIT))
-    nodes: int = option(1, low=1, high=1024, shown_when=("parallel", TOGETHER))
-    master: str = option("", shown_when=("launcher", ("msrun", "rank_table")))
-    port: int | None = option(None, low=1024, high=65535, shown_when=("launcher", ("msrun",)))
+    launcher: Literal["msrun", "mpirun", "rank_table"] = option("msrun", visible_when=("parallel", TOGETHER))
+    search: Literal["sharding_propagation", "dynamic_programming", "recursive_programming"] = option(
+        "sharding_propagation", visible_when=("parallel", ("auto",)), about='for parallel "auto"'
+    )
+    strategy: tuple[tuple[str, str], ...] = option(
+        (), visible_when=("parallel", SPLIT), about="OPERATOR=2x1,1x4 for Primitive.shard"
+    )
+    stages: int = option(2, low=2, high=1024, visible_when=("parallel", ("hybrid",)), about="of a pipeline")
+    pipeline_batches: int = option(
+        4,
+        unit="micro_batches",
+        low=1,
+        high=65536,
+        visible_when=("parallel", ("hybrid",)),
+        about="micro batches that are in the pipeline at once",
+    )
+    optimizer_parallel: bool = option(False, visible_when=("parallel", SPLIT))
+    fusion: int | None = option(
+        None,
+        unit="mb",
+        low=1,
+        high=65536,
+        visible_when=("parallel", TOGETHER),
+        about="MB of gradients in one communication",
+    )
+    dataset: Literal["data_parallel", "full_batch"] = option("data_parallel", visible_when=("parallel", SPLIT))
+    nodes: int = option(1, low=1, high=1024, visible_when=("parallel", TOGETHER))
+    master: str = option("", visible_when=("launcher", ("msrun", "rank_table")))
+    port: int | None = option(None, low=1024, high=65535, visible_when=("launcher", ("msrun",)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,8 +195,10 @@ class Ascend:
 
 @dataclass(frozen=True, kw_only=True)
 class Debug:
-    synchronous: bool = option(False, shown_when=("mode", ("pynative",)))
-    debug_port: int | None = option(None, low=1024, high=64511)  # and 1024 processes have one each
+    synchronous: bool = option(False, visible_when=("mode", ("pynative",)), about="PyNative waits for each operator")
+    debug_port: int | None = option(
+        None, low=1024, high=64511, about="debugpy listens there, on 127.0.0.1"
+    )  # and 1024 processes have one each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +208,7 @@ class Advanced:
     env: tuple[tuple[str, str], ...] = option(())
 
 
-def _one_length(spec: LaunchSpec) -> Iterable[Problem]:
+def _length_is_unique(spec: LaunchSpec) -> Iterable[Problem]:
     if spec.learning.steps is not None and spec.learning.epochs is not None:
         yield Problem(field="epochs", rule="launch.rule.steps_or_epochs")
 
@@ -168,19 +242,19 @@ def _warmup_ends(spec: LaunchSpec) -> Iterable[Problem]:
         yield Problem(field="warmup", rule="launch.rule.warmup_over_steps", args={"steps": steps})
 
 
-def _corpus_is_there(spec: LaunchSpec) -> Iterable[Problem]:
+def _corpus_exists(spec: LaunchSpec) -> Iterable[Problem]:
     corpus = spec.what.corpus
     if spec.what.recipe == "text" and corpus != Path() and not corpus.is_dir():
         yield Problem(field="corpus", rule="launch.rule.no_folder", args={"path": str(corpus)})
 
 
-def _python_is_there(spec: LaunchSpec) -> Iterable[Problem]:
+def _python_exists(spec: LaunchSpec) -> Iterable[Problem]:
     python = spec.advanced.python
     if python != Path() and not python.is_file():
         yield Problem(field="python", rule="launch.rule.no_file", args={"path": str(python)})
 
 
-def _recipe_file_is_there(spec: LaunchSpec) -> Iterable[Problem]:
+def _recipe_file_exists(spec: LaunchSpec) -> Iterable[Problem]:
     file = spec.what.recipe_file
     if spec.what.recipe == "own" and file == Path():
         yield Problem(field="recipe_file", rule="launch.rule.no_recipe_file")
@@ -188,13 +262,13 @@ def _recipe_file_is_there(spec: LaunchSpec) -> Iterable[Problem]:
         yield Problem(field="recipe_file", rule="launch.rule.no_file", args={"path": str(file)})
 
 
-def _images_are_there(spec: LaunchSpec) -> Iterable[Problem]:
+def _images_exist(spec: LaunchSpec) -> Iterable[Problem]:
     images = spec.what.images
     if images != Path() and not images.is_dir():
         yield Problem(field="images", rule="launch.rule.no_folder", args={"path": str(images)})
 
 
-def _weights_are_there(spec: LaunchSpec) -> Iterable[Problem]:
+def _weights_exist(spec: LaunchSpec) -> Iterable[Problem]:
     """A file of one of two formats, or the folder of a checkpoint or a run."""
     weights = spec.what.weights
     if weights == Path():
@@ -218,8 +292,8 @@ def _best_is_measured(spec: LaunchSpec) -> Iterable[Problem]:
 def _best_has_rivals(spec: LaunchSpec) -> Iterable[Problem]:
     """The loss is there after every step: only among checkpoints that are due does the best one mean anything."""
     keep = spec.keep
-    is_asked = keep.best == "loss" and spec.parallel.parallel not in SPLIT
-    if is_asked and keep.checkpoint_every is None and keep.checkpoint_minutes is None:
+    is_best_loss = keep.best == "loss" and spec.parallel.parallel not in SPLIT
+    if is_best_loss and keep.checkpoint_every is None and keep.checkpoint_minutes is None:
         yield Problem(field="best", rule="launch.rule.best_of_one")
 
 
@@ -242,8 +316,8 @@ def _no_secrets(spec: LaunchSpec) -> Iterable[Problem]:
             yield Problem(field="env", rule="launch.rule.secret", args={"name": name})
 
 
-def _launcher_is_there(spec: LaunchSpec) -> Iterable[Problem]:
-    yield from launchers.problems(spec)
+def _launcher_exists(spec: LaunchSpec) -> Iterable[Problem]:
+    yield from launchers.launcher_problems(spec)
 
 
 def _dump_sees_operators(spec: LaunchSpec) -> Iterable[Problem]:
@@ -253,7 +327,25 @@ def _dump_sees_operators(spec: LaunchSpec) -> Iterable[Problem]:
         yield Problem(field="capture", rule="capture.rule.pynative")
 
 
-def one_node(spec: LaunchSpec) -> Iterable[Problem]:
+def _sink_has_a_queue(spec: LaunchSpec) -> Iterable[Problem]:
+    if not spec.how.sink or spec.how.loop != "model":
+        return
+    if spec.how.device == "cpu" or spec.how.mode != "graph":
+        yield Problem(field="sink", rule="launch.no_sink")
+    elif spec.how.accumulate > 1 and recipes.RECIPES[spec.what.recipe].has_dropout:
+        yield Problem(field="sink", rule="launch.no_sink_between", args={"accumulate": spec.how.accumulate})
+
+
+def _recompute_has_cells(spec: LaunchSpec) -> Iterable[Problem]:
+    if not spec.how.recompute:
+        return
+    if not recipes.RECIPES[spec.what.recipe].recomputes:
+        yield Problem(field="recompute", rule="launch.nothing_to_recompute", args={"recipe": spec.what.recipe})
+    elif spec.precision.amp == "O1":
+        yield Problem(field="recompute", rule="launch.no_recompute_o1")
+
+
+def single_node(spec: LaunchSpec) -> Iterable[Problem]:
     if spec.parallel.parallel != "none" and spec.parallel.nodes > 1:
         yield Problem(field="nodes", rule="launch.rule.many_nodes", args={"nodes": spec.parallel.nodes})
 
@@ -273,9 +365,9 @@ class LaunchSpec:
     advanced: Advanced = field(default_factory=Advanced)
 
     RULES = (
-        _one_length, _epochs_need_a_size, _batch_fits, _bf16_has_a_device, _o2_has_a_compiler, _warmup_ends,
-        _corpus_is_there, _recipe_file_is_there, _images_are_there, _weights_are_there, _python_is_there, _no_secrets,
-        _best_is_measured, _best_has_rivals, _resume_has_a_checkpoint, _steps_are_left, _launcher_is_there,
-        _dump_sees_operators, one_node,
-        *split_rules.RULES, *loop_rules.RULES, *ascend_env.RULES,
+        _length_is_unique, _epochs_need_a_size, _batch_fits, _bf16_has_a_device, _o2_has_a_compiler, _warmup_ends,
+        _corpus_exists, _recipe_file_exists, _images_exist, _weights_exist, _python_exists, _no_secrets,
+        _best_is_measured, _best_has_rivals, _resume_has_a_checkpoint, _steps_are_left, _launcher_exists,
+        _dump_sees_operators, single_node,
+        *split_rules.RULES, _sink_has_a_queue, _recompute_has_cells, *ascend_env.RULES,
     )  # fmt: skip

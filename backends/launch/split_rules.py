@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from backends.launch.spec import LaunchSpec
 
 SPLIT = ("semi_auto", "auto", "hybrid")
-# The engine says the same where the device is found out only there (ascend_engine.distribute).
+# The engine says the same where the device is found out only there (ascend_engine.parallel.distribute).
 REFUSAL = (
     "Invalid communication backend: CPU for semi_auto_parallel/auto_parallel mode, "
     "currently only support Ascend/GPU backend"
@@ -35,7 +35,7 @@ def _has_npus(spec: LaunchSpec) -> Iterable[Problem]:
         yield _problem("fusion", "launch.fusion_on_cpu")
 
 
-def _is_one_graph(spec: LaunchSpec) -> Iterable[Problem]:
+def _is_whole_graph(spec: LaunchSpec) -> Iterable[Problem]:
     """What a step has that MindSpore would not cut as it cuts the network: a norm of all gradients would be that of
     a rank's part, and ranks would leave out different updates."""
     if not is_split(spec):
@@ -80,7 +80,7 @@ def _pipeline_fits(spec: LaunchSpec) -> Iterable[Problem]:
         yield _problem("accumulate", "launch.rule.pipeline_accumulates")
 
 
-def _search_is_led(spec: LaunchSpec) -> Iterable[Problem]:
+def _search_has_strategies(spec: LaunchSpec) -> Iterable[Problem]:
     """Sharding propagation goes out from the operators that have a strategy; the other searches give every one."""
     parallel = spec.parallel
     if parallel.parallel == "auto" and parallel.search != "sharding_propagation" and parallel.strategy:
@@ -89,8 +89,8 @@ def _search_is_led(spec: LaunchSpec) -> Iterable[Problem]:
 
 def _strategies_fit(spec: LaunchSpec) -> Iterable[Problem]:
     """Only the first that is wrong: a field has one sentence, and the table has one for each row."""
-    found = (problem for name, text in spec.parallel.strategy for problem in check_strategy(spec, name, text))
-    first = next(found, None)
+    problems = (problem for name, text in spec.parallel.strategy for problem in check_strategy(spec, name, text))
+    first = next(problems, None)
     if first is not None:
         yield first
 
@@ -99,4 +99,4 @@ def _problem(field: str, rule: str, **args: Any) -> Problem:
     return Problem(field=field, rule=rule, args=args)
 
 
-RULES = (_has_npus, _is_one_graph, _pipeline_fits, _search_is_led, _strategies_fit)
+RULES = (_has_npus, _is_whole_graph, _pipeline_fits, _search_has_strategies, _strategies_fit)

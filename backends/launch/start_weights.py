@@ -34,8 +34,8 @@ class Table:
 
     def worth_seeing(self) -> list[Row]:
         """What did not match before what did, each in the network's order."""
-        known = [row for row in self.rows if row.status in STATUSES]
-        return sorted(known, key=lambda row: STATUSES.index(row.status))
+        listed = [row for row in self.rows if row.status in STATUSES]
+        return sorted(listed, key=lambda row: STATUSES.index(row.status))
 
 
 def table_in(run: Run) -> Table | None:

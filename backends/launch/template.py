@@ -7,7 +7,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from studio import places, texts
+from studio import paths, texts
 from studio.errors import from_os
 from studio.events import Artifact, Ended, Journal, Note
 from studio.schema import Problem, option
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def make_template(folder: Path, language: texts.Language) -> Path:
     """Writes recipe.py into a folder, or recipe_2.py and so on where that name is taken; returns the file. Raises
     StudioError."""
-    content = (places.ASSETS / "template" / f"recipe.{language}.py").read_bytes()
+    content = (paths.ASSETS / "template" / f"recipe.{language}.py").read_bytes()
     for name in chain(["recipe.py"], (f"recipe_{number}.py" for number in count(2))):
         path = folder / name
         try:
@@ -43,7 +43,7 @@ class Template:
     comments: Literal["en", "zh"] | None = option(None)
 
 
-def _folder_is_there(spec: TemplateSpec) -> Iterable[Problem]:
+def _folder_exists(spec: TemplateSpec) -> Iterable[Problem]:
     into = spec.template.into
     if into != Path() and not into.is_dir():
         yield Problem(field="into", rule="launch.rule.no_folder", args={"path": str(into)})
@@ -53,13 +53,13 @@ def _folder_is_there(spec: TemplateSpec) -> Iterable[Problem]:
 class TemplateSpec:
     template: Template = field(default_factory=Template)
 
-    RULES = (_folder_is_there,)
+    RULES = (_folder_exists,)
 
 
 def template(spec: TemplateSpec, run: Run) -> Ended:
     chosen = spec.template
-    home = Path(run.asked.project) if run.asked.project else run.folder / "artifacts"
+    home = Path(run.request.project) if run.request.project else run.folder / "artifacts"
     path = make_template(home if chosen.into == Path() else chosen.into, chosen.comments or texts.language())
-    told = Note(key="launch.template_written", args={"file": str(path)})
-    Journal(run.folder, 1).write(Artifact(kind="recipe", path=str(path)), told)
+    note = Note(key="launch.template_written", args={"file": str(path)})
+    Journal(run.folder, 1).write(Artifact(kind="recipe", path=str(path)), note)
     return Ended(code=0)

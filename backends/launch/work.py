@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.common import explain
-from backends.launch import launchers
 from backends.launch.capture import state
 from backends.launch.launchers import python_of
-from backends.launch.plan import plan
-from studio import code_state, places, processes, schema
+from backends.launch.plan import launch_command, write_inputs
+from studio import code_state, paths, processes, schema
 from studio.events import Journal
 from studio.supervisor import supervise
 
@@ -23,16 +22,16 @@ if TYPE_CHECKING:
 
 def launch(spec: LaunchSpec, run: Run) -> Ended:
     if not (run.folder / "code.json").exists():
-        code_state.keep(run.folder, Path(run.asked.project or places.ROOT), python_of(spec))
+        code_state.keep(run.folder, Path(run.request.project or paths.ROOT), python_of(spec))
     if not (run.folder / "training.json").exists():
-        state.plan(run.folder, schema.effective(spec).planned)
-    launchers.prepare(spec, run.folder)
-    ended = supervise(plan(spec, run), run, spec.advanced.grace)
-    tell_cause(run, ended)
+        state.request_planned(run.folder, schema.effective(spec).planned)
+    write_inputs(spec, run.folder)
+    ended = supervise(launch_command(spec, run), run, spec.advanced.grace)
+    record_cause(run, ended)
     return ended
 
 
-def tell_cause(run: Run, ended: Ended) -> None:
+def record_cause(run: Run, ended: Ended) -> None:
     """Adds what is known of a failure to the run's events."""
     mark = processes.read_mark(run.folder / "training.json")
     with suppress(OSError):

@@ -9,30 +9,36 @@ from studio.feature import Action, Feature
 FEATURE = Feature(
     id="migration",
     order=20,
+    shows_runs="own",
+    step="backends.migration.step:step",
     actions=(
         Action(
             name="scan",
             spec=ScanSpec,
             work="backends.migration.scan.work:scan",
-            answer="backends.migration.scan.work:answer",
+            answer="backends.migration.scan.work:scan_answer",
+            doing="migration.doing.scan",
         ),
         Action(
             name="migrate",
             spec=MigrateSpec,
             work="backends.migration.migrate.work:migrate",
-            answer="backends.migration.migrate.answer:answer",
+            answer="backends.migration.migrate.work:migrate_answer",
+            doing="migration.doing.migrate",
         ),
         Action(
             name="certify",
             spec=CertifySpec,
             work="backends.migration.certify.work:certify",
-            answer="backends.migration.certify.certificate:answer",
+            answer="backends.migration.certify.certificate:certify_answer",
+            doing="migration.doing.certify",
         ),
         Action(
             name="second-opinion",
             spec=OfficialSpec,
             work="backends.migration.official.work:second_opinion",
-            answer="backends.migration.official.work:answer",
+            answer="backends.migration.official.work:opinion_answer",
+            doing="migration.doing.official",
         ),
     ),
 )

@@ -30,11 +30,11 @@ def origin_of(dump: Path) -> Origin:
     if folder is None:
         return Origin()
     code = files.read_json(folder / "code.json")
-    known: dict[str, Any] = code if isinstance(code, dict) else {}
-    packages = known.get("packages")
-    versions = {str(name): str(one) for name, one in packages.items()} if isinstance(packages, dict) else {}
+    content: dict[str, Any] = code if isinstance(code, dict) else {}
+    packages = content.get("packages")
+    versions = {str(name): str(version) for name, version in packages.items()} if isinstance(packages, dict) else {}
     return Origin(
-        run=folder, versions=versions, commit=str(known.get("commit") or ""), dirty=known.get("dirty") is True
+        run=folder, versions=versions, commit=str(content.get("commit") or ""), dirty=content.get("dirty") is True
     )
 
 

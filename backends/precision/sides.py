@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from backends.precision.compare import columns
+from backends.precision.compare import comparison_files
 from backends.precision.compare.comparison import FOLDER
-from backends.precision.dump.dump import Place
+from backends.precision.dump.dump import DumpLocation
 from backends.precision.dump.names import name_of
 from backends.precision.dump.read import read_dump
 from studio import run as runs
@@ -23,7 +23,7 @@ SIDES = ("target", "golden")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Side:
+class CallSide:
     """`entry`: the call's object in dump.json; `forward`: that of its forward, for a backward; both {} where there is
     none. `framework`: torch or mindspore."""
 
@@ -38,31 +38,31 @@ class Side:
         return self.folder / "dump_tensor_data" / file
 
 
-def opened(comparison: Path) -> Comparison:
-    """Of a run of `compare`. Raises StudioError."""
+def open_comparison_run(comparison: Path) -> Comparison:
+    """Return the comparison of a run of `compare`. Raises StudioError."""
     run = runs.open_run(comparison)
-    if run.asked.command != "compare":
+    if run.request.command != "compare":
         raise StudioError("precision.rule.no_comparison")
-    return columns.open_comparison(run.folder / FOLDER)
+    return comparison_files.open_comparison(run.folder / FOLDER)
 
 
 def call_of(comparison: Comparison, name: str) -> int:
     """The index of a call, of the first divergence where no name is given. Raises StudioError."""
     if name:
-        found = next((index for index, one in enumerate(comparison.names) if one == name), -1)
-        if found < 0:
+        position = next((index for index, each in enumerate(comparison.names) if each == name), -1)
+        if position < 0:
             raise StudioError("precision.reproduce.no_call", call=name[:200])
-        return found
+        return position
     if comparison.first is None:
         raise StudioError("precision.reproduce.no_first")
     return comparison.first.call
 
 
 def pass_of(comparison: Comparison, call: int) -> Pass:
-    return [one for one in comparison.passes if one.first_call <= call][-1]
+    return [each for each in comparison.passes if each.first_call <= call][-1]
 
 
-def sides_of(comparison: Comparison, call: int) -> tuple[Side, ...]:
+def sides_of(comparison: Comparison, call: int) -> tuple[CallSide, ...]:
     """Those that have the call. Raises StudioError where a dump is gone."""
     of = pass_of(comparison, call)
     indices = (int(comparison.target_call[call]), int(comparison.golden_call[call]))
@@ -73,12 +73,12 @@ def sides_of(comparison: Comparison, call: int) -> tuple[Side, ...]:
     )
 
 
-def _side(name: str, folder: Path, index: int) -> Side:
-    dump = read_dump(Place(folder=folder))
+def _side(name: str, folder: Path, index: int) -> CallSide:
+    dump = read_dump(DumpLocation(folder=folder))
     call = dump.calls[index]
     data = _data(folder / "dump.json")
     forward = call.replace(".backward", ".forward") if name_of(call).direction == "backward" else ""
-    return Side(
+    return CallSide(
         name=name, folder=folder, call=call, framework=dump.framework, entry=_dict(data.get(call)),
         forward=_dict(data.get(forward)),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which folders were written by one and the same capture, where a script captured its ranks several times."""
+"""Captures: which folders belong together, where a script captured its ranks several times."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from backends.timeline.sniff import head_of
+from backends.timeline.file_signature import head_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
 APART = 60.0  # seconds: two hosts may both have a rank 0, and start together
-EPOCH = 1e9  # seconds since 1970 below which a time is none of the clock
+EARLIEST_CLOCK = 1e9  # seconds since 1970 below which a time is none of the clock
 _FOLDER = re.compile(r"(.+)_(\d{14})\d*_ascend_(?:pt|ms)$")
 _TIME = re.compile(rb'"ts"\s*:\s*"?(\d{1,19})')
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """What one process collected at a time. `time`: seconds, when it began. `process`: "" where not in the name."""
+    """What one process collected at one time. `time`: its beginning, in seconds. `process`: "" where the name does not
+    tell."""
 
     folder: Path
     rank: int | None
@@ -43,7 +44,8 @@ class Capture:
 
 
 def newest(files: Sequence[tuple[Path, int | None, Path]], root: Path) -> tuple[Capture, tuple[Capture, ...]]:
-    """`files`: folder of the collection, rank, file. The capture that began last, and the others, newest first."""
+    """Return the capture that began last, and the others, newest first. `files`: folder of the collection,
+    rank, file."""
     firsts: dict[tuple[Path, int | None], Path] = {}
     for folder, rank, file in files:
         firsts.setdefault((folder, rank), file)
@@ -57,7 +59,8 @@ def newest(files: Sequence[tuple[Path, int | None, Path]], root: Path) -> tuple[
 
 
 def _counts(folder: Path, rank: int | None) -> bool:
-    """Traces of unknown ranks in any folders may well belong together, and so do the devices of msprof."""
+    """Return whether a trace can repeat another: traces of unknown rank may well belong together, as may the devices of
+    msprof."""
     return not folder.name.startswith("PROF_") and (rank is not None or _FOLDER.match(folder.name) is not None)
 
 
@@ -66,7 +69,7 @@ def _may_repeat(ranks: Sequence[int | None]) -> bool:
 
 
 def _split(units: Sequence[Unit]) -> list[list[Unit]]:
-    """By the longest pause between two of the same rank."""
+    """Split where the pause between two units of the same rank is longest."""
     lines: list[list[Unit]] = []
     line: list[Unit] = []
     for unit in units:
@@ -98,10 +101,10 @@ def _stamp(digits: str) -> float | None:
 
 
 def _begin(file: Path) -> float:
-    """By the first event; by the file's own time where it says nothing of the clock."""
+    """Return the time of the first event, or of the file itself where the events do not tell the clock time."""
     with suppress(OSError, ValueError, TypeError):
         first = _first_of_db(file) if file.suffix == ".db" else _first_of_text(file)
-        if first > EPOCH:
+        if first > EARLIEST_CLOCK:
             return first
     with suppress(OSError):
         return file.stat().st_mtime
@@ -109,11 +112,12 @@ def _begin(file: Path) -> float:
 
 
 def _first_of_text(file: Path) -> float:
-    return max((int(found[1]) / 1e6 for found in _TIME.finditer(head_of(file))), default=0.0)
+    return max((int(match[1]) / 1e6 for match in _TIME.finditer(head_of(file))), default=0.0)
 
 
 def _first_of_db(file: Path) -> float:
-    """Immutable: not even a journal beside it is touched, nor is all of it copied for that, as `db.opening` does."""
+    """Read the first time of a database as immutable: neither is a journal next to it touched nor is the file copied,
+    as `db.opening` does."""
     import sqlite3
 
     address = f"file:{quote(os.fsencode(file.absolute()))}?immutable=1"
@@ -124,7 +128,7 @@ def _first_of_db(file: Path) -> float:
 
 
 def _name(units: Sequence[Unit], root: Path) -> str:
-    """Of the folder that holds this capture alone, as far as it can be told, else of its first rank's."""
+    """Name a capture by the folder that contains it alone, else by the folder of its first rank."""
     common = os.path.commonpath([unit.folder for unit in units])
     name = os.path.relpath(common, root)
     return os.path.relpath(units[0].folder, root) if name in (".", "..") else name

@@ -1,4 +1,5 @@
-"""`ascend-studio timeline PATH`: reads a profile into the cache and says what it holds. The window starts this too."""
+"""`ascend-studio timeline PATH`: reads a profile into the cache and reports its contents. The window starts
+this too."""
 
 from __future__ import annotations
 
@@ -18,36 +19,36 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from backends.timeline.read import Opened
+    from backends.timeline.profile_reader import Opened
     from backends.timeline.spec import TimelineSpec
 
-    Say = Callable[[str], None]
+    Print = Callable[[str], None]
 
 PROGRESS = "ASCEND_STUDIO_PROGRESS"  # "json": a line of JSON on stderr for each step, for a window
 SAMPLE = 0.05  # seconds
 
 
-def timeline(spec: TimelineSpec, say: Say) -> tuple[int, dict[str, Any]]:
+def timeline(spec: TimelineSpec, print_line: Print) -> tuple[int, dict[str, Any]]:
     # numpy starts a thread per core for linear algebra otherwise, which nothing here needs: 0.2 s of CPU.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from backends.timeline.read import read_profile
+    from backends.timeline.profile_reader import read_profile
 
     private = _Private()
     for_window = os.environ.get(PROGRESS) == "json"
-    telling = _Telling(say=say, for_window=for_window)
+    progress = _ProgressLines(print_line=print_line, for_window=for_window)
     try:
         with _ends_cleanly(), private.sampled():
             opened = read_profile(
-                spec.profile.profile_path.absolute(), telling.tell, telling.show if for_window else None
+                spec.profile.profile_path.absolute(), progress.report, progress.show if for_window else None
             )
     except StudioError as error:
-        say(str(error))
+        print_line(str(error))
         return 1, {}
     answer = _answer(opened, private.peak)
     for line in answer["notes"]:
-        say(line)
+        print_line(line)
     if not for_window:
-        say(_said(answer))
+        print_line(_summary_line(answer))
     return 0, answer
 
 
@@ -81,43 +82,43 @@ def _answer(opened: Opened, private: int) -> dict[str, Any]:
 
 
 def _printable(text: str) -> str:
-    """Names of files may hold bytes that are no text."""
+    """Replace bytes in file names that are not valid text."""
     return text.encode("utf-8", "replace").decode()
 
 
-def _said(answer: dict[str, Any]) -> str:
+def _summary_line(answer: dict[str, Any]) -> str:
     key = "timeline.said.read" if answer["fresh"] else "timeline.said.cached"
     seconds = (answer["last_ns"] - answer["first_ns"]) / 1e9
     return t(key, slices=answer["slices"], lanes=answer["lanes"], seconds=f"{seconds:.3f}", cpu=answer["cpu_seconds"])
 
 
 @dataclass
-class _Telling:
-    """Progress: for a window at most 20 lines a second, for a person one."""
+class _ProgressLines:
+    """Progress: at most 20 lines a second for a window, one for a person."""
 
-    say: Say
+    print_line: Print
     for_window: bool
     last: float = 0.0
 
-    def tell(self, done: int, total: int) -> None:
+    def report(self, done: int, total: int) -> None:
         now = time.monotonic()
         self.last = self.last or now - (1.0 if self.for_window else 0.0)
         if now - self.last < (0.05 if self.for_window else 1.0):
             return
         self.last = now
         if self.for_window:
-            self.say(json.dumps({"done": done, "total": total}))
+            self.print_line(json.dumps({"done": done, "total": total}))
         else:
-            self.say(t("timeline.said.progress", share=100 * done // max(1, total)))
+            self.print_line(t("timeline.said.progress", share=100 * done // max(1, total)))
 
     def show(self, folder: Path) -> None:
-        self.say(json.dumps({"partial": str(folder)}))
+        self.print_line(json.dumps({"partial": str(folder)}))
 
 
 @dataclass
 class _Private:
-    """The most private memory of this process, in bytes: RssAnon of /proc, looked at by a timer. The kernel keeps no
-    peak of it, and its peak of all memory counts mapped files, which it takes back whenever it likes."""
+    """The peak of this process's private memory in bytes: RssAnon of /proc, sampled by a timer. The kernel records no
+    peak of it, and its peak of all memory includes mapped files, which it can reclaim at any time."""
 
     peak: int = 0
 
@@ -140,7 +141,7 @@ class _Private:
 
 @contextmanager
 def _ends_cleanly() -> Iterator[None]:
-    """SIGTERM and Ctrl+C leave through every `finally`, so that nothing half written stays."""
+    """Make SIGTERM and Ctrl+C leave through every `finally`, so that nothing half-written remains."""
     before = {number: signal.signal(number, _leave) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
@@ -150,7 +151,7 @@ def _ends_cleanly() -> Iterator[None]:
 
 
 def _leave(number: int, _frame: FrameType | None) -> None:
-    """A second signal must not disturb the cleaning up."""
+    """Exit, and ignore a second signal, which must not disturb the clean-up."""
     for each in (signal.SIGTERM, signal.SIGINT):
         signal.signal(each, signal.SIG_IGN)
     raise SystemExit(128 + number)

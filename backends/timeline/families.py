@@ -1,7 +1,5 @@
-"""What a lane holds, by the names of its process and its own, and the family of a slice, by its name.
-
-The names are those of torch_npu, MindSpore, msprof (today's and of older days) and Kineto.
-"""
+"""The kind of a lane, by the names of its process and its own, and the family of a slice, by its name. The names are
+those of torch_npu, MindSpore, msprof (current and older versions) and Kineto."""
 
 from __future__ import annotations
 
@@ -53,7 +51,7 @@ _PROCESSES: dict[str, LaneKind] = {
     "memory": "counter",
     "overlap analysis": "overlap",
 }
-_PLACES = {name: place for place, name in enumerate(_PROCESSES)}
+_POSITIONS = {name: position for position, name in enumerate(_PROCESSES)}
 _DEVICE_LABEL = re.compile(r"\b(?:gpu|npu|xpu|cuda|ascend)\b", re.I)
 _STREAM = re.compile(r"\s*stream\b", re.I)
 _FREE = re.compile(
@@ -67,18 +65,18 @@ _MARKER = re.compile(r"event[ _]|notify[ _]|write[ _]value|profiler|optimizer\.|
 
 
 def lane_kind(process: str, label: str, lane: str) -> LaneKind:
-    """Of a lane whose reader does not say."""
-    known = _PROCESSES.get(process.strip().lower())
-    if known not in (None, "host"):
-        return known
+    """Return the kind of a lane whose reader does not tell."""
+    kind = _PROCESSES.get(process.strip().lower())
+    if kind not in (None, "host"):
+        return kind
     if _DEVICE_LABEL.search(label) or _STREAM.match(lane):  # Kineto calls the process of a GPU "python" too
         return "device"
-    return "host" if known or label.strip().upper() == "CPU" else "other"
+    return "host" if kind or label.strip().upper() == "CPU" else "other"
 
 
-def place_of(process: str) -> float:
-    """Where a process stands that does not say it itself: what no table knows, below all others."""
-    return _PLACES.get(process.strip().lower(), math.inf)
+def sort_position(process: str) -> float:
+    """Return the display position of a process without a sort index; unknown ones come last."""
+    return _POSITIONS.get(process.strip().lower(), math.inf)
 
 
 def family_of(kind: LaneKind, name: str) -> Family:

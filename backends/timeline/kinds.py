@@ -1,4 +1,4 @@
-"""What a lane holds, and the family of a name in it: families give the colours, and are never alike."""
+"""Kinds of lanes and families of names: families decide the colours and are easy to tell apart."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """`profile_path`: a trace, a db, a folder of a rank or a folder of ranks."""
+    """`profile_path`: a trace, a database, the folder of a rank or a folder of ranks."""
 
-    profile_path: Path = option(Path(), positional=True, wants="file", spelled="path")
+    profile_path: Path = option(Path(), positional=True, wants="file", flag_name="path")
 
 
-def _profile_is_there(spec: TimelineSpec) -> Iterable[Problem]:
+def _profile_exists(spec: TimelineSpec) -> Iterable[Problem]:
     path = spec.profile.profile_path
     if path == Path():
         yield Problem(field="profile_path", rule="timeline.rule.no_profile")
@@ -31,4 +31,4 @@ def _profile_is_there(spec: TimelineSpec) -> Iterable[Problem]:
 class TimelineSpec:
     profile: Profile = field(default_factory=Profile)
 
-    RULES = (_profile_is_there,)
+    RULES = (_profile_exists,)

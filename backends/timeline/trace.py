@@ -1,4 +1,4 @@
-"""A profile that was read: columns mapped from the cache, and what is known of their lanes. Opening reads no event."""
+"""A profile that was read: columns mapped from the cache, and a description of its lanes. Opening reads no event."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ META = "meta.json"
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """Of a StudioError."""
+    """A StudioError as stored."""
 
     key: str
     args: dict[str, str | int]
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that was read. `path`: below the root of the trace. `limit`: bytes after which unpacking it was ended, or
-    0. `problem`: why it was left out."""
+    """A source file. `path`: below the root of the trace. `limit`: bytes after which unpacking was stopped, or 0.
+    `problem`: why it was left out."""
 
     path: str
     kind: str
@@ -41,7 +41,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True):
-    """`rank`: None where the data does not say. Processes come in the order in which they are shown."""
+    """`rank`: None where the data does not tell. Processes are in display order."""
 
     source: int
     pid: str
@@ -51,9 +51,11 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lane(msgspec.Struct, frozen=True, kw_only=True):
-    """A thread, stream, plane, or a row of Overlap Analysis. Its rows are `first_row` to `first_row + rows` - 1, one
-    below the other; slices of one row never overlap. Lanes come in the order in which they are shown, those of a
-    process together. `table`: of a db, where its events are."""
+    """A thread, stream, plane, or a row of Overlap Analysis.
+
+    Its rows are `first_row` to `first_row + rows` - 1, from top to bottom; slices of one row never overlap. Lanes are
+    in display order, those of a process together. `table`: the database table of its events.
+    """
 
     process: int
     tid: str
@@ -78,7 +80,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """A step of the training, in ns since the origin."""
+    """A training step, in ns since the origin."""
 
     number: int
     start: int
@@ -87,10 +89,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True):
-    """All that is small. `origin_ns`: the first event, ns since the epoch (or since whatever the source counts from,
-    then `is_epoch` is False); all columns are relative to it. Figures of tables beside a trace may lie before it and
-    behind `last_ns`. `flows`: of one category and id, with both ends; one may have several `arrows`; `dangling`: ends
-    that belong to none. `set_aside`: reason -> how many events."""
+    """Everything that is small. `origin_ns`: the first event, ns since the epoch (or since whatever the source counts
+    from, then `is_epoch` is False); all columns are relative to it. Figures of tables next to a trace may lie before it
+    and after `last_ns`. `flows`: with both ends, counted by category and id; one may have several `arrows`; `dangling`:
+    ends that belong to none. `set_aside`: reason -> number of events."""
 
     format: int
     origin_ns: int
@@ -148,12 +150,12 @@ class Trace:
 
     @property
     def span(self) -> int:
-        """From the origin to the end of the last event, in ns; at least 1."""
+        """The time from the origin to the end of the last event, in ns; at least 1."""
         return max(1, self.meta.last_ns - self.meta.origin_ns)
 
     @cached_property
     def name_texts(self) -> list[str]:
-        """All names, decoded at the first use: 10 MB of them take about 0.1 s, so not on the UI thread."""
+        """All names, decoded on first use: 10 MB of them take about 0.1 s, so not on the UI thread."""
         data = (self.folder / "names.bin").read_bytes()
         bounds = self.name_begin.tolist()
         return [data[a:b].decode("utf-8", "replace") for a, b in pairwise(bounds)]
@@ -171,30 +173,31 @@ class Trace:
         return FAMILIES[int(self.name_family[name])]
 
     def chunks(self, source: int) -> NDArray[np.int64]:
-        """Of a text source: (first byte, byte behind the last, number of the first event) of its pieces, [n, 3]."""
+        """Return (first byte, byte after the last, number of the first event) of the pieces of a text source,
+        [n, 3]."""
         chunks: NDArray[np.int64] = _column(self.folder / f"chunks_{source}.npy")
         return chunks
 
     def row_of(self, index: int) -> int:
-        """The row that a slice is in."""
+        """Return the row that a slice is in."""
         return int(np.searchsorted(self.row_begin, index, "right")) - 1
 
     def lane_of(self, index: int) -> int:
         return int(self.row_lane[self.row_of(index)])
 
 
-COLUMNS = (
+TRACE_COLUMNS = (
     "start", "end", "name", "event", "row_begin", "row_lane", "cover", "arrow", "arrow_kind", "arrow_by_to",
     "sample_time", "sample_value", "name_family", "name_begin",
 )  # fmt: skip
 
 
 def open_trace(folder: Path, root: Path) -> Trace:
-    """Maps what `build` wrote. Raises OSError, ValueError or msgspec.DecodeError where it is not whole."""
+    """Map what `build` wrote. Raises OSError, ValueError or msgspec.DecodeError where it is incomplete."""
     meta = msgspec.json.decode((folder / META).read_bytes(), type=Meta)
     if meta.format != FORMAT:
         raise ValueError(f"format {meta.format}")
-    return Trace(folder, root, meta, *(_column(folder / f"{name}.npy") for name in COLUMNS))
+    return Trace(folder, root, meta, *(_column(folder / f"{name}.npy") for name in TRACE_COLUMNS))
 
 
 def _column(path: Path) -> Any:

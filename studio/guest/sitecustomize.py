@@ -14,8 +14,8 @@ def _import_hidden():  # type: () -> None
     from _frozen_importlib import module_from_spec
     from _frozen_importlib_external import PathFinder
 
-    here = os.path.dirname(os.path.abspath(__file__))
-    paths = [path for path in sys.path if os.path.abspath(path or os.curdir) != here]
+    guest_folder = os.path.dirname(os.path.abspath(__file__))
+    paths = [path for path in sys.path if os.path.abspath(path or os.curdir) != guest_folder]
     spec = PathFinder.find_spec("sitecustomize", paths)
     if spec is not None and spec.loader is not None:
         module = module_from_spec(spec)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.launch.check.answer import Answer, answer_in
-from backends.launch.check.beside import pairs
 from backends.launch.check.guard import Limits
+from backends.launch.check.predictions import prediction_pairs
 from backends.launch.check.spec import CheckSpec
 from backends.launch.check.trial import spec_of, try_out
 from backends.launch.check.work import STEPS_FOR_MEMORY
@@ -20,7 +20,7 @@ from tests.runs import ended, launch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from backends.launch.check.beside import Pair
+    from backends.launch.check.predictions import Pair
     from studio.run import Run
 
 RECIPES = ("linear", "digits", "text")
@@ -39,7 +39,7 @@ def spec_with(**chosen: Any) -> CheckSpec:
 def checked(folder: Path, spec: CheckSpec) -> tuple[Run, Answer]:
     run = runs.create(folder, "check-first", schema.to_json(spec))
     worker.start(run)
-    glance = ended(run, 300)
+    glance = ended(run, seconds=300)
     found = answer_in(run)
     assert found is not None, f"{glance} {run.log.read_text()}"
     return run, found
@@ -58,8 +58,8 @@ def _of_recipe(recipe: str) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         _, found = checked(Path(folder), spec_with(**chosen, largest=False))
         run = launch(Path(folder), **chosen)
-        assert ended(run, 600).code == 0, run.log.read_text()
-        yield from (_figure(recipe, pair) for pair in pairs(found, run))
+        assert ended(run, seconds=600).code == 0, run.log.read_text()
+        yield from (_figure(recipe, pair) for pair in prediction_pairs(found, run))
 
 
 def fits(spec: CheckSpec, batch: int, run: Run) -> bool:
@@ -69,7 +69,7 @@ def fits(spec: CheckSpec, batch: int, run: Run) -> bool:
 
 
 def truth_of(spec: CheckSpec, run: Run, low: int, high: int) -> int:
-    """By halving; `low` is known to fit."""
+    """Search by halving; `low` is known to fit."""
     while fits(spec, high, run):
         low, high = high, 2 * high
     while high - low > max(1, CLOSE * low):

@@ -29,7 +29,7 @@ def _figures(recipe: str) -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         steps = EVERY * (CHECKPOINTS[recipe] + 1)
         run = launch(Path(folder), recipe=recipe, mode="jit", steps=steps, checkpoint_every=EVERY)
-        assert ended(run, 300).code == 0, run.log.read_text()
+        assert ended(run, seconds=300).code == 0, run.log.read_text()
         events = events_of(run)
     (told,) = (event.args for event in events if isinstance(event, Note) and event.key == "launch.checkpoints")
     times = [float(one.values["step_time"]) for one in events if isinstance(one, Metric) and "step_time" in one.values]

@@ -14,8 +14,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from backends.precision.compare.columns import open_comparison
 from backends.precision.compare.comparison import FOLDER
+from backends.precision.compare.comparison_files import open_comparison
+from studio.paths import MAIN
 from studio.texts import use
 from tests.bench.figure import Figure, cpu_of
 from tests.planted.making import make
@@ -53,7 +54,7 @@ def _dumps(folder: Path) -> tuple[Path, Path]:
 
 
 def _line(target: Path, golden: Path) -> tuple[str, ...]:
-    return (sys.executable, "-I", "-m", "studio", "--no-project", "compare", str(target), str(golden), "--json")
+    return (sys.executable, "-I", str(MAIN), "--no-project", "compare", str(target), str(golden), "--json")
 
 
 def _run_of(target: Path, golden: Path) -> Path:
@@ -71,11 +72,11 @@ def _shown(run: Path) -> tuple[float, int]:
     from PySide6.QtWidgets import QApplication
 
     from tests.bench.stage import window
-    from ui.precision.comparison_view import ComparisonView
+    from ui.precision.comparison.result_view import ComparisonResultView
 
     use("en")
     shell = window()
-    view = ComparisonView(shell.session)
+    view = ComparisonResultView(shell.session)
     view.resize(1100, 700)
     view.show()
     QApplication.processEvents()

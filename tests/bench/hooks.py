@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from studio.places import GUEST
+from studio.paths import GUEST
 from tests.bench.figure import Figure, cpu_of
 
 CHILD = """
@@ -189,7 +189,7 @@ def _difference(what: str, kind: str, step: float, cost: float, noise: float) ->
 
 
 def _measured(how: str, milliseconds: int, count: int) -> list[list[float]]:
-    """Of one process, a list for each line that it prints. Times in seconds."""
+    """Return the figures of one process, a list for each line that it prints. Times in seconds."""
     with tempfile.TemporaryDirectory() as folder:
         env = os.environ | {"PYTHONPATH": str(GUEST), "ASCEND_STUDIO_RUN": folder, "OMP_NUM_THREADS": "1"}
         line = [sys.executable, "-c", CHILD, str(milliseconds / 1e3), str(count), how]

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from studio.places import GUEST
+from studio.paths import GUEST
 from tests.bench.figure import Figure
 
 ALLOWED_PART, ALLOWED_SECONDS = 0.005, 150e-6

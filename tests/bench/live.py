@@ -16,8 +16,8 @@ from tests.bench.stage import wait, window
 
 if TYPE_CHECKING:
     from studio.events import Event
-    from ui.charts import Chart
-    from ui.watcher import RunWatcher
+    from ui.services.watcher import RunWatcher
+    from ui.widgets.charts import Chart
 
 SECONDS = 12
 
@@ -62,8 +62,8 @@ def figures() -> list[Figure]:
     run = shell.session.start("launch", spec)
     assert run is not None
     page = shell.page_widget("curves")
-    wait(lambda: "loss" in page.grid.charts and page.grid.charts["loss"].isVisible(), 120)
-    watch = _Watch(page.watcher, page.grid.charts["loss"])
+    wait(lambda: "loss" in page.content.grid.charts and page.content.grid.charts["loss"].isVisible(), 120)
+    watch = _Watch(page.watcher, page.content.grid.charts["loss"])
     end = time.monotonic() + SECONDS
     wait(lambda: time.monotonic() > end, SECONDS + 5)
     ages, points = watch.ages, len(watch.ages)

@@ -31,7 +31,7 @@ def figures() -> list[Figure]:
         python.chmod(0o755)
         idle = _beats(shell, seconds=2)
         run = launch(shell.session.folder, python)
-        shell.session.look()
+        shell.session.refresh_runs()
         shell.session.choose_run(run)
         page = shell.page_widget("curves")
         page.log.open(True)

@@ -1,4 +1,4 @@
-"""The explicit migration of other people's projects: what it writes parses, and touches only lines of findings."""
+"""Explicit migration of other people's projects: whether the result parses and only lines of findings are touched."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backends.migration.scan.facts.facts import facts_for
-from backends.migration.scan.scan import scan
+from backends.migration.scan.facts.facts import facts_of_interpreter
+from backends.migration.scan.project_scan import scan_project
+from studio.paths import MAIN
 from tests.bench.figure import Figure
 
 if TYPE_CHECKING:
@@ -27,25 +28,29 @@ _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? ")
 
 def figures() -> list[Figure]:
     projects = Path(os.environ.get("ASCEND_STUDIO_PROJECTS", "/nowhere")).absolute()
-    found = []
+    edited = []
     for name in PROJECTS:
         if (projects / name).is_dir():
-            found += _of_project(projects / name)
+            edited += _measure_project(projects / name)
         else:
             print(f"  {name}: no project; see ASCEND_STUDIO_PROJECTS", file=sys.stderr)
-    return found
+    return edited
 
 
-def _of_project(project: Path) -> list[Figure]:
+def _measure_project(project: Path) -> list[Figure]:
     with tempfile.TemporaryDirectory() as home:
         target = Path(home, "migrated")
-        seconds, hunks = _migrated(project, target, home)
+        seconds, hunks = _migrate(project, target, home)
         touched = list(_touched(project, target))
         broken = [path for path in _files(project) if _parses(project / path) and not _parses(target / path)]
-    lines = {(one.path, line) for one in scan(project, facts_for(None, None)) for line in range(one.line, one.end + 1)}
-    outside = [one for one in touched if one not in lines]
-    for one in (*broken, *outside):
-        print(f"  {project.name}: {one}", file=sys.stderr)
+    lines = {
+        (finding.path, line)
+        for finding in scan_project(project, facts_of_interpreter(None, None))
+        for line in range(finding.line, finding.end + 1)
+    }
+    outside = [line for line in touched if line not in lines]
+    for fault in (*broken, *outside):
+        print(f"  {project.name}: {fault}", file=sys.stderr)
     name = f"{project.name}, explicit migration, {hunks} hunks"
     return [
         Figure(what=f"{name}: files that no longer parse", value=len(broken), unit="files", bar=0),
@@ -57,20 +62,20 @@ def _of_project(project: Path) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _migrated(project: Path, target: Path, home: str) -> tuple[float, int]:
-    """Wall seconds of the command with an empty cache, and how many hunks it applied."""
+def _migrate(project: Path, target: Path, home: str) -> tuple[float, int]:
+    """Return the wall seconds of the command with an empty cache, and the number of hunks it applied."""
     env = os.environ | {"XDG_CACHE_HOME": home, "XDG_STATE_HOME": home}
     words = ("--no-project", "migrate", str(project), "--style", "explicit", "--out", str(target), "--json")
     begun = time.perf_counter()
     done = subprocess.run(
-        (sys.executable, "-I", "-m", "studio", *words), env=env, capture_output=True, text=True, check=True
+        (sys.executable, "-I", str(MAIN), *words), env=env, capture_output=True, text=True, check=True
     )
     return time.perf_counter() - begun, json.loads(done.stdout.splitlines()[-1])["hunks"]
 
 
 def _touched(project: Path, target: Path) -> Iterator[tuple[str, int]]:
-    """Lines of the project that a diff without context shows, and of an insertion the line before it. Findings in a
-    notebook have lines of their cells, so that notebooks are left out."""
+    """Yield the lines that a diff without context shows; for an insertion, the line before it. Notebooks are left out,
+    as findings in them have line numbers of their cells."""
     with tempfile.TemporaryDirectory() as home:
         Path(home, "a").symlink_to(project)
         Path(home, "b").symlink_to(target)
@@ -78,10 +83,10 @@ def _touched(project: Path, target: Path) -> Iterator[tuple[str, int]]:
             if not path.endswith(".ipynb"):
                 line = ("git", "diff", "--no-index", "--no-color", "-U0", "--", f"a/{path}", f"b/{path}")
                 done = subprocess.run(line, cwd=home, capture_output=True, check=False)
-                for shown in done.stdout.decode("latin-1").splitlines():
-                    if hunk := _HUNK.match(shown):
-                        first, many = int(hunk[1]), int(hunk[2] or 1)
-                        yield from ((path, at) for at in range(max(1, first), max(1, first) + max(1, many)))
+                for changed_line in done.stdout.decode("latin-1").splitlines():
+                    if hunk := _HUNK.match(changed_line):
+                        first, length = int(hunk[1]), int(hunk[2] or 1)
+                        yield from ((path, number) for number in range(max(1, first), max(1, first) + max(1, length)))
 
 
 def _files(project: Path) -> list[str]:
@@ -90,7 +95,7 @@ def _files(project: Path) -> list[str]:
 
 
 def _parses(path: Path) -> bool:
-    """Python and JSON; of any other file nobody asks."""
+    """Tell whether a Python or JSON file parses; any other file counts as parsing."""
     with suppress(OSError, ValueError, SyntaxError, RecursionError):
         if path.suffix == ".py":
             ast.parse(path.read_bytes())

@@ -39,7 +39,7 @@ def figures() -> list[Figure]:
     shell = window()
     page = shell.page_widget("curves")
     run = _make(shell.session.folder)
-    shell.session.look()
+    shell.session.refresh_runs()
     heart = Heart()
     begun = time.process_time()
     shell.session.choose_run(run)

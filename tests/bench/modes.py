@@ -26,7 +26,7 @@ class Measured:
 def _measure(recipe: str, mode: str) -> Measured:
     with tempfile.TemporaryDirectory() as folder:
         run = launch(Path(folder), recipe=recipe, mode=mode, steps=STEPS[recipe])
-        assert ended(run, 300).code == 0, run.log.read_text()
+        assert ended(run, seconds=300).code == 0, run.log.read_text()
         events = events_of(run)
     metrics = [event.values for event in events if isinstance(event, Metric)]
     times = [float(values["step_time"]) for values in metrics if "step_time" in values]

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from tests.bench.figure import Figure
-from tests.launch.test_parallel import estimated, measured
+from tests.launch.split_memory import estimated, measured
 from tests.launch.together import check_together
 
 RECIPES = ("linear", "digits", "text")
@@ -26,11 +26,11 @@ def passed():
 
 for name in {RECIPES}:
     case = Case(f"--recipe {{name}} --mode jit --optimizer adamw --batch 4", PLACE)
-    parallel.tell_bytes(PLACE, case.optimizer.parameters, case.optimizer.get_parameters())
+    group.note_bytes(PLACE, case.optimizer.parameters, case.optimizer.get_parameters())
     case.trained(2)
     before = passed()
     case.trained({STEPS})
-    parallel.summed(np.zeros(1))
+    group.summed(np.zeros(1))
     if PLACE.is_first:
         ascend_studio.note("bench.passed", octets=passed() - before)
 """

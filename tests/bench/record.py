@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-from studio.places import GUEST
+from studio.paths import GUEST
 from tests.bench.figure import Figure
 
 CHILD = """

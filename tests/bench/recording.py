@@ -22,7 +22,7 @@ import tempfile
 from pathlib import Path
 
 from backends.launch.plan import ENGINE, HOOKS
-from studio.places import GUEST
+from studio.paths import GUEST, ROOT
 from tests.bench.figure import Figure
 
 BAR = 0.5  # percent of a step
@@ -32,12 +32,12 @@ CHILD = """
 import json, os, statistics, sys, time
 from types import SimpleNamespace
 import numpy as np
-from ascend_engine import options
 from ascend_engine.record import Record
 from ascend_engine.step import Outcome
+from tests.launch.engine_config import config_of
 
 chosen = "--recipe digits --device cpu --amp O2 --loss-scale dynamic --optimizer sgd --lr 0.1 --batch 8"
-config = options.parse(f"{chosen} --steps 1000000000".split())
+config = config_of(f"{chosen} --steps 1000000000")
 file = os.open("peer", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 line = b"x" * 200 + b"\\n"
 left = np.random.default_rng(0).normal(size=(64, 64))
@@ -105,7 +105,7 @@ def figures() -> list[Figure]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         env = os.environ | {
-            "PYTHONPATH": os.pathsep.join((str(GUEST), str(ENGINE))), "ASCEND_STUDIO_RUN": name,
+            "PYTHONPATH": os.pathsep.join(map(str, (GUEST, ENGINE, ROOT))), "ASCEND_STUDIO_RUN": name,
             "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", HOOKS: "captures",
         }  # fmt: skip
         line = [sys.executable, "-c", CHILD, json.dumps(STEPS)]

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QApplication
 
 from backends.precision.compare.comparison import EXPLAINED, FIRST, FOLLOWS, Comparison, Pass
 from tests.bench.figure import Figure
-from ui import theme
-from ui.precision.comparison_selection import Selection
-from ui.precision.row_order import RowOrder
-from ui.precision.table_view import TableView
+from ui.precision.comparison.selection import Selection
+from ui.precision.tables.row_order import RowOrder
+from ui.precision.tables.table_view import TableView
+from ui.widgets import theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ def figures() -> list[Figure]:
 
 
 def _milliseconds(view: TableView, act: Callable[[], object]) -> float:
-    """Of the UI thread, until it is painted."""
+    """Return the seconds of the UI thread until it is painted."""
     begun = time.thread_time()
     act()
     view.grab()
@@ -115,6 +115,6 @@ def _filtered(view: TableView, text: str) -> float:
 def _of_verdict(view: TableView) -> float:
     slowest = 0.0
     for verdicts in ({FIRST}, {FOLLOWS}, {EXPLAINED, FOLLOWS}):
-        wanted = type(view.model.wanted)(verdicts=frozenset(verdicts))
-        slowest = max(slowest, _milliseconds(view, lambda wanted=wanted: view.model.want(wanted)))
+        wanted = type(view.model.query)(verdicts=frozenset(verdicts))
+        slowest = max(slowest, _milliseconds(view, lambda wanted=wanted: view.model.show_query(wanted)))
     return slowest

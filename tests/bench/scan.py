@@ -18,10 +18,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from backends.migration.scan.facts.facts import facts_for
-from backends.migration.scan.scan import scan, survey
+from backends.migration.scan.facts.facts import facts_of_interpreter
+from backends.migration.scan.project_scan import scan_project, survey_project
 from studio import processes
-from studio.places import ROOT
+from studio.paths import MAIN, ROOT
 from tests.bench.figure import Figure
 
 LABELLED = {"nanoGPT": "nanoGPT", "examples": "pytorch-examples"}
@@ -29,7 +29,7 @@ OFFICIAL_16K = 225.0  # s: pytorch_analyse.sh of msfmktransplt for the 16,400 li
 
 
 def figures() -> list[Figure]:
-    found = list(_of_labels())
+    found = list(_label_figures())
     with tempfile.TemporaryDirectory() as folder:
         small, large = Path(folder, "small"), Path(folder, "large")
         lines = _fill(small, 16_000)
@@ -39,7 +39,7 @@ def figures() -> list[Figure]:
     return found
 
 
-def _of_labels() -> list[Figure]:
+def _label_figures() -> list[Figure]:
     projects = Path(os.environ.get("ASCEND_STUDIO_PROJECTS", "/nowhere"))
     labels = Path(os.environ.get("ASCEND_STUDIO_LABELS", ROOT.parent / "shared" / "data" / "migration" / "labels"))
     figures = []
@@ -63,13 +63,19 @@ def _of_labels() -> list[Figure]:
 
 def _score(project: Path, truth: dict[str, Any]) -> tuple[float, float, int]:
     """As shared/tools/score_scan.py does: places outside of notebooks, by line."""
-    found = {
-        (one.path, one.line) for one in scan(project, facts_for(None, None)) if one.kind == "place" and one.cell is None
+    figures = {
+        (one.path, one.line)
+        for one in scan_project(project, facts_of_interpreter(None, None))
+        if one.kind == "place" and one.cell is None
     }
     items = [_lines(one) for one in truth["items"] if "cell" not in one]
-    known = set().union(*items)
-    silent = set().union(*map(_lines, truth["negatives"])) - known
-    return sum(not (one & found) for one in items) / len(items), len(found - known) / len(found), len(found & silent)
+    all_labels = set().union(*items)
+    silent = set().union(*map(_lines, truth["negatives"])) - all_labels
+    return (
+        sum(not (one & figures) for one in items) / len(items),
+        len(figures - all_labels) / len(figures),
+        len(figures & silent),
+    )
 
 
 def _lines(item: dict[str, Any]) -> set[tuple[str, int]]:
@@ -119,25 +125,25 @@ def _of_large(folder: Path, lines: int) -> list[Figure]:
 
 
 def _parse(folder: Path) -> float:
-    begun = time.perf_counter()
+    started = time.perf_counter()
     for path in folder.rglob("*.py"):
         with suppress(SyntaxError):
             ast.parse(path.read_bytes())
-    return time.perf_counter() - begun
+    return time.perf_counter() - started
 
 
 def _again(folder: Path) -> float:
     """Seconds of a scan in this process, nothing but one file being new to it."""
-    facts = facts_for(None, None)
-    survey(folder, facts)
+    facts = facts_of_interpreter(None, None)
+    survey_project(folder, facts)
     time.sleep(2.1)  # what changed just before a scan is read again in any case
-    survey(folder, facts)
+    survey_project(folder, facts)
     changed = next(path for path in sorted(folder.rglob("*.py")) if b"cuda" in path.read_bytes())
     changed.write_bytes(changed.read_bytes() + b'\n_other = torch.device("cuda:1")\n')
-    begun = time.perf_counter()
-    done = survey(folder, facts)
-    seconds = time.perf_counter() - begun
-    assert done.again == 1, done.again
+    started = time.perf_counter()
+    done = survey_project(folder, facts)
+    seconds = time.perf_counter() - started
+    assert done.rescanned == 1, done.rescanned
     return seconds
 
 
@@ -145,18 +151,18 @@ def _run(folder: Path, *words: str) -> tuple[float, float]:
     """Wall seconds of the command with an empty cache, and the most private memory in MB of what works for it."""
     with tempfile.TemporaryDirectory() as home:
         env = os.environ | {"XDG_CACHE_HOME": home, "XDG_STATE_HOME": home}
-        line = [sys.executable, "-I", "-m", "studio", "--no-project", "scan", str(folder), "--json", *words]
-        begun, most = time.perf_counter(), 0.0
+        line = [sys.executable, "-I", str(MAIN), "--no-project", "scan", str(folder), "--json", *words]
+        started, peak = time.perf_counter(), 0.0
         with subprocess.Popen(line, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
             while child.poll() is None:
-                most = max(most, sum(_private(one.pid) for one in processes.descendants([child.pid])))
+                peak = max(peak, sum(_private(process.pid) for process in processes.descendants([child.pid])))
                 time.sleep(0.02)
         assert child.returncode == 0
-        return time.perf_counter() - begun, most
+        return time.perf_counter() - started, peak
 
 
 def _private(pid: int) -> float:
-    """Of a process that may be gone by now; what children share with their parent counts once."""
+    """Return the memory of a process that may be gone by now; what children share with their parent counts once."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:  # noqa: PTH123
             fields = dict(line.split(":", 1) for line in file.read().splitlines()[1:])

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEventLoop, QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
-from ui import theme
-from ui.garbage import collect_between_events
-from ui.session import Session
-from ui.settings import Settings
-from ui.shell import Shell
+from ui.services.session import Session
+from ui.services.settings import Settings
+from ui.shell.garbage import collect_between_events
+from ui.shell.window import Shell
+from ui.widgets import theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable

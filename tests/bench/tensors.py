@@ -14,7 +14,7 @@ import numpy as np
 
 from backends.precision.dump.tensors import open_tensor
 from backends.precision.measure.measures import measure
-from studio.places import ROOT
+from studio.paths import ROOT
 from tests.bench.figure import Figure
 
 if TYPE_CHECKING:

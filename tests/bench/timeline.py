@@ -10,9 +10,9 @@ import tempfile
 from pathlib import Path
 
 from tests.bench.figure import Figure, cpu_of
-from tests.timeline.made_big import big_db, big_text
-from tests.timeline.outside import measure
-from tests.timeline.shown import LINE
+from tests.timeline.command_runs import LINE
+from tests.timeline.large_profiles import big_db, big_text
+from tests.timeline.process_costs import measure
 
 DECODING = """
 import gc, mmap, sys, msgspec
@@ -51,18 +51,18 @@ def figures() -> list[Figure]:
 
 def _text(folder: Path, size: int, called: str, seconds: float, private: float) -> list[Figure]:
     path = big_text(folder / "trace_view.json", size)
-    found = _opened(path, f"text trace, {called}", seconds, private)
+    opened = _opened(path, f"text trace, {called}", seconds, private)
     peer = cpu_of((sys.executable, "-I", "-c", DECODING, str(path)), runs=1)
     path.unlink()
-    return [_with_peer(found[0], peer, "msgspec decoding alone"), *found[1:]]
+    return [_with_peer(opened[0], peer, "msgspec decoding alone"), *opened[1:]]
 
 
 def _db(folder: Path) -> list[Figure]:
     path = big_db(folder / "ascend_pytorch_profiler_0.db", 2_000_000)
-    found = _opened(path, "db, 2 M rows of TASK", 1.5, None)
+    opened = _opened(path, "db, 2 M rows of TASK", 1.5, None)
     peer = cpu_of((sys.executable, "-I", "-c", ROWS, str(path)), runs=1)
     path.unlink()
-    return [_with_peer(found[0], peer, "sqlite3 to numpy alone"), *found[1:]]
+    return [_with_peer(opened[0], peer, "sqlite3 to numpy alone"), *opened[1:]]
 
 
 def _opened(path: Path, what: str, seconds: float, private: float | None) -> list[Figure]:
@@ -72,14 +72,14 @@ def _opened(path: Path, what: str, seconds: float, private: float | None) -> lis
     for _ in range(RUNS):
         shutil.rmtree(Path(os.environ["XDG_CACHE_HOME"]), ignore_errors=True)
         done.append(measure((*LINE, str(path), "--json")))
-    assert not any(one.code for one in done), done[0].error
+    assert not any(run.code for run in done), done[0].error
     answer = json.loads(done[0].out.splitlines()[-1])
-    shown = f"{what}, {answer['events'] / 1e6:.2f} M events"
-    cpu = sorted(one.cpu for one in done)[RUNS // 2]
+    title = f"{what}, {answer['events'] / 1e6:.2f} M events"
+    cpu = sorted(run.cpu for run in done)[RUNS // 2]
     again = cpu_of((*LINE, str(path), "--json"), runs=RUNS)
     return [
-        Figure(what=f"{shown}: first open", value=cpu, unit="s CPU", bar=seconds),
-        Figure(what="  private memory", value=max(one.private for one in done), unit="MB", bar=private),
+        Figure(what=f"{title}: first open", value=cpu, unit="s CPU", bar=seconds),
+        Figure(what="  private memory", value=max(run.private for run in done), unit="MB", bar=private),
         Figure(what="  the command again, from the cache", value=again, unit="s CPU"),
     ]
 

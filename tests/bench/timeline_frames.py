@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.timeline.query import fast as fast_query
-from backends.timeline.query.hit import slice_at
+from backends.timeline.query import numba_kernels as fast_query
 from backends.timeline.query.search import search
+from backends.timeline.query.slice_lookup import slice_at
 from backends.timeline.query.statistics import range_statistics
 from tests.bench.figure import Figure, per_call
-from tests.timeline.traces import many
+from tests.timeline.memory_traces import many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from backends.timeline.trace import Trace
-    from ui.timeline.frame import Lines
-    from ui.timeline.lanes_canvas import Canvas
-    from ui.timeline.state import ViewState
+    from ui.timeline.drawing.frame import DrawPixelRows
+    from ui.timeline.state.view_state import ViewState
+    from ui.timeline.view.lanes_canvas import LanesCanvas
 
 SLICES = 10_000_000
 WIDTH, HEIGHT = 1600, 1000
@@ -44,21 +44,21 @@ def figures() -> list[Figure]:
 
 
 def _frames(trace: Trace) -> list[Figure]:
-    from ui.timeline import fast, frame
+    from ui.timeline.drawing import frame, pixel_rows
 
-    found: list[Figure] = []
+    measured: list[Figure] = []
     bare = {}
-    for called, lines in (("numpy", frame.lines), ("numba", fast.load())):
+    for called, lines in (("numpy", frame.draw_pixel_rows), ("numba", pixel_rows.load_numba())):
         if lines is None:
             continue
         for (span, length), bar in zip(SPANS.items(), BARS[called], strict=True):
             value = bare[(called, span)] = _median(trace, lines, 20, length)
             what = f"frame of 10 M slices, 1600x1000, 50 rows of 20 px, {span}, {called}"
-            found.append(Figure(what=what, value=value, unit="ms CPU", bar=bar))
+            measured.append(Figure(what=what, value=value, unit="ms CPU", bar=bar))
         bar_of_many = 20.0 if called == "numba" else None
-        found.append(Figure(what=f"frame, 500 rows of 2 px, full, {called}",
+        measured.append(Figure(what=f"frame, 500 rows of 2 px, full, {called}",
                             value=_median(trace, lines, 2, SPANS["full"]), unit="ms CPU", bar=bar_of_many))  # fmt: skip
-    return found + _painted(trace, bare)
+    return measured + _painted(trace, bare)
 
 
 def _painted(trace: Trace, bare: dict[tuple[str, str], float]) -> list[Figure]:
@@ -66,52 +66,58 @@ def _painted(trace: Trace, bare: dict[tuple[str, str], float]) -> list[Figure]:
     them."""
     from PySide6.QtWidgets import QApplication
 
-    from ui import theme
-    from ui.timeline import fast
-    from ui.timeline.lanes_canvas import Canvas
-    from ui.timeline.state import ViewState
+    from ui.timeline.drawing import pixel_rows
+    from ui.timeline.state.view_state import ViewState
+    from ui.timeline.view.lanes_canvas import LanesCanvas
+    from ui.widgets import theme
 
     app = QApplication.instance() or QApplication([])
     assert isinstance(app, QApplication)
     theme.apply(app, "light")
     state = ViewState()
-    canvas = Canvas(state)
+    canvas = LanesCanvas(state)
     canvas.resize(WIDTH, HEIGHT)
     canvas.show()
     state.set_trace(trace)
     app.processEvents()
-    found = []
-    for called, lines in (("numpy", None), ("numba", fast.load())):
+    measured = []
+    for called, lines in (("numpy", None), ("numba", pixel_rows.load_numba())):
         if lines is not None:
-            canvas.fast_ready.emit(lines)
+            canvas.numba_ready.emit(lines)
         for span, length in SPANS.items():
             whole = _median_of(partial(_repainted, canvas, state, length), length)
             what = f"labels and what lies over a frame, {span}, {called}"
-            found.append(Figure(what=what, value=whole - bare[(called, span)], unit="ms CPU", bar=4.0))
+            measured.append(Figure(what=what, value=whole - bare[(called, span)], unit="ms CPU", bar=4.0))
             state.set_flow_kinds(frozenset(range(len(trace.meta.flow_kinds))))
             flows = _median_of(partial(_repainted, canvas, state, length), length) - whole
             state.set_flow_kinds(frozenset())
-            found.append(Figure(what=f"flows of all kinds over a frame, {span}, {called}", value=flows,
+            measured.append(Figure(what=f"flows of all kinds over a frame, {span}, {called}", value=flows,
                                 unit="ms CPU", bar=4.0))  # fmt: skip
     canvas.close()
-    return found
+    return measured
 
 
-def _repainted(canvas: Canvas, state: ViewState, length: int, begin: float) -> None:
-    state.show(begin, begin + length)
+def _repainted(canvas: LanesCanvas, state: ViewState, length: int, begin: float) -> None:
+    state.viewport.show(begin, begin + length)
     canvas.repaint()
 
 
-def _median(trace: Trace, lines: Lines, height: int, length: int) -> float:
+def _median(trace: Trace, lines: DrawPixelRows, height: int, length: int) -> float:
     """ms of CPU of this thread for the pixels of one frame and putting them on a picture."""
     from PySide6.QtGui import QImage, QPainter
 
-    from ui.timeline import colors
-    from ui.timeline.frame import Placed, columns_of, edges_of, paint, shade_begins
+    from ui.timeline.drawing import colors
+    from ui.timeline.drawing.frame import (
+        PlacedRow,
+        edges_of,
+        paint,
+        shade_begins,
+        slice_columns,
+    )
 
-    columns, begins, palette = columns_of(trace), shade_begins(colors.shades_of(trace)), colors.table("light")
+    columns, begins, palette = slice_columns(trace), shade_begins(colors.shades_of(trace)), colors.table("light")
     image, background = np.zeros((HEIGHT, WIDTH), np.uint32), np.full(WIDTH, 0xFFFFFFFF, np.uint32)
-    placed = [Placed(row=row, offset=0, top=row * height, height=height - 1) for row in range(HEIGHT // height)]
+    placed = [PlacedRow(row=row, offset=0, top=row * height, height=height - 1) for row in range(HEIGHT // height)]
     screen = QImage(WIDTH, HEIGHT, QImage.Format.Format_RGB32)
 
     def drawn(begin: float) -> None:
@@ -155,29 +161,29 @@ def _questions(trace: Trace) -> list[Figure]:
 def _ranges(trace: Trace) -> list[Figure]:
     """Figures over nine tenths of all: with numpy, then with numba, which is loaded between. The first question of a
     trace also finds out what covers what; that is kept beside the columns."""
-    found = []
-    ways = ("numpy", "numba") if fast_query.is_there() else ("numpy",)
-    for way, bar in zip(ways, (900, 150), strict=False):
-        if way == "numba":
-            fast_query.load()
-        what = f"range statistics of 10 M slices, {way}"
-        fresh = _as_never_asked(trace)
-        first = per_call(partial(_asked, fresh), 1, rounds=1) * 1e3
-        value = _ms(partial(_asked, fresh))
-        some = _ms(partial(_asked, fresh, range(len(trace.row_lane) - 1)))
-        found.append(Figure(what=what, value=value, unit="ms CPU", bar=bar))
-        found.append(Figure(what=f"{what}, the first question", value=first, unit="ms CPU", bar=bar))
-        found.append(Figure(what=f"{what}, all rows but one", value=some, unit="ms CPU", bar=bar))
-    return found
+    measured = []
+    ways = ("numpy", "numba") if fast_query.has_numba() else ("numpy",)
+    for draw, bar in zip(ways, (900, 150), strict=False):
+        if draw == "numba":
+            fast_query.load_kernels()
+        what = f"range statistics of 10 M slices, {draw}"
+        fresh = _without_caches(trace)
+        first = per_call(partial(_query, fresh), 1, rounds=1) * 1e3
+        value = _ms(partial(_query, fresh))
+        some = _ms(partial(_query, fresh, range(len(trace.row_lane) - 1)))
+        measured.append(Figure(what=what, value=value, unit="ms CPU", bar=bar))
+        measured.append(Figure(what=f"{what}, the first question", value=first, unit="ms CPU", bar=bar))
+        measured.append(Figure(what=f"{what}, all rows but one", value=some, unit="ms CPU", bar=bar))
+    return measured
 
 
-def _as_never_asked(trace: Trace) -> Trace:
+def _without_caches(trace: Trace) -> Trace:
     for name in ("seen.npy", "inner.npy"):
         (trace.folder / name).unlink(missing_ok=True)
     return replace(trace)
 
 
-def _asked(trace: Trace, rows: Sequence[int] | None = None) -> object:
+def _query(trace: Trace, rows: Sequence[int] | None = None) -> object:
     return range_statistics(trace, 5 * 10**8, 95 * 10**8, rows)
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.bench.figure import Figure, percentile
-from tests.timeline.made_big import big_text
+from tests.timeline.large_profiles import big_text
 
 if TYPE_CHECKING:
-    from ui.shell import Shell
+    from ui.shell.window import Shell
 
 SIZE = 1_000_000_000
 AGAIN = 5
@@ -36,9 +36,9 @@ def _first(path: Path) -> list[Figure]:
     heart = Heart()
     begun = time.monotonic()
     page.open(path)
-    wait(lambda: _is_shown(shell, all_of_it=False), SECONDS)
+    wait(lambda: _is_visible(shell, all_of_it=False), SECONDS)
     first = time.monotonic() - begun
-    wait(lambda: _is_shown(shell), SECONDS)
+    wait(lambda: _is_visible(shell), SECONDS)
     whole = time.monotonic() - begun
     heart.stop()
     shell.close()
@@ -62,7 +62,7 @@ def _again(path: Path) -> list[Figure]:
         _rest(0.5)
         begun = time.process_time()
         page.open(path)
-        wait(partial(_is_shown, shell), SECONDS)
+        wait(partial(_is_visible, shell), SECONDS)
         spent.append(time.process_time() - begun)
         shell.close()
     return [Figure(what="open a gigabyte again, to the first frame", value=statistics.median(spent), unit="s CPU",
@@ -77,11 +77,11 @@ def _rest(seconds: float) -> None:
     loop.exec()
 
 
-def _is_shown(shell: Shell, all_of_it: bool = True) -> bool:
+def _is_visible(shell: Shell, all_of_it: bool = True) -> bool:
     """Whether lanes are painted, if need be now; otherwise those of a trace of which more is being read will do."""
-    from ui.timeline.lanes_canvas import Canvas
+    from ui.timeline.view.lanes_canvas import LanesCanvas
 
-    canvas = shell.findChild(Canvas)
+    canvas = shell.findChild(LanesCanvas)
     if canvas is None or canvas.painting is None or not canvas.isVisible():
         return False
     if all_of_it and canvas.painting.trace.meta.partial is not None:

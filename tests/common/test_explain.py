@@ -17,7 +17,7 @@ from backends.common import errors, explain
 from backends.common.logs import LogEnd, by_rank, log_ends
 from studio import texts
 from studio.events import Ended, Finding, Journal, Metric
-from studio.places import ROOT
+from studio.paths import MAIN, ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,8 +63,8 @@ CAUSES = {
     "unsupported_bf16": "unsupported",
     "user_error": "python_exception",
 }
-IDS = [*(one.id for one in errors.known()), explain.PYTHON]
-SAYS = [(one.id, says) for one in errors.known() for says in one.says]
+IDS = [*(one.id for one in errors.known_errors()), explain.PYTHON]
+SAYS = [(one.id, says) for one in errors.known_errors() for says in one.says]
 FAILED = Ended(code=1)
 
 
@@ -102,11 +102,11 @@ def test_that_the_users_own_line_is_named_not_the_librarys() -> None:
 def test_that_under_jit_the_line_of_the_network_is_named() -> None:
     found = told(end_of("shape_dense_jit"))
     assert found.args["place"] == "/tmp/exp/s/shape_dense_jit.py:11"
-    assert [number for number, _ in found.said] == [52, 68, 69]
+    assert [number for number, _ in found.lines] == [52, 68, 69]
 
 
 def test_that_the_lines_that_say_it_are_given_with_their_numbers() -> None:
-    assert told(end_of("user_error")).said == (
+    assert told(end_of("user_error")).lines == (
         (5, '  File "/tmp/exp/s/user_error.py", line 5, in rate'),
         (6, '    return config["lr"] / config["warmup"]'),
         (8, "ZeroDivisionError: float division by zero"),
@@ -185,7 +185,7 @@ def test_that_what_an_earlier_attempt_said_is_over(tmp_path: Path) -> None:
 def test_that_numbers_count_from_the_beginning_of_a_long_log(tmp_path: Path) -> None:
     before = "step 1  loss 0.5\n" * 100_000
     (tmp_path / "output.log").write_text(before + (RECORDED / "user_error.log").read_text())
-    assert told(log_ends(tmp_path)).said[-1] == (100_008, "ZeroDivisionError: float division by zero")
+    assert told(log_ends(tmp_path)).lines[-1] == (100_008, "ZeroDivisionError: float division by zero")
 
 
 def test_that_colours_and_progress_bars_do_not_hide_it(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_that_a_folder_without_logs_says_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("says", [says for _, says in SAYS], ids=[f"{cause}-{n}" for n, (cause, _) in enumerate(SAYS)])
 def test_that_a_pattern_finds_its_example(says: errors.Says) -> None:
     assert says.pattern.search(says.example)
-    assert says.source.startswith("https://") != says.seen_here
+    assert says.source.startswith("https://") != says.is_observed
 
 
 @pytest.mark.parametrize(("cause", "says"), SAYS, ids=[f"{cause}-{n}" for n, (cause, _) in enumerate(SAYS)])
@@ -212,12 +212,12 @@ def test_that_an_example_alone_is_explained(cause: str, says: errors.Says) -> No
     found = of_text(says.example)
     assert found is not None
     assert found.id == cause
-    assert found.said == ((1, says.example[: explain.LONGEST]),)
+    assert found.lines == ((1, says.example[: explain.LONGEST]),)
 
 
 def test_that_what_was_measured_here_stands_in_a_recorded_log() -> None:
     logs = "\n".join(path.read_text("utf-8") for path in RECORDED.rglob("*.log"))
-    assert not [says.example for _, says in SAYS if says.seen_here and says.example[:110] not in logs]
+    assert not [says.example for _, says in SAYS if says.is_observed and says.example[:110] not in logs]
 
 
 def test_that_nothing_in_a_training_that_succeeded_looks_like_a_failure(tmp_path: Path) -> None:
@@ -275,12 +275,12 @@ PIECES = st.sampled_from([
 def test_that_junk_does_no_harm(lines: list[str], code: int) -> None:
     logs = list(by_rank(LogEnd(name="output.log", lines=tuple(enumerate(lines, 1)))))
     found = explain.explain(logs, Ended(code=code), [])
-    assert found is None or (found.id in IDS and all(number <= len(lines) for number, _ in found.said))
+    assert found is None or (found.id in IDS and all(number <= len(lines) for number, _ in found.lines))
 
 
 @pytest.mark.parametrize("language", texts.LANGUAGES)
 def test_that_every_cause_has_its_sentences_and_they_can_be_filled(language: texts.Language) -> None:
-    catalogue = texts.catalogue(language)
+    catalogue = texts.all_texts(language)
     keys = {f"explain.{cause}.{part}" for cause in IDS for part in ("cause", "fix")}
     assert keys == {key for key in catalogue if re.fullmatch(r"explain\..*\.(cause|fix)", key)}
     for cause, says in SAYS:
@@ -302,8 +302,8 @@ def test_that_metrics_are_no_errors(tmp_path: Path) -> None:
 
 def test_that_the_command_line_says_the_cause_and_the_fix(tmp_path: Path, interpreter: Callable[[str], Path]) -> None:
     python = interpreter(f"cat {RECORDED}/port_store.log\nexit 1\n")
-    line = [sys.executable, "-I", "-m", "studio", "launch", "--python", str(python), "--json"]
-    done = subprocess.run(line, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    line = [sys.executable, "-I", str(MAIN), "launch", "--python", str(python), "--json"]
+    done = subprocess.run(line, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
     assert done.returncode == 1
     cause = texts.t("explain.port_in_use.cause", what="port: 29517")
     assert done.stderr.count(cause) == 1

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from backends.common import log_patterns
 from backends.common.log_patterns import LONGEST_LINE, Pattern, best, own, patterns, plain, preview, read
 from studio.errors import StudioError
-from studio.places import ROOT
+from studio.paths import ROOT
 
 RECORDED = ROOT / "tests" / "recorded" / "log_lines"
 

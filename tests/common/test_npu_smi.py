@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backends.common.npu_smi import Holder, holders, read, run_npu_smi
-from studio.places import ROOT
+from studio.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +53,7 @@ FILES = {
 def test_that_a_recorded_output_is_understood_whole(name: str) -> None:
     found = read(recorded(name))
     assert (found.version, len(found.cards), len(found.processes)) == FILES[name]
-    assert found.is_known
+    assert found.is_numeric
     assert all(card.health == "OK" and card.total and card.used is not None for card in found.cards)
     assert [card.device for card in found.cards] == list(range(len(found.cards)))
 
@@ -79,7 +79,7 @@ def test_that_chips_of_one_card_are_devices_of_their_own() -> None:
 
 def test_that_an_ascend_950_has_no_chips() -> None:
     found = read(OF_950)
-    assert found.is_known
+    assert found.is_numeric
     assert (found.cards[0].card, found.cards[0].name, found.cards[0].use, found.cards[0].total) == (
         3,
         "Ascend950",
@@ -126,7 +126,7 @@ def test_that_a_layout_that_nobody_knows_says_so() -> None:
         whole.replace("78.4        33  ", "warm        33  "),
         whole.replace("55115 ", "many  "),
     ):
-        assert not read(text).is_known
+        assert not read(text).is_numeric
     assert read(whole.replace("55115 ", "many  ")).unread
 
 

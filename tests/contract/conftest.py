@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract.transfer_to_npu import TABLE
+from tests.shared_folders import made_once
 
 
 @pytest.fixture(scope="session")
@@ -18,11 +19,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """TORCH_NPU_WHEEL names one; otherwise it is asked of the package index, 44 MB."""
     if "TORCH_NPU_WHEEL" in os.environ:
         return Path(os.environ["TORCH_NPU_WHEEL"])
-    folder = tmp_path_factory.mktemp("wheel")
+    folder = made_once(tmp_path_factory, "torch_npu_wheel", _download)
+    return next(folder.glob("*.whl"))
+
+
+def _download(folder: Path) -> None:
     wanted = "torch_npu==" + json.loads(TABLE.read_text("utf-8"))["version"]
     line = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "-q", "-d", str(folder)]
     try:
         subprocess.run([*line, wanted], stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=True)
     except (OSError, subprocess.SubprocessError) as error:
         pytest.skip(f"no wheel of {wanted} to be had: {error}")
-    return next(folder.glob("*.whl"))

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from studio.places import ASSETS
+from studio.paths import ASSETS
 
 TABLES = ASSETS / "migration"
 HARDWARE = ("Atlas A2 训练系列产品", "Atlas A3 训练系列产品", "Ascend 950DT")

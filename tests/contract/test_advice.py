@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from backends.migration.scan.advice import silent
-from backends.migration.scan.advice.operators import OPERATORS
-from backends.migration.scan.facts import facts_for, kernels
+from backends.migration.scan.advice import silent_changes
+from backends.migration.scan.advice.cpu_fallback import OPERATORS
+from backends.migration.scan.facts import facts_of_interpreter, kernels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,14 +66,14 @@ def test_that_transfer_to_npu_changes_what_is_said(wheel: Path) -> None:
     assert "del kwargs['experimental_config']" in text
     assert "def _patch_has_triton(**kwargs):\n    return False" in text
     replaced = {ast.unparse(one.targets[0]) for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Assign)}
-    assert replaced >= silent.SCRIPT
-    assert {name for name in replaced if name.endswith(".has_triton")} <= silent.HAS_TRITON
+    assert replaced >= silent_changes.SCRIPT
+    assert {name for name in replaced if name.endswith(".has_triton")} <= silent_changes.HAS_TRITON
 
 
 def test_that_operators_said_to_fall_back_have_no_kernel(wheel: Path) -> None:
-    listed = {name for file in kernels.FILES for name in kernels.supported(source(wheel, file))}
+    listed = {name for file in kernels.FILES for name in kernels.parse_supported_operators(source(wheel, file))}
     assert not {operator for operator in OPERATORS.values() if operator in listed}
-    facts = facts_for(None, None)
+    facts = facts_of_interpreter(None, None)
     assert {facts.aten_class(operator) for operator in OPERATORS.values()} <= {kernels.FALLBACK, kernels.MAYBE}
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from backends.migration.scan.facts import Facts, facts_for, kernels, tables
-from backends.migration.scan.judge_files import RENAMED
-from backends.migration.scan.judge_names import LEFT, MARKS
-from backends.migration.scan.judge_strings import REPLACED, WRAPPED_AS
+from backends.migration.scan.facts import Facts, facts_of_interpreter, kernels, tables
+from backends.migration.scan.verdicts.api_verdicts import MARKS, NOT_OVERLAID
+from backends.migration.scan.verdicts.file_verdicts import RENAMED
+from backends.migration.scan.verdicts.text_verdicts import REPLACED, WRAPPED_AS
 
 # Set by CANN's HCCL, which is not in the wheel.
 OF_CANN = {"NCCL_SOCKET_IFNAME"}
@@ -26,7 +26,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Facts:
     with zipfile.ZipFile(wheel) as opened:
         names = [name for name in opened.namelist() if name.endswith((".py", ".yaml", "METADATA"))]
         opened.extractall(packages, names)
-    return facts_for(folder / "bin" / "python", None)
+    return facts_of_interpreter(folder / "bin" / "python", None)
 
 
 def texts(wheel: Path, *endings: str) -> str:
@@ -36,16 +36,16 @@ def texts(wheel: Path, *endings: str) -> str:
 
 
 def test_that_the_wheel_answers_as_the_shipped_table_does(installed: Facts) -> None:
-    shipped = facts_for(None, None)
-    assert installed.says[0] == "rule_facts.installed"
+    shipped = facts_of_interpreter(None, None)
+    assert installed.basis_text[0] == "rule_facts.installed"
     assert installed.transfer == shipped.transfer
-    different = [name for name in tables.aten() if installed.aten_class(name) != shipped.aten_class(name)]
+    different = [name for name in tables.aten_kinds() if installed.aten_class(name) != shipped.aten_class(name)]
     assert not different
 
 
 def test_that_the_wheel_lists_no_kernel_that_the_table_lacks(installed: Facts) -> None:
     assert installed.kernels is not None
-    known = {name for name, kind in tables.aten().items() if kind == kernels.KERNEL}
+    known = {name for name, kind in tables.aten_kinds().items() if kind == kernels.KERNEL}
     assert installed.kernels - known == {"copy_memory_", "empty_with_format"}  # of torch_npu alone
 
 
@@ -68,7 +68,7 @@ def test_that_the_variables_that_are_offered_are_read(wheel: Path) -> None:
 
 
 def test_that_functions_of_other_names_lead_to_wrapped_ones() -> None:
-    device = facts_for(None, None).transfer.device
+    device = facts_of_interpreter(None, None).transfer.device
     assert not [name for name in WRAPPED_AS.values() if name not in device]
 
 
@@ -96,7 +96,7 @@ def test_that_names_that_transfer_to_npu_leaves_are_torchs(installed: Facts) -> 
         for one in tree.body
         if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "__all__"
     )
-    left = {name for name in public if not installed.overlaid(f"torch.cuda.{name}")}
-    of_ours = {name for names in LEFT.values() for name in names} - {"comm"}
+    left = {name for name in public if not installed.is_overlaid(f"torch.cuda.{name}")}
+    of_ours = {name for names in NOT_OVERLAID.values() for name in names} - {"comm"}
     assert of_ours <= left
     assert {"nvtx", "nccl", "cudart", "tunable", "GreenContext"} <= left

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tests.launch.test_engine_parts import ENGINE, SOURCES
-from tests.launch.test_engine_runs import check, needs_mindspore
+from backends.launch.spec import LaunchSpec
+from studio import schema
+from tests.launch.engine_process import check, needs_mindspore
+from tests.launch.engine_sources import ENGINE, SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,20 +19,23 @@ ON_NPUS = {
     "AutoParallel", "GradAccumulation", "GradAccumulationCell", "MicroBatchInterleaved", "Pipeline", "PipelineCell",
     "PipelineGradReducer", "set_auto_parallel", "set_auto_parallel_context", "set_algo_parameters", "shard",
 }  # fmt: skip
+SEARCHES, DATASETS = (schema.field_of(LaunchSpec, name).choices for name in ("search", "dataset"))
 OPTIONS = "--recipe dense --batch 32 --optimizer momentum --lr 0.1 --steps 3 --mode graph --workers 8 "
 CALLS = f"""
 import ast, inspect, itertools, textwrap, types
 from importlib import import_module
 from operator import attrgetter
 import mindspore as ms
-from ascend_engine import distribute, npu, options, recipe, shard
+from ascend_engine import npu, recipe, shard
+from ascend_engine.parallel import distribute
+from tests.launch.engine_config import config_of
 
 def configs():
     modes = ["semi_auto", "hybrid --stages 2 --pipeline-batches 4", "semi_auto --accumulate 4"]
-    modes += ["auto --search " + search for search in options.SEARCHES]
-    extras = ["", "--optimizer-parallel", "--fusion 32"], ["--dataset " + one for one in options.DATASETS]
+    modes += ["auto --search " + search for search in {SEARCHES}]
+    extras = ["", "--optimizer-parallel", "--fusion 32"], ["--dataset " + one for one in {DATASETS}]
     for words in itertools.product(modes, *extras):
-        yield options.parse(("{OPTIONS}--parallel " + " ".join(words)).split())
+        yield config_of("{OPTIONS}--parallel " + " ".join(words))
 
 def calls(config, network):
     stages = distribute.stages_of(network, config.stages)
@@ -64,7 +69,7 @@ for config in configs():
     for call in calls(config, plan.network):
         tried(call, distribute.Scored(plan.network, plan.loss, 4))
         names.add(call.name)
-fusion = distribute.data_fusion(options.parse("{OPTIONS}--parallel data --fusion 1".split()), [2**20, 2**10, 2**10])
+fusion = distribute.data_fusion(config_of("{OPTIONS}--parallel data --fusion 1"), [2**20, 2**10, 2**10])
 tried(fusion, None)
 strategy = ((2, 1), (1, 4))
 matmul = shard.sharded(ms.ops.MatMul(), "matmul1", {{"matmul1": strategy}})

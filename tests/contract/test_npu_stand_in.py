@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from studio.places import GUEST
+from studio.paths import GUEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

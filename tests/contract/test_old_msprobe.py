@@ -39,7 +39,7 @@ def test_that_an_older_msprobe_dumps_from_the_first_step_with_the_same_settings(
     request = state.Request(id="plan", kind="dump", start=1, steps=2, level="mix", task="md5", targets=("linear",))
     folder = tmp_path / ODD
     folder.mkdir()
-    state.plan_into(folder, request)
+    state.write_request(folder, request)
     training = Training(folder, f"import sys\nsys.path.insert(0, {str(msprobe)!r})\n{TORCH}", "16")
     found = training.captured("plan")
     assert found.state == "done", training.log()

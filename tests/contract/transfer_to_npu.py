@@ -18,7 +18,7 @@ TABLE = transfer.SHIPPED
 
 def covered(wheel: Path) -> dict[str, Any]:
     with zipfile.ZipFile(wheel) as opened:
-        return transfer.covered(lambda name: opened.read(name).decode())
+        return transfer.parse_coverage(lambda name: opened.read(name).decode())
 
 
 if __name__ == "__main__":

@@ -7,16 +7,22 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pytest
 
 from backends.launch.capture import state
 from studio import files
-from studio.places import GUEST
+from studio.paths import GUEST
 from studio.processes import RUN_VARIABLE
 from studio.run import last_events
 from tests.runs import wait_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,11 +108,11 @@ class Training:
         return [line.split()[1] for line in lines if line.split()[1:] and line.split()[1][:3] in ("0x0", "0x1")]
 
     def wait_for_steps(self, count: int) -> None:
-        wait_for(lambda: len(self.losses) >= count or self.child.poll() is not None, 300, self.folder.name)
+        wait_for(lambda: len(self.losses) >= count or self.child.poll() is not None, self.folder.name)
 
     def ask(self, **values: Any) -> str:
         request = state.Request(**{"id": f"c{len(list(self.folder.glob('artifacts/captures/c*')))}", **values})
-        state.plan_into(self.folder, request)
+        state.write_request(self.folder, request)
         return request.id
 
     def rank(self, id: str, rank: int = 0) -> Rank | None:
@@ -117,7 +123,7 @@ class Training:
             found = self.rank(id, rank)
             return found is not None and found.is_over
 
-        wait_for(lambda: over() or self.child.poll() is not None, 300, self.folder.name)
+        wait_for(lambda: over() or self.child.poll() is not None, self.folder.name)
         found = self.rank(id, rank)
         assert found is not None, self.log()
         return found
@@ -159,3 +165,14 @@ def slices(trace: Path) -> list[dict[str, Any]]:
     read = msgspec.json.decode(trace.read_bytes())
     events = read["traceEvents"] if isinstance(read, dict) else read
     return [event for event in events if event.get("ph") == "X"]
+
+
+@contextmanager
+def small_disk(folder: Path, octets: int) -> Iterator[Path]:
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={octets}", "none", str(folder)], check=False).returncode:
+        pytest.skip("nothing may be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
-
-import pytest
 
 from backends.launch.capture import state
 from studio import files
-from studio.places import GUEST
+from studio.paths import GUEST
 from studio.run import last_events
-from tests.guest.capturing import MINDSPORE, ODD, SECRET, TORCH, Training, operators, slices
+from tests.guest.capturing import MINDSPORE, ODD, SECRET, TORCH, Training, operators, slices, small_disk
 from tests.runs import wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+    import pytest
 
 
 def assert_same_losses(training: Training, plain: Training, step: int) -> None:
@@ -73,27 +70,16 @@ def test_that_a_torch_training_is_profiled_and_dumped_while_its_losses_stay_the_
 def test_that_a_training_killed_in_a_capture_goes_on_without_it(tmp_path: Path) -> None:
     training = Training(tmp_path, TORCH, "16")
     id = training.ask(kind="dump", steps=1000)
-    wait_for(lambda: (found := training.rank(id)) and found.done > 2, 240, id)
+    wait_for(lambda: (found := training.rank(id)) and found.done > 2, id)
     training.child.kill()
     training.child.wait()
-    request = state.asked(tmp_path)
+    request = state.newest_request(tmp_path)
     assert request is not None
     assert not state.is_over(tmp_path, request)
     again = Training(tmp_path, TORCH, "16", ASCEND_STUDIO_ATTEMPT="2")
-    wait_for(lambda: state.is_over(tmp_path, request), 300, request.id)
+    wait_for(lambda: state.is_over(tmp_path, request), request.id)
     assert again.capture(id="next", kind="profile").state == "done"
     assert again.finish() == 0
-
-
-@contextmanager
-def small_disk(folder: Path, octets: int) -> Iterator[Path]:
-    folder.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={octets}", "none", str(folder)], check=False).returncode:
-        pytest.skip("nothing may be mounted here")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 def test_that_a_capture_leaves_room_on_the_disk(tmp_path: Path) -> None:
@@ -116,13 +102,13 @@ def test_that_all_ranks_capture_the_same_steps(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    state.plan_into(folder, state.Request(id="plan", kind="dump", start=0))
+    state.write_request(folder, state.Request(id="plan", kind="dump", start=0))
     whole = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     two = [Training(folder, TORCH, "16", hooks="curves,captures", RANK=str(rank), **whole) for rank in range(2)]
     found = [two[0].captured("plan", rank) for rank in range(2)]
     assert [(one.state, one.start) for one in found] == [("done", 1), ("done", 1)]
     assert sorted(path.parent.name for path in folder.rglob("dump.json")) == ["rank0", "rank1"]
-    wait_for(lambda: len(state.ready(folder)) == 2, 240)
+    wait_for(lambda: len(state.ready(folder)) == 2)
     id = two[0].ask(kind="profile", steps=2)
     found = [two[0].captured(id, rank) for rank in range(2)]
     assert [one.state for one in found] == ["done", "done"]
@@ -135,11 +121,11 @@ def test_that_all_ranks_capture_the_same_steps(tmp_path: Path) -> None:
 
 
 def test_that_a_capture_planned_before_the_start_begins_at_its_step(tmp_path: Path) -> None:
-    state.plan_into(tmp_path, state.Request(id="plan", kind="profile", start=7, steps=1))
+    state.write_request(tmp_path, state.Request(id="plan", kind="profile", start=7, steps=1))
     training = Training(tmp_path, TORCH, "16", hooks="curves,captures")
     assert training.captured("plan").start == 7
     training.ask(id="never", kind="profile", start=10**6)
-    wait_for(lambda: training.rank("never"), 120)
+    wait_for(lambda: training.rank("never"))
     assert training.finish() == 0
     assert training.captured("never").rule == "capture.not_reached"
 
@@ -150,13 +136,13 @@ def test_that_what_cannot_be_done_is_said(tmp_path: Path) -> None:
     assert (found.state, found.rule) == ("failed", "capture.no_msprobe")
     assert training.capture(kind="profile").state == "done"
     waiting = training.ask(id="waiting", kind="profile", start=10**6)
-    wait_for(lambda: training.rank(waiting), 120)
-    request = state.asked(tmp_path)
+    wait_for(lambda: training.rank(waiting))
+    request = state.newest_request(tmp_path)
     assert request is not None
     state.withdraw(tmp_path, request)
     assert training.captured(waiting).state == "withdrawn"
-    (tmp_path / state.ASKED).write_text("{")
-    (tmp_path / state.ASKED).replace(tmp_path / state.ASKED)
+    (tmp_path / state.REQUEST_FILE).write_text("{")
+    (tmp_path / state.REQUEST_FILE).replace(tmp_path / state.REQUEST_FILE)
     assert training.capture(id="last", kind="profile").state == "done"
     assert training.finish() == 0
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from studio.places import GUEST
-from tests.guest.capturing import ODD, TORCH, Training
-from tests.guest.test_captures import small_disk
+from studio.paths import GUEST
+from tests.guest.capturing import ODD, TORCH, Training, small_disk
 from tests.runs import wait_for
 
 if TYPE_CHECKING:
@@ -163,7 +162,7 @@ def test_that_a_folder_of_everybodys_a_link_and_one_that_msprobe_refuses_are_not
 def test_that_a_dump_that_is_killed_leaves_only_whole_steps_in_the_run(tmp_path: Path, cache: Path) -> None:
     training = Training(tmp_path / ODD, TORCH, "16")
     id = training.ask(kind="dump", steps=100_000, task="tensor", level="mix")
-    wait_for(lambda: (found := training.rank(id)) and found.done > 2, 240, id)
+    wait_for(lambda: (found := training.rank(id)) and found.done > 2, id)
     training.child.kill()
     training.child.wait()
     dumps = sorted((tmp_path / ODD).rglob("dump.json"))

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from studio.places import GUEST
+from studio.paths import GUEST
+from tests.packages import skip_without
 
 OLDER = [path for path in (Path(f"/root/.pyenv/versions/{v}/bin/python") for v in ("2.7.18", "3.6.15", "3.7.16"))]
 SAY_HIDDEN = "import sys, sitecustomize; print(sitecustomize.__file__, getattr(sys, 'by_the_user', ''))"
@@ -26,7 +27,7 @@ class Script:
         kept |= {"PYTHONPATH": str(GUEST), "ASCEND_STUDIO_RUN": str(run), "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
         kept |= {"ASCEND_STUDIO_HOOKS": hooks} if hooks else {}
         done = subprocess.run(
-            line, env=kept | environment, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
+            line, env=kept | environment, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
         )
         self.run = run
         self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
@@ -110,7 +111,7 @@ def test_that_a_script_that_gives_nothing_leaves_why(run: Path, script: str, why
 
 
 def test_that_torch_without_a_backward_says_so(run: Path) -> None:
-    pytest.importorskip("torch")
+    skip_without("torch")
     script = ran(run, "import torch; torch.nn.Linear(2, 2)(torch.ones(1, 2))")
     assert script.why() == ["hooks.why.no_backward"], script.err
 

@@ -57,7 +57,7 @@ def child(run: Path, script: str, python: str = sys.executable, **environment: s
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert result.returncode == 0, result.stderr
     return result.stdout

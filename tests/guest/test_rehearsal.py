@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,8 +14,9 @@ from backends.launch.rehearse.spec import Rehearsal, RehearseSpec
 from backends.launch.rehearse.work import assembled, refusal
 from studio import run as runs
 from studio.events import Ended
-from studio.places import GUEST
+from studio.paths import GUEST
 from tests.guest import rehearsed
+from tests.guest.rehearsed_process import child, events
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,24 +51,6 @@ for number, script in enumerate(json.load(open(sys.argv[1]))):
         os._exit(code)
     print("code", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 """
-
-
-def child(folder: Path, script: str, *words: str, hooks: str = "", **more: str) -> subprocess.CompletedProcess[str]:
-    path = folder / "train.py"
-    path.write_text(script, encoding="utf-8")
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    env = kept | {"PYTHONPATH": str(GUEST), "OMP_NUM_THREADS": "1"} | more
-    if hooks:
-        env |= {"ASCEND_STUDIO_RUN": str(folder), "ASCEND_STUDIO_HOOKS": hooks}
-    line = [sys.executable, "-W", "ignore", str(path), *words]
-    return subprocess.run(
-        line, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
-    )
-
-
-def events(folder: Path) -> list[dict[str, Any]]:
-    files = sorted(folder.glob("events*.jsonl"))
-    return [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
 
 
 def test_that_a_script_for_cuda_runs_and_its_float32_losses_are_those_of_its_cpu_path(tmp_path: Path) -> None:
@@ -119,7 +100,7 @@ def verdicts(folder: Path, scripts: list[str]) -> list[Verdict]:
     asked = runs.create(folder / "runs", "rehearse", {})
     found = []
     for number, code in enumerate(codes):
-        run = runs.Run(folder=folder / str(number), asked=asked.asked)
+        run = runs.Run(folder=folder / str(number), request=asked.request)
         one = assembled(spec, run, report.read_parts(run.folder), Ended(code=code), "")
         assert code == 0 or one.blocked, done.stderr
         found.append((one, None if one.answer else refusal(one, Ended(code=code))))

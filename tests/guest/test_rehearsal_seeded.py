@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from backends.launch.rehearse import report
-from tests.guest.test_rehearsal import child, events
+from tests.guest.rehearsed_process import child, events
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,53 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
-import json
-import os
 import socket
-import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from studio.places import GUEST
 from tests.guest import trainings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from tests.guest.torch_process import execute, records
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
 
 TIMES = {"step_time", "time_forward", "time_backward", "time_optimizer", "throughput"}
-
-
-def environment(run: Path | None) -> dict[str, str]:
-    """Of a training in `run`, or outside the studio."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    kept |= {"PYTHONDONTWRITEBYTECODE": "1", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "OMP_NUM_THREADS": "1"}
-    if run is None:
-        return kept
-    return kept | {"PYTHONPATH": str(GUEST), "ASCEND_STUDIO_RUN": str(run), "ASCEND_STUDIO_HOOKS": "curves"}
-
-
-def execute(line: Iterable[str | Path], run: Path | None, cwd: Path) -> str:
-    done = subprocess.run(
-        list(map(str, line)),
-        env=environment(run),
-        cwd=cwd,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def records(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def printed(text: str) -> dict[str, list[float]]:
@@ -122,7 +89,7 @@ def test_that_the_curves_are_what_the_script_prints(trained: dict[str, Trained],
         assert [event["step"] for event in trained[name].events] == steps
 
 
-@pytest.mark.parametrize("name", set(trainings.SCRIPTS) - {"broken_hooks"})
+@pytest.mark.parametrize("name", sorted(set(trainings.SCRIPTS) - {"broken_hooks"}))
 def test_that_nothing_but_metrics_is_told(trained: dict[str, Trained], name: str) -> None:
     assert [event for event in trained[name].events if event["type"] != "metric"] == []
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.guest import trainers, trainings
-from tests.guest.test_torch_hooks import execute, records
+from tests.guest.torch_process import execute, records
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ class Debugger:
     """Connected to a port of this host, as an editor would be."""
 
     def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=300)
         self._file = self._socket.makefile("rb")
         self._sent = 0
 

@@ -14,20 +14,20 @@ Choice = dict[str, str]
 def cover(options: Mapping[str, Sequence[str]], allowed: Callable[[Choice], bool]) -> list[Choice]:
     """The same list each time. A pair that no allowed combination has is left out."""
     names = list(options)
-    wanted = {
+    missing_pairs = {
         (a, x, b, y): None for a, b in combinations(names, 2) for x in options[a] for y in options[b]
     }  # an ordered set
-    found: list[Choice] = []
-    while wanted:
-        a, x, b, y = next(iter(wanted))
-        chosen = _filled({a: x, b: y}, options, wanted, allowed)
+    choices: list[Choice] = []
+    while missing_pairs:
+        a, x, b, y = next(iter(missing_pairs))
+        chosen = _filled({a: x, b: y}, options, missing_pairs, allowed)
         if chosen is None:
-            del wanted[(a, x, b, y)]
+            del missing_pairs[(a, x, b, y)]
             continue
         for pair in pairs_of(chosen, names):
-            wanted.pop(pair, None)
-        found.append(chosen)
-    return found
+            missing_pairs.pop(pair, None)
+        choices.append(chosen)
+    return choices
 
 
 def pairs_of(chosen: Choice, names: Sequence[str]) -> list[tuple[str, str, str, str]]:
@@ -37,7 +37,7 @@ def pairs_of(chosen: Choice, names: Sequence[str]) -> list[tuple[str, str, str, 
 def _filled(
     begun: Choice,
     options: Mapping[str, Sequence[str]],
-    wanted: Mapping[tuple[str, str, str, str], None],
+    missing_pairs: Mapping[tuple[str, str, str, str], None],
     allowed: Callable[[Choice], bool],
 ) -> Choice | None:
     """With a value for each option, of those that are allowed the one that meets most of what is wanted."""
@@ -47,9 +47,11 @@ def _filled(
     for name in options:
         fitting = [value for value in options[name] if allowed({**chosen, name: value})]
         if name not in chosen and fitting:
-            chosen[name] = max(fitting, key=lambda value: _met({**chosen, name: value}, options, wanted))
+            chosen[name] = max(fitting, key=lambda value: _met({**chosen, name: value}, options, missing_pairs))
     return {name: chosen[name] for name in options} if len(chosen) == len(options) else None
 
 
-def _met(chosen: Choice, options: Mapping[str, Sequence[str]], wanted: Mapping[tuple[str, str, str, str], None]) -> int:
-    return sum(pair in wanted for pair in pairs_of(chosen, list(options)))
+def _met(
+    chosen: Choice, options: Mapping[str, Sequence[str]], missing_pairs: Mapping[tuple[str, str, str, str], None]
+) -> int:
+    return sum(pair in missing_pairs for pair in pairs_of(chosen, list(options)))

@@ -86,12 +86,12 @@ def _gives(script: str, line: list[str]) -> str:
 # Here: what we make of it
 
 
-def ask(script: Path, lines: list[list[str]], site: Path) -> dict[str, Any]:
+def run_parser(script: Path, lines: list[list[str]], site: Path) -> dict[str, Any]:
     code = "import json, sys; from tests.launch.record_parsers import answer; sys.path.insert(0, sys.argv[1])\n"
     code += "json.dump(answer(sys.argv[2], json.load(sys.stdin)), sys.__stdout__)"
     done = subprocess.run(
         [sys.executable, "-c", code, str(site), str(script)], input=json.dumps(lines), capture_output=True, text=True,
-        check=True, timeout=120, cwd=ROOT,
+        check=True, timeout=300, cwd=ROOT,
     )  # fmt: skip
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -100,10 +100,10 @@ def ask(script: Path, lines: list[list[str]], site: Path) -> dict[str, Any]:
 def record(script: Path, site: Path) -> dict[str, Any]:
     """`written`: values of a form, the words that we make of them and what those give; `spelled`: other words, and
     what we read in them."""
-    from backends.launch.own.option_words import key_of
-    from backends.launch.own.options import look, parse_words, to_words
+    from backends.launch.own.options.reader import parse_words, read_script_options, to_words
+    from backends.launch.own.options.words import key_of
 
-    found = look(script).options
+    found = read_script_options(script).options
     needed = {key_of(one): sample(one) for one in found if one.required and not one.command and not one.choices}
     written: list[dict[str, Any]] = []
     spelled: list[dict[str, Any]] = []
@@ -123,7 +123,7 @@ def record(script: Path, site: Path) -> dict[str, Any]:
         assert not left, (script, each, left)
         each["values"], each["same"] = values, list(to_words(found, values))
     lines = [each["words"] for each in (*written, *spelled)] + [each["same"] for each in spelled]
-    said = ask(script, lines, site)
+    said = run_parser(script, lines, site)
     for each, gives in zip((*written, *spelled), said["lines"], strict=False):
         each["gives"] = gives
     for each, same in zip(spelled, said["lines"][len(written) + len(spelled) :], strict=True):

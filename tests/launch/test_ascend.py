@@ -9,14 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backends.launch import ascend_env
+from backends.launch.engine_options import engine_options
 from backends.launch.launchers import node_lines, python_of
 from backends.launch.operators import check_strategy, operators
-from backends.launch.plan import plan
+from backends.launch.plan import launch_command
 from backends.launch.recipes import resolved
-from backends.launch.script.script import script
+from backends.launch.script.document import script_text
 from studio import run as runs
 from studio import schema
-from tests.launch.test_spec import asked, rules
+from tests.launch.specs import launch_spec, rules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,11 +31,11 @@ MANY = {
 
 
 def split(**values: Any) -> LaunchSpec:
-    return asked(**{"recipe": "dense", "parallel": "semi_auto", "mode": "graph", "workers": 8, **values})
+    return launch_spec(**{"recipe": "dense", "parallel": "semi_auto", "mode": "graph", "workers": 8, **values})
 
 
 def test_that_nothing_chosen_leaves_the_environment_alone() -> None:
-    assert ascend_env.variables(asked()) == {}
+    assert ascend_env.variables(launch_spec()) == {}
 
 
 def test_that_every_field_is_its_variable(tmp_path: Path) -> None:
@@ -43,16 +44,16 @@ def test_that_every_field_is_its_variable(tmp_path: Path) -> None:
         "HCCL_BUFFSIZE": "400", "HCCL_DETERMINISTIC": "strict", "ASCEND_LAUNCH_BLOCKING": "1",
         "ASCEND_GLOBAL_LOG_LEVEL": "4",
     }  # fmt: skip
-    spec = asked(**MANY, env=(("MINE", "1"),))
+    spec = launch_spec(**MANY, env=(("MINE", "1"),))
     assert ascend_env.variables(spec) == expected
     run = runs.create(tmp_path, "launch", schema.to_json(spec))
-    assert expected.items() | {("MINE", "1")} <= plan(spec, run).env.items()
+    assert expected.items() | {("MINE", "1")} <= launch_command(spec, run).env.items()
 
 
 def test_that_a_field_and_a_variable_of_the_same_name_are_one_too_many() -> None:
-    spec = asked(**MANY, env=tuple((name, "1") for name in ascend_env.NAMES.values()))
+    spec = launch_spec(**MANY, env=tuple((name, "1") for name in ascend_env.NAMES.values()))
     assert rules(spec) == [(field, "launch.rule.env_twice") for field in ascend_env.NAMES]
-    assert rules(asked(env=(("HCCL_BUFFSIZE", "300"),))) == []
+    assert rules(launch_spec(env=(("HCCL_BUFFSIZE", "300"),))) == []
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_that_a_field_and_a_variable_of_the_same_name_are_one_too_many() -> None
 )
 def test_that_cards_are_numbers_that_rise(text: str, rule: str | None) -> None:
     """CANN reads up to the first that is none, and takes only rising ones."""
-    assert rules(asked(visible=text)) == ([("visible", f"launch.rule.{rule}")] if rule else [])
+    assert rules(launch_spec(visible=text)) == ([("visible", f"launch.rule.{rule}")] if rule else [])
 
 
 @given(st.text(max_size=40))
@@ -81,13 +82,13 @@ def test_that_any_text_is_read_as_cards_or_refused(text: str) -> None:
 
 
 def test_that_every_process_of_a_host_needs_a_card() -> None:
-    assert rules(asked(visible="0,1", parallel="data", workers=2)) == []
-    assert rules(asked(visible="0,1", parallel="data", workers=3)) == [("visible", "launch.rule.visible_few")]
-    assert rules(asked(visible="0,1", parallel="data", workers=3, device="cpu")) == []
+    assert rules(launch_spec(visible="0,1", parallel="data", workers=2)) == []
+    assert rules(launch_spec(visible="0,1", parallel="data", workers=3)) == [("visible", "launch.rule.visible_few")]
+    assert rules(launch_spec(visible="0,1", parallel="data", workers=3, device="cpu")) == []
 
 
 def test_that_a_rank_table_names_the_cards_by_itself() -> None:
-    spec = asked(visible="2,3", parallel="data", workers=2, launcher="rank_table")
+    spec = launch_spec(visible="2,3", parallel="data", workers=2, launcher="rank_table")
     assert "ASCEND_RT_VISIBLE_DEVICES" not in ascend_env.variables(spec)
 
 
@@ -151,18 +152,17 @@ def test_that_operators_of_an_own_recipe_are_known_by_the_devices_they_need() ->
     assert check_strategy(spec, "attention", "2x4") == ()
 
 
-def test_that_the_engine_is_told_only_what_its_mode_has(tmp_path: Path) -> None:
-    run = runs.create(tmp_path, "launch", {})
-    data, hybrid = (plan(split(parallel=mode, strategy=()), run).argv for mode in ("data", "hybrid"))
-    assert "--stages" not in data
-    assert "--search" not in hybrid
-    assert hybrid[hybrid.index("--pipeline-batches") + 1] == "4"
+def test_that_the_engine_is_told_only_what_its_mode_has() -> None:
+    modes = ("data", "hybrid")
+    data, hybrid = (engine_options(split(parallel=mode, stages=4, strategy=()))["values"] for mode in modes)
+    assert (data["stages"], data["pipeline_batches"]) == (1, 1)
+    assert (hybrid["stages"], hybrid["pipeline_batches"]) == (4, 4)
 
 
 def test_that_the_lines_for_nodes_and_the_script_have_the_same_environment(tmp_path: Path) -> None:
-    spec = asked(buffsize=400, env=(("MINE", "a b"),), recipe="linear")
-    assert "os.environ['HCCL_BUFFSIZE'] = '400'" in script(spec).replace('"', "'")
+    spec = launch_spec(buffsize=400, env=(("MINE", "a b"),), recipe="linear")
+    assert "os.environ['HCCL_BUFFSIZE'] = '400'" in script_text(spec).replace('"', "'")
     spread = schema.with_value(schema.with_value(spec, "parallel", "data"), "nodes", 2)
-    for line in node_lines(spread, python_of(spread), (), tmp_path):
+    for line in node_lines(spread, python_of(spread), "options.json", tmp_path):
         assert "HCCL_BUFFSIZE=400" in line
         assert "MINE='a b'" in line

@@ -19,9 +19,9 @@ from studio import schema
 from studio.events import Metric
 from studio.processes import write_mark
 from studio.project import runs_folder
+from tests.command_line import last_json, studio
 from tests.guest.capturing import TORCH, operators, slices
 from tests.runs import events_of, prepare, wait_for
-from tests.studio.test_command_line import last_json, studio
 
 if TYPE_CHECKING:
     from studio.run import Run
@@ -34,7 +34,7 @@ def training(tmp_path: Path, homes: Path) -> Run:
     done = studio("--no-project", "launch", "--detach", "--", sys.executable, "train.py", "16", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (run,) = runs.runs_in(runs_folder(None))
-    wait_for(lambda: state.ready(run.folder) or runs.glance(run).state == "ended", 120, run.name)
+    wait_for(lambda: state.ready(run.folder) or runs.glance(run).state == "ended", run.name)
     return run
 
 
@@ -61,7 +61,7 @@ def test_that_a_running_script_is_captured_from_another_terminal(training: Run, 
     assert refused.returncode == 1
     assert "Not captured" in refused.stderr
     (tmp_path / "enough").touch()
-    wait_for(lambda: runs.glance(training).state == "ended", 60)
+    wait_for(lambda: runs.glance(training).state == "ended")
     assert runs.glance(training).code == 0
     late = studio("--no-project", "capture", training.name, cwd=tmp_path)
     assert late.returncode == 1
@@ -74,14 +74,14 @@ def test_that_a_training_of_a_recipe_is_captured_while_it_runs(tmp_path: Path, h
     done = studio("--no-project", *recipe, "--detach", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (run,) = runs.runs_in(runs_folder(None))
-    wait_for(lambda: state.ready(run.folder) or runs.glance(run).state == "ended", 120, run.name)
+    wait_for(lambda: state.ready(run.folder) or runs.glance(run).state == "ended", run.name)
     done = studio("--no-project", "capture", run.name, "--kind", "profile", "--steps", "2", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     result = last_json(done)
     assert (result["captures"][0]["kind"], result["captures"][0]["done"]) == ("profile", 2)
     assert slices(Path(result["artifacts"][0]["path"]))
     assert studio("--no-project", "stop", run.name, cwd=tmp_path).returncode == 143
-    wait_for(lambda: runs.glance(run).state == "ended", 120)
+    wait_for(lambda: runs.glance(run).state == "ended")
     steps = [event.step for event in events_of(run) if isinstance(event, Metric) and "loss" in event.values]
     assert len(steps) == len(set(steps))
 
@@ -92,7 +92,7 @@ def test_that_a_run_without_hooks_and_wrong_words_are_refused(tmp_path: Path, ho
     done = studio("--no-project", "capture", run.name, cwd=tmp_path)
     assert (done.returncode, "was started without capture hooks" in done.stderr) == (1, True)
     for words, said in (
-        ([], "RUN: Which run"), ([run.name, "--ranks", "a"], "--ranks: Numbers with commas"),
+        ([], "RUN: Which run"), ([run.name, "--ranks", "a"], "--ranks: Numbers separated"),
         ([run.name, "--steps", "0"], "--steps: At least 1"),
     ):  # fmt: skip
         wrong = studio("--no-project", "capture", *words, cwd=tmp_path)
@@ -103,13 +103,13 @@ def test_that_a_run_without_hooks_and_wrong_words_are_refused(tmp_path: Path, ho
 def test_that_a_forecast_is_an_estimate_until_the_same_was_measured() -> None:
     request = state.Request(id="a", kind="profile", steps=4)
     ready = (state.Ready(tensors=10, parameters=1000), state.Ready(rank=1, tensors=10, parameters=1000))
-    assert forecast(request, (), ()).octets is None
+    assert forecast(request, (), ()).total_bytes is None
     guess = forecast(request, ready, ())
-    assert (guess.octets, guess.is_measured) == (10 * 27_000 * 4 * 2, False)
-    assert guess.need > (guess.octets or 0)
+    assert (guess.total_bytes, guess.is_measured) == (10 * 27_000 * 4 * 2, False)
+    assert guess.need > (guess.total_bytes or 0)
     once = state.Rank(state="done", kind="profile", done=2, steps=2, octets=1000, seconds=0.3, usual=0.1)
     told = forecast(request, ready, (once,))
-    assert (told.octets, told.is_measured, round(told.slower[0], 3)) == (4000, True, 3.0)
+    assert (told.total_bytes, told.is_measured, round(told.slower[0], 3)) == (4000, True, 3.0)
     dump = state.Request(id="b", kind="dump", steps=1)
     assert not forecast(dump, ready, (once,)).is_measured
 
@@ -119,14 +119,14 @@ def test_that_a_forecast_follows_what_was_chosen() -> None:
 
     def octets(**values: Any) -> int:
         request = state.Request(**{"id": "a", "kind": "dump", **values})
-        return forecast(request, ready, ()).octets or 0
+        return forecast(request, ready, ()).total_bytes or 0
 
     whole = octets(task="tensor", level="mix")
     assert octets(task="structure", level="L1") < octets() < octets(task="md5") < octets(level="mix") < whole
     assert octets(direction="forward") + octets(direction="backward") > octets()
     assert octets(casts=True) > octets()
     narrow = forecast(state.Request(id="a", kind="dump", task="tensor", targets=("linear",)), ready, ())
-    assert (narrow.is_most, narrow.need) == (True, 0)
+    assert (narrow.is_upper_bound, narrow.need) == (True, 0)
     # What msprobe 26.2 wrote of a transformer of 64 tensors and 992,641 parameters.
     measured = {(): 139_697, ("md5",): 148_133, ("tensor",): 19_047_137, ("tensor", "mix"): 37_746_966}
     for way, size in measured.items():
@@ -138,7 +138,7 @@ def test_that_a_dump_like_an_earlier_one_is_measured_and_another_is_not() -> Non
     ready = (state.Ready(tensors=10, parameters=1000),)
     once = state.Rank(state="done", kind="dump", done=1, octets=900, seconds=0.3, usual=0.1, targets=("linear",))
     like = state.Request(id="a", kind="dump", targets=("linear",))
-    assert forecast(like, ready, (once,)).octets == 900
+    assert forecast(like, ready, (once,)).total_bytes == 900
     assert not forecast(state.Request(id="a", kind="dump"), ready, (once,)).is_measured
 
 
@@ -151,9 +151,9 @@ def test_that_a_request_says_what_was_chosen(tmp_path: Path) -> None:
     for name, value in chosen.items():
         spec = schema.with_value(spec, name, value)
     assert not schema.problems(spec)
-    state.plan_into(tmp_path, state.request_of(spec.capture, 7))
+    state.write_request(tmp_path, state.request_of(spec.capture, 7))
     written = json.loads((tmp_path / "capture.json").read_text())
-    assert written.pop("id").endswith(state.asked(tmp_path).id[-4:])  # type: ignore[union-attr]
+    assert written.pop("id").endswith(state.newest_request(tmp_path).id[-4:])  # type: ignore[union-attr]
     assert written == {
         "kind": "dump", "start": 12, "steps": 2, "ranks": [0, 3], "task": "md5", "level": "mix", "stacks": False,
         "targets": ["linear", "Module.layers.3"], "direction": "forward", "casts": True, "need": 7,

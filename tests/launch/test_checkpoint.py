@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from tests.launch.test_engine_runs import check, read_events
+from tests.launch.engine_process import check, read_events
 from tests.prove.of_checkpoint import checkpoint, fill, kill_writers, last_step, small_disk
 
-from ascend_engine import safetensors  # isort: skip  tests.prove.of_checkpoint puts it on the path
+from ascend_engine.checkpoints import safetensors  # isort: skip  tests.prove.of_checkpoint puts it on the path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -180,22 +180,22 @@ KEEPER = """
 import threading
 from pathlib import Path
 from types import SimpleNamespace
-from ascend_engine import keep
-from ascend_engine.checkpoint import Saved
+from ascend_engine.checkpoints import keeper
+from ascend_engine.checkpoints.checkpoint import Saved
 
-def keeper(**options):
+def make_keeper(**options):
     given = dict(checkpoint_every=None, checkpoint_minutes=None, keep=9, best="none")
-    return keep.Keeper(SimpleNamespace(**{**given, **options}), lambda step: Saved(step, {}, {}, {}))
+    return keeper.Keeper(SimpleNamespace(**{**given, **options}), lambda step: Saved(step, {}, {}, {}))
 
 def steps():
-    return sorted(int(path.name.split("-")[1]) for path in keep.FOLDER.glob("step-*"))
+    return sorted(int(path.name.split("-")[1]) for path in keeper.FOLDER.glob("step-*"))
 """
 
 
 def test_that_a_checkpoint_waits_for_the_one_before_and_the_training_does_not(tmp_path: Path) -> None:
     script = """
 gate = threading.Event()
-one = keeper(checkpoint_every=2)
+one = make_keeper(checkpoint_every=2)
 add = one.writer.store.add
 one.writer.store.add = lambda *given: (gate.wait(), add(*given))[1]
 for step in range(1, 8):
@@ -213,25 +213,25 @@ assert steps() == [2, 9], steps()
 
 def test_that_the_best_is_saved_when_it_is_measured(tmp_path: Path) -> None:
     script = """
-one = keeper(best="accuracy")
+one = make_keeper(best="accuracy")
 for step, accuracy in enumerate((0.5, 0.4, float("nan"), 0.9, 0.8), 1):
     one.after_step(10 * step, 1.0, {"accuracy": accuracy})
     one.after_step(10 * step + 1, 1.0, {})
 one.finish(60, 1.0, {"accuracy": 0.85})
 assert steps() == [10, 40, 60], steps()
-assert (keep.FOLDER / "best").read_text().startswith("step-000040-")
-two = keeper(best="loss", checkpoint_every=10)
+assert (keeper.FOLDER / "best").read_text().startswith("step-000040-")
+two = make_keeper(best="loss", checkpoint_every=10)
 for step, loss in enumerate((3.0, 2.0, 9.0), 10):
     two.after_step(step, loss, {})
 two.finish(12, 9.0, {})
-assert (keep.FOLDER / "best").read_text().startswith("step-000010-")
+assert (keeper.FOLDER / "best").read_text().startswith("step-000010-")
 """
     check(tmp_path, KEEPER + script)
 
 
 def test_that_minutes_are_counted_from_the_last_one(tmp_path: Path) -> None:
     script = """
-one = keeper(checkpoint_minutes=1)
+one = make_keeper(checkpoint_minutes=1)
 one.after_step(1, 1.0, {})
 one.moment -= 61
 one.after_step(2, 1.0, {})
@@ -244,13 +244,13 @@ assert steps() == [2], steps()
 
 def test_that_a_write_that_fails_is_told_once_and_the_training_goes_on(tmp_path: Path) -> None:
     script = """
-keep.FOLDER.parent.mkdir()
-keep.FOLDER.touch()
-one = keeper(checkpoint_every=1)
+keeper.FOLDER.parent.mkdir()
+keeper.FOLDER.touch()
+one = make_keeper(checkpoint_every=1)
 for step in (1, 2):
     one.after_step(step, 1.0, {})
     one.writer.wait()
-keep.FOLDER.unlink()
+keeper.FOLDER.unlink()
 one.finish(3, 1.0, {})
 assert steps() == [3], steps()
 """

@@ -13,17 +13,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.curves.story import Story
-from backends.launch import attach
+from backends.common.run_status import RunStatus
+from backends.launch import command_texts
+from backends.launch.engine_options import FILE as OPTIONS_FILE
+from backends.launch.engine_options import engine_options
 from backends.launch.shapes.answer import FILE, Tensor, read_shapes, text_of
-from backends.launch.shapes.work import command
+from backends.launch.shapes.work import alone, command
 from backends.launch.spec import LaunchSpec
 from studio import run as runs
 from studio import schema, worker
 from studio.events import Finding, Note
+from studio.paths import MAIN
 from studio.run import open_run
 from tests.launch.debugger import Debugger, free_port
-from tests.launch.test_engine_runs import PATHS, ROOT, check, finish, needs_mindspore, start, train
+from tests.launch.engine_config import options_text_of
+from tests.launch.engine_process import PATHS, ROOT, check, finish, needs_mindspore, start, start_training
 from tests.runs import ended, events_of, launch, prepare, wait_for
 
 if TYPE_CHECKING:
@@ -40,7 +44,8 @@ def test_that_a_synchronous_error_points_to_its_own_line(tmp_path: Path) -> None
 import dataclasses, traceback
 import mindspore as ms, numpy as np
 from mindspore import Tensor, ops
-from ascend_engine import debugging, options, stopping
+from ascend_engine import debugging, stopping
+from tests.launch.engine_config import config_of
 
 def line_of_error():
     try:
@@ -50,7 +55,7 @@ def line_of_error():
     except RuntimeError as error:
         return traceback.extract_tb(error.__traceback__)[0].line
 
-config = options.parse("{LINEAR} --steps 1 --synchronous".split())
+config = config_of("{LINEAR} --steps 1 --synchronous")
 ms.set_context(mode=ms.PYNATIVE_MODE)
 ms.set_device("CPU")
 print(line_of_error())
@@ -66,10 +71,8 @@ print(line_of_error())
 def test_that_a_debugger_stops_in_the_step_and_the_training_goes_on_without_it(tmp_path: Path) -> None:
     port, step = free_port(), PATHS[1] / "ascend_engine" / "step.py"
     line = 1 + [text.strip() for text in step.read_text().splitlines()].index("def train_step(inputs, labels):")
-    process = start(
-        tmp_path, sys.executable, "-m", "ascend_engine", *LINEAR.split(), "--steps", "3", "--debug-port", str(port)
-    )
-    wait_for(lambda: b"waits for a debugger" in (tmp_path / "output.log").read_bytes(), 60)
+    process = start_training(tmp_path, f"{LINEAR} --steps 3 --debug-port {port}")
+    wait_for(lambda: b"waits for a debugger" in (tmp_path / "output.log").read_bytes())
     listening = Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()
     assert [row.split()[1] for row in listening.splitlines() if f":{port:04X} 0" in row] == [f"0100007F:{port:04X}"]
     debugger = Debugger(port)
@@ -87,7 +90,7 @@ def test_that_a_debugger_stops_in_the_step_and_the_training_goes_on_without_it(t
 @needs_mindspore
 def test_that_a_stop_ends_the_wait_for_a_debugger(tmp_path: Path) -> None:
     run = launch(tmp_path, recipe="linear", mode="jit", debug_port=free_port())
-    wait_for(lambda: notes_of(run, "launch.debugger_waits"), 60)
+    wait_for(lambda: notes_of(run, "launch.debugger_waits"))
     assert notes_of(run, "launch.debugger_compiled")
     assert worker.stop(run)
     glance = ended(run)
@@ -104,11 +107,12 @@ def test_that_what_cannot_be_has_a_sentence(tmp_path: Path) -> None:
     script = f"""
 import os, socket, sys
 import ascend_studio
-from ascend_engine import debugging, options, stopping
+from ascend_engine import debugging, stopping
+from tests.launch.engine_config import config_of
 from ascend_engine.failures import Failure
 
 def failure_of(port):
-    config = options.parse(f"{LINEAR} --steps 1 --debug-port {{port}}".split())
+    config = config_of(f"{LINEAR} --steps 1 --debug-port {{port}}")
     try:
         debugging.begin(config, 1, stopping.Stop())
     except Failure as failure:
@@ -132,24 +136,28 @@ assert "MS_COMPILER_CACHE_ENABLE" not in os.environ
 
 
 def test_that_each_rank_has_a_configuration_and_a_forwarded_port() -> None:
-    assert [one["connect"] for one in json.loads(attach.vs_code(range(5678, 5680)))["configurations"]] == [
+    assert [
+        one["connect"] for one in json.loads(command_texts.vs_code_attach(range(5678, 5680)))["configurations"]
+    ] == [
         {"host": "127.0.0.1", "port": 5678},
         {"host": "127.0.0.1", "port": 5679},
     ]
-    assert attach.ssh(range(5678, 5680)).startswith("ssh -N -L 5678:127.0.0.1:5678 -L 5679:127.0.0.1:5679 ")
+    assert command_texts.ssh_tunnel(range(5678, 5680)).startswith(
+        "ssh -N -L 5678:127.0.0.1:5678 -L 5679:127.0.0.1:5679 "
+    )
 
 
 @pytest.mark.parametrize("args", [{}, {"port": "5678", "ranks": 1}, {"port": 5678, "ranks": 10**9}, {"port": -1}])
 def test_that_a_damaged_note_names_no_port(args: dict[str, object]) -> None:
-    story = Story()
+    story = RunStatus()
     story.extend(1, 0, [Note(key="launch.debugger_waits", args=args)])
     assert not story.debug_ports
 
 
 def shapes(folder: Path, *words: str) -> tuple[dict[str, object], str, Run]:
     """What the command gives: its JSON, what it says, its run."""
-    line = [sys.executable, "-I", "-m", "studio", "shapes", *words, "--json"]
-    done = subprocess.run(line, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=200)
+    line = [sys.executable, "-I", str(MAIN), "shapes", *words, "--json"]
+    done = subprocess.run(line, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout.splitlines()[-1])
     return result, done.stderr, open_run(Path(result["run"]))
@@ -195,7 +203,9 @@ def test_that_shapes_lists_each_cell_whatever_the_mode_and_how_low_its_precision
 
 @needs_mindspore
 def test_that_shapes_names_what_mixed_precision_rewrites_as_its_author_did(tmp_path: Path) -> None:
-    ran = train(tmp_path, f"shapes {LINEAR} --recipe digits --amp O1 --loss-scale dynamic --steps 9 --sink")
+    line = f"{LINEAR} --recipe digits --amp O1 --loss-scale dynamic --steps 9 --sink"
+    (tmp_path / OPTIONS_FILE).write_text(options_text_of(line), "utf-8")
+    ran = finish(tmp_path, start(tmp_path, sys.executable, "-m", "ascend_engine", "shapes", OPTIONS_FILE))
     assert ran.code == 0, ran.output
     found = read_shapes(tmp_path)
     assert found
@@ -244,12 +254,12 @@ assert rows["unused"]["inputs"] == []
 
 def test_that_shapes_takes_what_decides_a_shape_and_nothing_else(tmp_path: Path) -> None:
     run = prepare(tmp_path, recipe="text", debug_port=5678, parallel="data", checkpoint_every=3, batch=4)
-    spec, wrong = schema.from_json(LaunchSpec, run.asked.values)
+    spec, wrong = schema.from_json(LaunchSpec, run.request.values)
     assert not wrong
-    words = command(spec, run).argv
-    assert words[1:4] == ("-m", "ascend_engine", "shapes")
-    assert words[words.index("--batch") + 1] == "4"
-    assert not {"--debug-port", "--parallel", "--checkpoint-every"} & {*words}
+    assert command(alone(spec), run).argv[1:] == ("-m", "ascend_engine", "shapes", OPTIONS_FILE)
+    values = engine_options(alone(spec))["values"]
+    assert values["batch"] == 4
+    assert (values["debug_port"], values["parallel"], values["checkpoint_every"]) == (None, "none", None)
 
 
 @given(content=st.one_of(st.binary(), st.recursive(st.none() | st.integers() | st.text(), st.lists).map(
@@ -272,7 +282,7 @@ def test_that_shapes_are_short_texts() -> None:
 
 def test_that_a_failed_step_tells_its_cause(tmp_path: Path, interpreter: Callable[[str], Path]) -> None:
     asked = prepare(tmp_path, interpreter(f"cat {ROOT}/tests/recorded/logs/port_python.log; exit 1"))
-    run = runs.create(tmp_path, "shapes", asked.asked.values)
+    run = runs.create(tmp_path, "shapes", asked.request.values)
     worker.start(run)
     assert ended(run).code == 1
     rules = [event.rule for event in events_of(run) if isinstance(event, Finding)]

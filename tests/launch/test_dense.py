@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from backends.launch.operators import operators
 from backends.launch.recipes import DENSE, RECIPES
 from backends.launch.split_rules import REFUSAL
-from tests.launch.test_engine_runs import check, needs_mindspore, train
-from tests.launch.test_spec import asked
+from tests.launch.engine_process import check, needs_mindspore, train
+from tests.launch.specs import launch_spec
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,15 +17,17 @@ pytestmark = needs_mindspore
 
 SCRIPT = """
 import mindspore as ms, numpy as np
-from ascend_engine import distribute, modes, options, recipe
+from ascend_engine import modes, recipe
+from ascend_engine.parallel import distribute
+from tests.launch.engine_config import config_of as engine_config
 from ascend_engine.failures import Failure
 from ascend_engine.optimizers import make_optimizer
-from ascend_engine.parallel import ALONE, Split
+from ascend_engine.parallel.group import ALONE, Split
 from ascend_engine.step import Step
 
 def config_of(line):
     words = "--recipe dense --batch 32 --optimizer momentum --lr 0.05 --steps 5 --mode graph " + line
-    return options.parse(words.split())
+    return engine_config(words)
 
 def refused(function, *arguments):
     try:
@@ -48,12 +50,12 @@ def test_that_it_learns_on_a_cpu_like_any_other(tmp_path: Path) -> None:
 
 def test_that_the_studio_knows_its_sizes_and_a_split_step_is_the_whole_one(tmp_path: Path) -> None:
     """Without cards nothing is cut: what is compiled then must be the same training."""
-    shapes = [list(map(list, one.shapes or ())) for one in operators(asked(recipe="dense", parallel="semi_auto"))]
+    shapes = [list(map(list, one.shapes or ())) for one in operators(launch_spec(recipe="dense", parallel="semi_auto"))]
     script = f"""
 from ascend_engine.recipes import dense
 assert (dense.INPUTS, dense.HIDDEN, dense.OUTPUTS) == {DENSE}
 assert dense.SAMPLES == {RECIPES["dense"].samples}
-assert list(dense.OPERATORS) == {[one.name for one in operators(asked(recipe="dense"))]}
+assert list(dense.OPERATORS) == {[one.name for one in operators(launch_spec(recipe="dense"))]}
 assert {shapes}[0][1] == [dense.INPUTS, dense.HIDDEN]
 
 ms.set_device("CPU")

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,19 +15,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-ROOT = Path(__file__).parents[2]
-ENGINE = ROOT / "backends" / "launch" / "engine"
-SOURCES = sorted((ENGINE / "ascend_engine").rglob("*.py"))
+from tests.launch.engine_config import config_of
+from tests.launch.engine_sources import ENGINE, ROOT, SOURCES
+
 # What an old interpreter reads before it can be told that it is one.
 READ_FIRST = ("__init__.py", "__main__.py", "options.py", "failures.py", "stopping.py", "ranks.py")
 # debugpy: only where a debugger was asked for.
 ALLOWED = sys.stdlib_module_names | {"mindspore", "numpy", "ascend_studio", "ascend_engine", "debugpy"}
 
 sys.path += [str(ROOT / "studio" / "guest"), str(ENGINE)]
-from ascend_engine import ahead, data, failures, nonfinite, options, ranks, schedule  # noqa: E402
+from ascend_engine import data, failures, nonfinite_values, prefetch, schedule  # noqa: E402
+from ascend_engine.parallel import ranks  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from ascend_engine.options import Config
 
 Batch = tuple["np.ndarray[Any, Any]", "np.ndarray[Any, Any]"]
 sizes = st.integers(1, 300)
@@ -75,8 +78,8 @@ def test_that_workers_see_together_what_one_process_sees(workers: int, batch: in
     assert firsts == [whole.first_sample(step) + rank * batch for rank in range(workers)]
 
 
-def parsed(line: str) -> options.Config:
-    return options.parse(f"--recipe linear --optimizer sgd --lr 1 --steps 9 {line}".split())
+def parsed(line: str) -> Config:
+    return config_of(f"--recipe linear --optimizer sgd --lr 1 --steps 9 {line}")
 
 
 @given(size=st.integers(24, 200), seed=seeds)
@@ -121,7 +124,7 @@ def number_of(batch: Batch) -> int:
 
 @given(begin=st.integers(0, 20), count=st.integers(1, 30), workers=st.integers(1, 4), window=st.integers(1, 8))
 def test_that_reading_ahead_gives_the_same_in_the_same_order(begin: int, count: int, workers: int, window: int) -> None:
-    read = ahead.Ahead(Numbered(), begin + count, workers, window)
+    read = prefetch.Ahead(Numbered(), begin + count, workers, window)
     assert [number_of(read[number]) for number in range(begin, begin + count)] == list(range(begin, begin + count))
     for thread in read.threads:
         thread.join(10)
@@ -130,7 +133,7 @@ def test_that_reading_ahead_gives_the_same_in_the_same_order(begin: int, count: 
 
 def test_that_reading_ahead_is_parallel_and_ends_when_it_is_closed() -> None:
     stream = Numbered(together=3)
-    read = ahead.Ahead(stream, 1_000_000, 3, 3)
+    read = prefetch.Ahead(stream, 1_000_000, 3, 3)
     assert number_of(read[0]) == 0  # which three have to be read for at once
     assert stream.highest <= 3
     stream.gate.abort()
@@ -144,19 +147,19 @@ def test_that_reading_ahead_is_parallel_and_ends_when_it_is_closed() -> None:
 
 
 def test_that_what_cannot_be_read_is_raised_where_it_is_asked_for() -> None:
-    read = ahead.Ahead(Numbered(bad=2), 10, 2, 4)
+    read = prefetch.Ahead(Numbered(bad=2), 10, 2, 4)
     assert [number_of(read[number]) for number in (0, 1)] == [0, 1]
     with pytest.raises(KeyError) as raised:
         read[2]
-    assert failures.place_of(raised.value)[0] == __file__
+    assert failures.location_of(raised.value)[0] == __file__
     read.close()
 
 
 def test_that_each_thread_has_something_to_read() -> None:
     stream = data.stream(data.Arrays(np.arange(9), np.arange(9)), parsed("--batch 2"))
-    assert isinstance(ahead.reader(stream, parsed("--batch 2")), ahead.Directly)
-    read = ahead.reader(stream, parsed("--batch 2 --data-workers 5 --prefetch 3 --accumulate 2"))
-    assert isinstance(read, ahead.Ahead)
+    assert isinstance(prefetch.reader(stream, parsed("--batch 2")), prefetch.Directly)
+    read = prefetch.reader(stream, parsed("--batch 2 --data-workers 5 --prefetch 3 --accumulate 2"))
+    assert isinstance(read, prefetch.Ahead)
     assert (read.window, read.end, len(read.threads)) == (5, 18, 5)
 
 
@@ -176,7 +179,7 @@ def test_that_the_digits_are_complete() -> None:
 
 def rates(options_of_schedule: str, steps: int) -> list[float]:
     line = f"--recipe linear --batch 1 --optimizer sgd --lr 1 --steps {steps} {options_of_schedule}"
-    config = options.parse(line.split())
+    config = config_of(line)
     return [round(schedule.rate(config, step), 4) for step in range(1, steps + 1)]
 
 
@@ -213,7 +216,7 @@ class Outcome:
 def test_that_the_first_cause_of_a_nan_is_named(
     outcome: Outcome, scale: float | None, dynamic: bool, what: str
 ) -> None:
-    assert nonfinite.what_of(outcome, scale, dynamic) == what
+    assert nonfinite_values.what_of(outcome, scale, dynamic) == what
 
 
 @pytest.mark.parametrize(
@@ -235,7 +238,7 @@ def test_that_the_place_of_an_error_is_not_inside_a_library() -> None:
     try:
         np.concatenate([])
     except ValueError as error:
-        path, line = failures.place_of(error)
+        path, line = failures.location_of(error)
     assert path == __file__
     assert line > 0
 
@@ -264,12 +267,12 @@ def test_that_of_ranks_that_ended_between_two_looks_one_that_was_killed_was_not_
     for rank, child in enumerate(children):
         (tmp_path / f"rank_{rank}.pid").write_text(str(child.pid))
     watch = ranks.Watch(tmp_path, 2)
-    watch.look()
+    watch.update()
     assert watch.first is None
     (tmp_path / "rank_1.code").write_text("1")
     for child in children:
         child.kill()
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    watch.look()
+    watch.update()
     assert (watch.first.rank, watch.first.code) == (1, 1)
     assert [child.wait() for child in children] == [-9, -9]

@@ -3,106 +3,29 @@
 from __future__ import annotations
 
 import functools
-import json
-import os
 import signal
-import subprocess
 import sys
 import time
-from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.launch.engine_process import (
+    LINEAR,
+    PYTHON37,
+    Ran,
+    assert_no_warnings,
+    check,
+    finish,
+    needs_mindspore,
+    start,
+    start_training,
+    train,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-ROOT = Path(__file__).parents[2]
-PATHS = (ROOT / "studio" / "guest", ROOT / "backends" / "launch" / "engine")
-PYTHON37 = Path("/root/.pyenv/versions/3.7.16/bin/python")
-LINEAR = "--recipe linear --optimizer sgd --lr 0.1 --steps 60 --seed 1"
-
-needs_mindspore = pytest.mark.skipif(not find_spec("mindspore"), reason="no MindSpore here")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ran:
-    folder: Path
-    code: int
-    output: str
-
-    @functools.cached_property
-    def events(self) -> list[dict[str, Any]]:
-        return read_events(self.folder)
-
-    def metric(self, name: str) -> list[float]:
-        metrics = (event["values"] for event in self.events if event["type"] == "metric")
-        return [values[name] for values in metrics if name in values]
-
-    def note(self, key: str) -> dict[str, Any]:
-        (args,) = (event["args"] for event in self.events if event.get("key") == key)
-        return args
-
-    def findings(self) -> list[dict[str, Any]]:
-        return [event for event in self.events if event["type"] == "finding"]
-
-    def phases(self) -> list[str]:
-        """Without repetition, in the order of their first appearance."""
-        return list(dict.fromkeys(e["phase"] for e in self.events if e["type"] == "progress"))
-
-
-def read_events(folder: Path) -> list[dict[str, Any]]:
-    lines = (line for file in folder.glob("events*") for line in file.read_text().splitlines())
-    return [json.loads(line) for line in lines]
-
-
-def start(folder: Path, *command: str) -> subprocess.Popen[bytes]:
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(map(str, PATHS)),
-        "ASCEND_STUDIO_RUN": str(folder),
-    }
-    with (folder / "output.log").open("wb") as log:
-        return subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-
-
-def finish(folder: Path, process: subprocess.Popen[bytes]) -> Ran:
-    try:
-        code = process.wait(timeout=300)
-    finally:
-        process.kill()
-    return Ran(folder=folder, code=code, output=(folder / "output.log").read_text("utf-8"))
-
-
-def train(folder: Path, options: str, python: tuple[str, ...] = (sys.executable,)) -> Ran:
-    folder.mkdir(exist_ok=True)
-    return finish(folder, start(folder, *python, "-m", "ascend_engine", *options.split()))
-
-
-def check(folder: Path, script: str) -> str:
-    """Run a script that uses the engine's own modules; returns its output."""
-    ran = finish(folder, start(folder, sys.executable, save(folder / "script.py", script)))
-    assert ran.code == 0, ran.output
-    return ran.output
-
-
-def save(path: Path, script: str) -> str:
-    path.write_text(script, "utf-8")  # jit reads the source of what it compiles from its file
-    return str(path)
-
-
-def assert_no_warnings(output: str) -> None:
-    assert "WARNING" not in output
-    assert "deprecat" not in output.lower()
-    assert "Traceback" not in output
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +92,7 @@ def test_that_no_optimizer_logs_a_warning_and_each_learns(tmp_path: Path) -> Non
 import mindspore as ms, numpy as np
 from mindspore import nn
 from ascend_engine.optimizers import make_optimizer
-from ascend_engine.options import OPTIMIZERS
+from tests.launch.engine_config import OPTIMIZERS
 from ascend_engine.step import Step
 
 ms.set_context(mode=ms.PYNATIVE_MODE)
@@ -243,8 +166,8 @@ def test_that_too_little_text_is_a_finding(tmp_path: Path) -> None:
 @needs_mindspore
 def test_that_sigterm_finishes_the_step_and_says_where(tmp_path: Path) -> None:
     options = "--recipe linear --device cpu --optimizer sgd --lr 0.01 --batch 8 --steps 1000000"
-    process = start(tmp_path, sys.executable, "-m", "ascend_engine", *options.split())
-    deadline = time.monotonic() + 60
+    process = start_training(tmp_path, options)
+    deadline = time.monotonic() + 300
     while b"step 1/" not in (tmp_path / "output.log").read_bytes():
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -303,11 +226,17 @@ def test_that_an_old_interpreter_is_told_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    ["--batch 0", "--batch x", "--lr nan", "--lr -1", "--steps 0", "--seed -1", "--recipe none"],
+    ("words", "reason"),
+    [
+        ([], "usage"),
+        (["none.json"], "none.json"),
+        (["--recipe", "linear"], "usage"),
+        (['{"values": {}'], "delimiter"),
+        (['{"values": {}}'], "no options"),
+    ],
 )
-def test_that_wrong_use_ends_with_code_2(tmp_path: Path, wrong: str) -> None:
-    ran = train(tmp_path, f"{LINEAR} --batch 32 {wrong}")
+def test_that_a_start_without_options_ends_with_code_2(tmp_path: Path, words: list[str], reason: str) -> None:
+    ran = finish(tmp_path, start(tmp_path, sys.executable, "-m", "ascend_engine", *words))
     assert ran.code == 2
-    assert wrong.split()[0] in ran.output
+    assert reason in ran.output
     assert ran.events == []

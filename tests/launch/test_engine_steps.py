@@ -6,92 +6,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.launch.test_engine_runs import assert_no_warnings, check, needs_mindspore, train
+from tests.launch.engine_process import assert_no_warnings, check, needs_mindspore, train
+from tests.launch.step_scripts import COMMON, accumulation
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = needs_mindspore
 
-COMMON = """
-import mindspore as ms, numpy as np
-from mindspore import amp, nn
-from ascend_engine import data, modes, options, recipe
-from ascend_engine.optimizers import make_decay, make_optimizer, set_learning_rate
-from ascend_engine.step import Step, make_gradient
-
-BASE = "--recipe linear --batch 8 --optimizer sgd --lr 0.1 --steps 5 --device cpu "
-
-def config_of(line):
-    config = options.parse((BASE + line).split())
-    modes.enter(config)
-    return config
-
-def flat(parameters):
-    return np.concatenate([one.asnumpy().ravel() for one in parameters]).astype(np.float64)
-
-ms.set_device("CPU")
-MODES = ("pynative", "jit", "graph")
-"""
-
 
 def test_that_accumulation_is_the_large_batch(tmp_path: Path) -> None:
-    # On one core: MindSpore's CPU kernels share a sum out by how busy their threads are, and on a loaded machine the
-    # two would differ by that.
-    script = """
-import os
-os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-RATES = {"sgd": 0.05, "momentum": 0.05, "adam": 0.001, "adamw": 0.001}
-
-class Case:
-    def __init__(self, name, optimizer, count):
-        ms.set_seed(1)
-        self.plan = recipe.build(config_of(f"--mode jit --recipe {name}"))
-        self.count = count
-        self.weights = self.plan.network.trainable_params()
-        self.optimizer = make_optimizer(optimizer, self.weights, RATES[optimizer])
-        self.step = Step(self.plan.network, self.plan.loss, self.optimizer, accumulate=count, prepare=ms.jit)
-
-    def batches(self, number):
-        size = len(self.plan.train_data)
-        stream = data.Stream(self.plan.train_data, 1, 32 // self.count, size, 0, 1)
-        return [stream[number * self.count + micro] for micro in range(self.count)]
-
-    def moved(self):
-        \"\"\"What 5 steps change in the weights; `mean` is the gradient that the first one took.\"\"\"
-        before = flat(self.weights)
-        for number in range(5):
-            for inputs, labels in self.batches(number):
-                results = self.step.micro_step(ms.Tensor(inputs), ms.Tensor(labels))
-            if self.count > 1:
-                self.mean = flat(self.step.accumulated[:-1]) / self.count if number == 0 else self.mean
-                results = self.step.update()
-            assert results[1].asnumpy()
-        return flat(self.weights) - before
-
-    def gradient(self):
-        function = ms.jit(make_gradient(self.plan.network, self.plan.loss, self.optimizer.parameters, None))
-        ((inputs, labels),) = self.batches(0)
-        return flat(function(ms.Tensor(inputs), ms.Tensor(labels))[1])
-
-def length(vector):
-    return np.linalg.norm(vector)
-
-for name in ("linear", "digits", "text"):
-    gradient = Case(name, "sgd", 1).gradient()
-    tried = ("momentum", "adamw") if name == "text" else RATES  # compiling it takes seconds each time
-    whole = {optimizer: Case(name, optimizer, 1).moved() for optimizer in tried}
-    for count in (2, 4, 8):
-        for optimizer, expected in whole.items():
-            case = Case(name, optimizer, count)
-            off = case.moved() - expected
-            assert length(case.mean - gradient) < 1e-6 * length(gradient), (name, count)
-            if optimizer in ("sgd", "momentum"):
-                assert np.abs(off).max() < 1e-6, (name, count, optimizer)
-            else:
-                assert length(off) < 1e-4 * length(expected), (name, count, optimizer)
-"""
-    check(tmp_path, COMMON + script)
+    """A convolution and a straight line; all recipes, optimizers and counts: `prove accumulation`."""
+    check(
+        tmp_path, accumulation(("linear", ("sgd", "momentum", "adam", "adamw"), (2, 8)), ("digits", ("adamw",), (4,)))
+    )
 
 
 def test_that_an_overflow_skips_the_update_and_halves_a_dynamic_scale(tmp_path: Path) -> None:
@@ -171,7 +99,7 @@ def weights(mode, name, decay, lr):
         step([(x, x)])
     return [one.asnumpy() for one in network.trainable_params()]
 
-for name in options.OPTIMIZERS:
+for name in OPTIMIZERS:
     eager = weights("pynative", name, 0.5, 0.01)
     for mode in ("jit", "graph"):
         for one, other in zip(weights(mode, name, 0.5, 0.01), eager):
@@ -187,7 +115,7 @@ for one, other in zip(decayed, plain):
 
 def test_that_a_planted_nan_is_found_where_it_is_and_leaves_the_weights_alone(tmp_path: Path) -> None:
     script = """
-from ascend_engine import nonfinite
+from ascend_engine import nonfinite_values
 
 x = np.ones((4, 3), np.float32)
 
@@ -198,7 +126,7 @@ def run(mode, guarded, plant):
     loss = root if plant == "gradient" else nn.MSELoss()
     step = Step(network, loss, optimizer, guarded=guarded, prepare=modes.preparation(config_of("--mode " + mode)))
     if plant != "weight":  # once a step is compiled, @jit no longer reads what set_data gives a weight
-        assert nonfinite.what_of(step([(x, x[:, :1])]), None, False) == ""
+        assert nonfinite_values.what_of(step([(x, x[:, :1])]), None, False) == ""
     inputs, labels = x.copy(), x[:, :1].copy()
     if plant == "loss":
         inputs[1, 1] = np.nan
@@ -211,7 +139,7 @@ def run(mode, guarded, plant):
     before = network.weight.asnumpy().copy()
     outcome = step([(inputs, labels)])
     kept = np.array_equal(before, network.weight.asnumpy())
-    return nonfinite.what_of(outcome, None, False), kept
+    return nonfinite_values.what_of(outcome, None, False), kept
 
 def root(outputs, labels):
     \"\"\"Its gradient is infinite at 0, where the root itself is not.\"\"\"

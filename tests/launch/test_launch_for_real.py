@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from studio.events import Finding, Metric
+from studio.paths import MAIN
 from studio.run import open_run
 from tests.runs import events_of
 
@@ -24,8 +25,8 @@ WAYS = {
 
 
 def launch(folder: Path, *words: str) -> dict[str, Any]:
-    line = [sys.executable, "-I", "-m", "studio", "launch", "--recipe", "linear", *words, "--json"]
-    done = subprocess.run(line, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=200)
+    line = [sys.executable, "-I", str(MAIN), "launch", "--recipe", "linear", *words, "--json"]
+    done = subprocess.run(line, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result | {"stderr": done.stderr, "exit": done.returncode}
 

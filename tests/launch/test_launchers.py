@@ -19,13 +19,14 @@ from hypothesis import strategies as st
 
 from backends.common import explain
 from backends.launch import launchers, nodes, rank_table
-from backends.launch.plan import options, plan
+from backends.launch.engine_options import FILE
+from backends.launch.plan import launch_command
 from studio import processes, schema
 from studio.environment import cleaned
 from studio.events import Ended
-from studio.run import Asked, Run
-from tests.launch.test_engine_runs import PATHS, ROOT, read_events
-from tests.launch.test_spec import asked
+from studio.run import Run, RunRequest
+from tests.launch.engine_process import PATHS, ROOT, read_events
+from tests.launch.specs import launch_spec
 from tests.runs import wait_for
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from backends.launch.spec import LaunchSpec
 
-RUN = Run(folder=Path("/runs/one"), asked=Asked(command="launch", values={}, time=0))
+RUN = Run(folder=Path("/runs/one"), request=RunRequest(command="launch", values={}, time=0))
 DEAD = processes.Process(pid=0, parent=0, start=0, state="Z")
 HCCN = "address_0=192.168.1.8\nnetmask_0=255.255.0.0\naddress_1 = 192.168.1.9\naddress_x=1.1.1.1\naddress_2=here\n"
 JSON = st.recursive(
@@ -43,7 +44,7 @@ JSON = st.recursive(
 
 
 def together(**values: Any) -> LaunchSpec:
-    return asked(**{"recipe": "linear", "parallel": "data"} | values)
+    return launch_spec(**{"recipe": "linear", "parallel": "data"} | values)
 
 
 def rules(spec: LaunchSpec) -> set[tuple[str, str]]:
@@ -52,17 +53,17 @@ def rules(spec: LaunchSpec) -> set[tuple[str, str]]:
 
 def test_that_msrun_starts_the_engines_options_for_each_worker() -> None:
     spec = together(workers=4, python=Path("/venv/bin/python"))
-    argv = plan(spec, RUN).argv
-    assert argv[:6] == ("/venv/bin/python", "-m", "ascend_engine.ranks", "--workers", "4", "--logs")
+    argv = launch_command(spec, RUN).argv
+    assert argv[:6] == ("/venv/bin/python", "-m", "ascend_engine.parallel.ranks", "--workers", "4", "--logs")
     launcher = argv[argv.index("--") + 1 :]
     assert launcher[0] == "/venv/bin/msrun"
     words = {"--worker_num=4", "--local_worker_num=4", "--master_addr=127.0.0.1", "--master_port=0", "--join=True"}
     assert words < set(launcher)
-    assert launcher[-len(options(spec)) - 1 :] == (str(launchers.RANK), *options(spec))
+    assert launcher[-2:] == (str(launchers.RANK), FILE)
 
 
 def test_that_a_chosen_port_is_taken() -> None:
-    assert "--master_port=29999" in plan(together(port=29999), RUN).argv
+    assert "--master_port=29999" in launch_command(together(port=29999), RUN).argv
 
 
 def test_that_what_a_launcher_does_not_take_is_not_asked_for() -> None:
@@ -78,7 +79,16 @@ def test_that_what_is_no_list_of_cards_is_one_problem_and_no_crash() -> None:
 def test_that_a_port_that_somebody_holds_is_said_at_once(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as held:
         port = held.getsockname()[1]
-        words = [sys.executable, "-m", "ascend_engine.ranks", "--workers", "2", "--", "msrun", f"--master_port={port}"]
+        words = [
+            sys.executable,
+            "-m",
+            "ascend_engine.parallel.ranks",
+            "--workers",
+            "2",
+            "--",
+            "msrun",
+            f"--master_port={port}",
+        ]
         env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, PATHS))}
         done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, f"Address already in use: port {port}\n")
@@ -89,14 +99,14 @@ def test_that_a_port_that_somebody_holds_is_said_at_once(tmp_path: Path) -> None
 
 def test_that_mpirun_starts_the_interpreter_itself() -> None:
     spec = together(workers=2, launcher="mpirun", python=Path("/venv/bin/python"))
-    argv = plan(spec, RUN).argv
+    argv = launch_command(spec, RUN).argv
     start = ("mpirun", "--allow-run-as-root", "-n", "2", "/venv/bin/python", str(launchers.RANK))
-    assert argv[argv.index("--") + 1 :] == (*start, *options(spec))
+    assert argv[argv.index("--") + 1 :] == (*start, FILE)
 
 
 def test_that_a_rank_table_starts_one_process_for_each_card() -> None:
     spec = together(workers=2, launcher="rank_table", visible="4,5,6")
-    argv = plan(spec, RUN).argv
+    argv = launch_command(spec, RUN).argv
     assert argv[argv.index("--rank-table") + 1] == "rank_table.json"
     assert argv[argv.index("--") + 1 :][:2] == (argv[0], str(launchers.RANK))
     assert launchers.devices_of(spec) == (4, 5)
@@ -121,10 +131,10 @@ def test_that_a_missing_launcher_marks_its_field(tmp_path: Path, monkeypatch: py
 def test_that_several_nodes_are_lines_to_run_and_no_start() -> None:
     spec = together(nodes=2, workers=8, master="10.0.0.1", recipe="digits", batch=8)
     assert rules(spec) == {("nodes", "launch.rule.many_nodes")}
-    first, second = nodes.lines(spec, Path("/shared/a run"))
+    first, second = nodes.lines_for_nodes(spec, Path("/shared/a run"))
     assert first == second.replace("--node_rank=1", "--node_rank=0").replace("_log=8", "_log=0")
     assert first.startswith("cd '/shared/a run' &&" + launchers.FOLD + "PATH=")
-    words = ("--worker_num=16", "--local_worker_num=8", "--master_addr=10.0.0.1", "--master_port=8118", "--workers 16")
+    words = ("--worker_num=16", "--local_worker_num=8", "--master_addr=10.0.0.1", "--master_port=8118", '"workers": 16')
     assert all(word in second.replace(launchers.FOLD, " ") for word in words)
     assert not schema.problems(nodes.NodesSpec(**vars(spec)))
     unnamed = nodes.NodesSpec(**vars(replace(spec, parallel=replace(spec.parallel, master=""))))
@@ -132,7 +142,7 @@ def test_that_several_nodes_are_lines_to_run_and_no_start() -> None:
 
 
 def test_that_a_nodes_line_is_one_that_a_shell_reads() -> None:
-    line = nodes.lines(together(nodes=2, master="10.0.0.1"), None)[0]
+    line = nodes.lines_for_nodes(together(nodes=2, master="10.0.0.1"), None)[0]
     assert subprocess.run(["sh", "-n", "-c", line], check=False).returncode == 0
     unset = subprocess.run(["sh", "-c", line], check=False, capture_output=True, text=True, env={})
     assert "a folder that all nodes see" in unset.stderr
@@ -161,7 +171,7 @@ def test_that_a_rank_table_is_as_it_is_documented() -> None:
         rank_table.Server(id="10.0.0.1", devices=((0, "192.168.1.8"), (1, "192.168.1.9"))),
         rank_table.Server(id="10.0.0.2", devices=((0, "192.168.2.8"),)),
     ]
-    made = rank_table.table(servers)
+    made = rank_table.make_table(servers)
     assert made["server_list"][1] == {
         "server_id": "10.0.0.2",
         "device": [{"device_id": "0", "device_ip": "192.168.2.8", "rank_id": "2"}],
@@ -189,7 +199,7 @@ def test_that_a_rank_table_is_as_it_is_documented() -> None:
     ],
 )
 def test_that_a_wrong_rank_table_says_where(change: Callable[[dict[str, Any]], None], place: str) -> None:
-    made = rank_table.of_host("a", (0, 1), {0: "192.168.1.8", 1: "192.168.1.9"})
+    made = rank_table.table_of_host("a", (0, 1), {0: "192.168.1.8", 1: "192.168.1.9"})
     change(made)
     assert rank_table.wrong(made) == [place]
 
@@ -201,7 +211,7 @@ def test_that_anything_else_is_no_rank_table(value: Any) -> None:
 
 RANKS = """
 import os, sys, time
-from ascend_engine import ranks
+from ascend_engine.parallel import ranks
 what = sys.argv[1]
 def train():
     rank = ranks.own_rank()
@@ -213,7 +223,7 @@ def train():
         return 0
     if what == "fail" and rank == 1:
         return 7
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     while time.monotonic() < end and not told:
         time.sleep(0.02)
     if rank == 0:
@@ -245,13 +255,13 @@ class Started:
             "ASCEND_STUDIO_RUN": str(folder),
         }  # fmt: skip
         env.pop("OMP_NUM_THREADS", None)
-        line = [sys.executable, "-m", "ascend_engine.ranks", "--workers", "2", *words]
+        line = [sys.executable, "-m", "ascend_engine.parallel.ranks", "--workers", "2", *words]
         with (folder / "output.log").open("wb") as log:
             self.process = subprocess.Popen(line, cwd=folder, env=env, stdout=log, stderr=log)
 
     def ranks(self) -> list[int]:
         """Pids of the ranks, once they are all there and printed something."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + 300
         while time.monotonic() < end:
             pids, logs = sorted(self.folder.glob("logs/*.pid")), list(self.folder.glob("logs/*.log"))
             if len(pids) == 2 and len(logs) == 2 and all(log.stat().st_size for log in logs):
@@ -285,7 +295,7 @@ def test_that_the_first_rank_to_fail_ends_the_others_and_gives_its_code(tmp_path
     started = mpirun(tmp_path, "fail")
     pids = started.ranks()
     assert started.code() == 7
-    wait_for(lambda: all((processes.process(pid) or DEAD).state == "Z" for pid in pids), 10, "the other rank is gone")
+    wait_for(lambda: all((processes.process(pid) or DEAD).state == "Z" for pid in pids), "the other rank is gone")
     assert "rank 1 was the first to end, with code 7" in (tmp_path / "output.log").read_text()
 
 

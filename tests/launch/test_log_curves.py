@@ -14,7 +14,7 @@ from backends.launch.own.log_curves import NOTE, LogCurves, Steps
 from studio import run as runs
 from studio.errors import StudioError
 from studio.events import Metric, Note, name_of
-from studio.places import ROOT
+from studio.paths import ROOT
 from tests.runs import events_of
 
 if TYPE_CHECKING:

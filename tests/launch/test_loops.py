@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import signal
-import sys
 from typing import TYPE_CHECKING
 
-from tests.launch.test_engine_runs import assert_no_warnings, check, finish, needs_mindspore, save, start, train
+from tests.launch.engine_process import assert_no_warnings, check, finish, needs_mindspore, save, start_training, train
 from tests.prove.of_resume import HARD, LINEAR, Case, chain_of, compare, digests
 from tests.runs import wait_for
 
@@ -20,7 +19,8 @@ import math, re, shutil, threading
 from pathlib import Path
 import mindspore as ms, numpy as np
 from mindspore import nn
-from ascend_engine import data, failures, modes, options, recipe, stopping
+from ascend_engine import data, failures, modes, recipe, stopping
+from tests.launch.engine_config import config_of
 from ascend_engine.train import Training
 
 ms.set_device("CPU")
@@ -30,7 +30,7 @@ LOOPS = ("functional", "cell", "model")
 
 class Run:
     def __init__(self, line, plan=None):
-        self.config = options.parse((BASE + line).split())
+        self.config = config_of(BASE + line)
         modes.enter(self.config)
         modes.check(self.config, "cpu")
         ms.set_seed(1)
@@ -216,8 +216,8 @@ for line in ("--mode graph", "--mode jit"):
 
 def test_that_the_frameworks_own_checkpoints_are_whole_and_the_newest(tmp_path: Path) -> None:
     script = """
-from ascend_engine import model_checkpoint
-from ascend_engine.checkpoint import Damaged, target
+from ascend_engine.checkpoints import model_checkpoint
+from ascend_engine.checkpoints.checkpoint import Damaged, target
 
 run = Run("--mode jit --loop model --accumulate 2 --steps 11 --ckpt --checkpoint-every 4 --keep 2", plan_of(Block))()
 folder = Path("artifacts", "ckpt")
@@ -284,9 +284,8 @@ def test_that_model_train_stops_after_the_step_at_hand(tmp_path: Path) -> None:
     options = "--recipe linear --device cpu --optimizer sgd --lr 0.01 --batch 8 --steps 1000000 --accumulate 2"
     run = tmp_path / "run"
     run.mkdir()
-    words = f"{options} --loop model --mode jit --data-workers 2 --ckpt".split()
-    process = start(run, sys.executable, "-m", "ascend_engine", *words)
-    wait_for(lambda: b"step 1/" in (run / "output.log").read_bytes(), 60)
+    process = start_training(run, f"{options} --loop model --mode jit --data-workers 2 --ckpt")
+    wait_for(lambda: b"step 1/" in (run / "output.log").read_bytes())
     process.send_signal(signal.SIGTERM)
     ran = finish(run, process)
     assert ran.code == 143, ran.output

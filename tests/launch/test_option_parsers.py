@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from backends.launch.own.options import look, parse_words, to_words
+from backends.launch.own.options.reader import parse_words, read_script_options, to_words
 from tests.launch.record_parsers import DISTRIBUTIONS, RECORDED
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from backends.launch.own.option import Option, Value
+    from backends.launch.own.options.option import Option, Value
 
 SHOWN_ONLY = ("tyro", "conf_arg", "--fixed")  # by its help; nothing can set it
 
@@ -43,7 +43,7 @@ def ours(said: dict[str, Any], found: tuple[Option, ...]) -> Option | None:
 
 @pytest.mark.parametrize(("folder", "name"), CASES)
 def test_that_a_script_has_the_options_that_its_own_parser_declares(folder: str, name: str) -> None:
-    found = look(RECORDED / folder / f"{name}.py")
+    found = read_script_options(RECORDED / folder / f"{name}.py")
     assert found.reason is None
     for said in recorded(folder)["cases"][name]["options"]:
         if said["names"] in (["-h", "--help"], ["help"]) or "dummy" in said["names"][0]:
@@ -63,7 +63,7 @@ def test_that_a_script_has_the_options_that_its_own_parser_declares(folder: str,
 
 @pytest.mark.parametrize(("folder", "name"), CASES)
 def test_that_values_are_written_as_the_real_parser_took_them(folder: str, name: str) -> None:
-    found = look(RECORDED / folder / f"{name}.py").options
+    found = read_script_options(RECORDED / folder / f"{name}.py").options
     case = recorded(folder)["cases"][name]
     for each in case["written"]:
         assert to_words(found, of_json(each["values"])) == tuple(each["words"])
@@ -72,7 +72,7 @@ def test_that_values_are_written_as_the_real_parser_took_them(folder: str, name:
 
 
 def test_that_a_field_of_one_class_among_several_is_said_to_be_unread() -> None:
-    found = look(RECORDED / "simple_parsing" / "subgroups.py")
+    found = read_script_options(RECORDED / "simple_parsing" / "subgroups.py")
     assert [option.flag for option in found.options] == ["--optimizer", "--epochs"]
     assert len(found.unread) == 1
 
@@ -87,7 +87,7 @@ def test_that_classes_and_types_that_multiply_each_other_are_left(tmp_path: Path
         lines += [f"@dataclass\nclass C{place + 1}:\n{held}", f"class B{place + 1}({f'B{place}, ' * 9}): pass"]
     lines += ["@dataclass\nclass Args(B20):\n    t: T30 = 1\n    c: C20 = None\n    last: int = 2", "tyro.cli(Args)"]
     (tmp_path / "train.py").write_text("\n".join(lines))
-    found = look(tmp_path / "train.py")
+    found = read_script_options(tmp_path / "train.py")
     assert found.reason is None
     assert len(found.options) < 5000
 
@@ -97,4 +97,4 @@ def test_that_a_long_script_of_many_classes_is_read(tmp_path: Path) -> None:
     lines += [f"@dataclass\nclass C{place}:\n    f{place}: int = 1  # one" for place in range(3000)]
     lines += [f"HfArgumentParser(({', '.join(f'C{place}' for place in range(3000))}))"]
     (tmp_path / "train.py").write_text("\n".join(lines))
-    assert len(look(tmp_path / "train.py").options) == 3000
+    assert len(read_script_options(tmp_path / "train.py").options) == 3000

@@ -11,12 +11,12 @@ import pytest
 
 from backends.launch.plan import code_of
 from backends.launch.template import make_template
-from studio import places, schema, texts
+from studio import paths, schema, texts
 from studio.errors import StudioError
-from tests.launch.test_engine_runs import Ran, check, needs_mindspore, train
-from tests.launch.test_spec import asked, rules
+from tests.command_line import last_json, studio
+from tests.launch.engine_process import Ran, check, needs_mindspore, train
+from tests.launch.specs import launch_spec, rules
 from tests.prove import of_checkpoint  # noqa: F401
-from tests.studio.test_command_line import last_json, studio
 
 from ascend_engine import failures  # isort: skip - of_checkpoint makes the engine's path known
 
@@ -50,12 +50,14 @@ def test_that_the_template_trains_as_it_is_beside_files_that_are_called_like_mod
     assert sorted(path.name for path in copies.iterdir()) == ["neighbour.py", "recipe.py"]
     script = f"""
 import sys
-from ascend_engine import options, recipe, resume
+from ascend_engine import recipe
+from ascend_engine.checkpoints import resume
+from tests.launch.engine_config import config_of
 from ascend_engine.train import Training
 from pathlib import Path
 
 def differing():
-    config = options.parse("{OPTIONS} {options} --recipe-file {file} --steps 81".split())
+    config = config_of("{OPTIONS} {options} --recipe-file {file} --steps 81")
     training = Training(config, "cpu", recipe.build(config))
     return resume._differing(resume.newest(Path("{ran.folder}")).facts["decides"], resume.decides(training))
 
@@ -118,13 +120,14 @@ def test_that_whatever_is_wrong_with_a_recipe_has_a_sentence_that_names_it(tmp_p
     script = f"""
 import json, sys
 from pathlib import Path
-from ascend_engine import failures, options, recipe
+from ascend_engine import failures, recipe
+from tests.launch.engine_config import config_of
 
 found = {{}}
 for name in {list(WRONG)}:
     line = "{OPTIONS} --steps 1 --best accuracy --recipe-file " + str(Path("{folder}", name + ".py"))
     try:
-        recipe.build(options.parse(line.split()))
+        recipe.build(config_of(line))
     except Exception as error:
         found[name] = failures.describe(error)
     assert sys.path[0] != "{folder}"
@@ -142,13 +145,13 @@ print("\\n" + json.dumps(found))
 
 def test_that_an_own_recipe_is_chosen_with_its_file_and_measures_what_it_likes(tmp_path: Path) -> None:
     file = tmp_path / "recipe.py"
-    assert rules(asked(recipe="own")) == [("recipe_file", "launch.rule.no_recipe_file")]
-    assert rules(asked(recipe="own", recipe_file=file)) == [("recipe_file", "launch.rule.no_file")]
+    assert rules(launch_spec(recipe="own")) == [("recipe_file", "launch.rule.no_recipe_file")]
+    assert rules(launch_spec(recipe="own", recipe_file=file)) == [("recipe_file", "launch.rule.no_file")]
     file.touch()
-    assert rules(asked(recipe="own", recipe_file=file, best="accuracy")) == []
-    assert rules(asked(recipe="resnet50", best="accuracy")) == [("best", "launch.rule.no_metric")]
-    assert rules(asked(recipe="resnet50", images=tmp_path, best="accuracy")) == []
-    assert rules(asked(recipe="resnet50", images=file)) == [("images", "launch.rule.no_folder")]
+    assert rules(launch_spec(recipe="own", recipe_file=file, best="accuracy")) == []
+    assert rules(launch_spec(recipe="resnet50", best="accuracy")) == [("best", "launch.rule.no_metric")]
+    assert rules(launch_spec(recipe="resnet50", images=tmp_path, best="accuracy")) == []
+    assert rules(launch_spec(recipe="resnet50", images=file)) == [("images", "launch.rule.no_folder")]
 
 
 def test_that_a_recipe_inside_a_project_is_code_of_it(tmp_path: Path) -> None:
@@ -157,11 +160,11 @@ def test_that_a_recipe_inside_a_project_is_code_of_it(tmp_path: Path) -> None:
     (project / "recipe.py").touch()
     (tmp_path / "linked.py").symlink_to(project / "recipe.py")
     (tmp_path / "outside.py").touch()
-    spec = asked(recipe="own", recipe_file=project / "recipe.py", python=project / "python")
+    spec = launch_spec(recipe="own", recipe_file=project / "recipe.py", python=project / "python")
     assert code_of(spec, project) == (project / "python", project / "recipe.py")
-    assert code_of(asked(recipe="own", recipe_file=tmp_path / "linked.py"), project)
-    assert not code_of(asked(recipe="own", recipe_file=tmp_path / "outside.py"), project)
-    assert not code_of(schema.with_value(asked(recipe_file=project / "recipe.py"), "recipe", "digits"), project)
+    assert code_of(launch_spec(recipe="own", recipe_file=tmp_path / "linked.py"), project)
+    assert not code_of(launch_spec(recipe="own", recipe_file=tmp_path / "outside.py"), project)
+    assert not code_of(schema.with_value(launch_spec(recipe_file=project / "recipe.py"), "recipe", "digits"), project)
 
 
 def test_that_a_template_never_overwrites_and_is_the_same_code_in_both_languages(tmp_path: Path) -> None:
@@ -183,7 +186,7 @@ def test_that_the_command_writes_a_template_into_the_project(tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     assert str(tmp_path / "recipe.py") in done.stderr
     assert last_json(done)["command"] == "template"
-    assert (tmp_path / "recipe.py").read_bytes() == (places.ASSETS / "template" / "recipe.zh.py").read_bytes()
+    assert (tmp_path / "recipe.py").read_bytes() == (paths.ASSETS / "template" / "recipe.zh.py").read_bytes()
 
 
 def test_that_a_network_that_does_not_compile_is_named_by_its_own_line() -> None:

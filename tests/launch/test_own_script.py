@@ -12,13 +12,13 @@ import pytest
 
 from backends.common import npu_smi
 from backends.launch.capture import state
-from backends.launch.own import cards
+from backends.launch.own import busy_npus
 from backends.launch.own.spec import OwnSpec
 from studio import processes, schema, texts, worker
 from studio import run as runs
 from studio.command import Command
 from studio.events import Ended, Finding, Journal, Metric, Note
-from studio.places import ROOT
+from studio.paths import ROOT
 from studio.tail import RunTail
 from tests.runs import ended, events_of, wait_for, worker_log
 
@@ -59,13 +59,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def losses(run: Run, of: int | None = None) -> list[tuple[int, float]]:
-    """By step; of all processes or of one rank."""
+    """Return the metrics by step, of all processes or of one rank."""
     read = [(rank, event) for _, rank, events in RunTail(run.folder).read(1 << 24) for event in events]
     found = [event for rank, event in read if isinstance(event, Metric) and of in (None, rank)]
     return sorted((event.step, float(event.values["loss"])) for event in found if "loss" in event.values)
 
 
-def told(run: Run, kind: type[Event] = Finding) -> dict[str, dict[str, Any]]:
+def args_by_rule(run: Run, kind: type[Event] = Finding) -> dict[str, dict[str, Any]]:
     found = [event for event in events_of(run) if isinstance(event, kind)]
     return {event.rule if isinstance(event, Finding) else event.key: event.args for event in found}  # type: ignore[attr-defined]
 
@@ -121,14 +121,14 @@ def test_that_a_script_that_crashes_at_an_import_says_in_which_file_and_line(fol
     write(folder, train_dot_py=CRASHING, data_dot_py=DATA)
     run = start(folder, "python", "train.py")
     assert ended(run).code == 1
-    assert told(run)["explain.python_exception.fix"]["place"] == f"{folder / 'data.py'}:2"
+    assert args_by_rule(run)["explain.python_exception.fix"]["place"] == f"{folder / 'data.py'}:2"
 
 
 def test_that_a_script_that_asks_at_a_terminal_ends_with_a_sentence(folder: Path) -> None:
     write(folder, train_dot_py="name = input('Overwrite? ')\n")
     run = start(folder, "train.py")
     assert ended(run).code == 1
-    assert told(run)["explain.no_terminal.fix"]["place"] == f"{folder / 'train.py'}:1"
+    assert args_by_rule(run)["explain.no_terminal.fix"]["place"] == f"{folder / 'train.py'}:1"
 
 
 MANY = """
@@ -142,7 +142,7 @@ sys.stdout.write("\\riter 7: loss 0.5000, time 12.00ms, mfu 1.00%\\n")
 def test_that_a_million_lines_are_kept_and_their_losses_read(folder: Path) -> None:
     write(folder, train_dot_py=MANY)
     run = start(folder, "python", "train.py", env=(("PYTHONUNBUFFERED", ""),))
-    assert ended(run, 120).code == 0
+    assert ended(run).code == 0
     with run.log.open("rb") as log:
         assert sum(1 for _ in log) == 1_000_001
     assert (7, 0.5) in losses(run), worker_log(run)
@@ -186,7 +186,7 @@ print(sys.executable, os.environ["FROM_WRAPPER"])
 
 def let_go(run: Run, folder: Path) -> None:
     """Once the run has said that the program has ended and that what it left goes on."""
-    found = wait_for(lambda: told(run, Note).get("launch.own.goes_on"), 60, worker_log(run))
+    found = wait_for(lambda: args_by_rule(run, Note).get("launch.own.goes_on"), worker_log(run))
     assert found["count"] >= 1
     (folder / "go").touch()
 
@@ -210,8 +210,8 @@ def test_that_a_training_that_fails_in_the_background_fails_the_run_and_tells_wh
     run = start(folder, "bash", "run.sh")
     let_go(run, folder)
     assert ended(run).code == 1
-    assert told(run)["launch.own.left_failed"] == {"code": 1}
-    assert told(run)["explain.python_exception.cause"]["what"] == "ValueError: wrong shape"
+    assert args_by_rule(run)["launch.own.left_failed"] == {"code": 1}
+    assert args_by_rule(run)["explain.python_exception.cause"]["what"] == "ValueError: wrong shape"
     assert [path.name for path in (run.folder / "logs").iterdir()] == ["worker_0.log"]
 
 
@@ -246,7 +246,7 @@ def test_that_hooks_that_reach_nobody_are_told_with_what_keeps_them_out(folder: 
     for line in (("env", "PYTHONPATH=/elsewhere", "python", "train.py"), ("python", "-I", "train.py")):
         run = start(folder, *line)
         assert ended(run).code == 0
-        assert told(run)["hooks.nothing_seen"]["why"] == "launch.own.not_loaded"
+        assert args_by_rule(run)["hooks.nothing_seen"]["why"] == "launch.own.not_loaded"
     assert texts.has("launch.own.not_loaded")
 
 
@@ -255,21 +255,21 @@ def test_that_a_helper_of_a_shell_script_does_not_say_for_all_that_nothing_was_s
     write(folder, run_dot_sh="python -c pass\npython train.py\n", train_dot_py=metric)
     run = start(folder, "bash", "run.sh")
     assert ended(run).code == 0
-    assert "hooks.nothing_seen" not in told(run)
+    assert "hooks.nothing_seen" not in args_by_rule(run)
     write(folder, train_dot_py="import sys; sys.exit()")
     run = start(folder, "bash", "run.sh")
     assert ended(run).code == 0
-    assert told(run)["hooks.nothing_seen"]["why"] == "hooks.why.no_framework"
+    assert args_by_rule(run)["hooks.nothing_seen"]["why"] == "hooks.why.no_framework"
     write(folder, train_dot_py="import sys; sys.exit('usage: …')")
     run = start(folder, "bash", "run.sh")
     assert ended(run).code == 1
-    assert "hooks.nothing_seen" not in told(run)
+    assert "hooks.nothing_seen" not in args_by_rule(run)
 
 
 def test_that_torchrun_in_a_shell_script_gives_the_curves_of_each_rank(folder: Path) -> None:
     write(folder, run_dot_sh="torchrun --standalone --nproc_per_node 2 train.py\n", train_dot_py=TORCH)
     run = start(folder, "bash", "run.sh", env=(("OMP_NUM_THREADS", "1"),))
-    assert ended(run, 180).code == 0, run.log.read_text()
+    assert ended(run).code == 0, run.log.read_text()
     lines = run.log.read_text().splitlines()
     printed = [line.split() for line in lines if line.startswith("rank ")]
     for rank in ("0", "1"):
@@ -344,7 +344,7 @@ def test_that_limits_of_cores_and_memory_hold_for_all_processes_together(folder:
     run = start(folder, "python", "train.py", cores=1, memory=250)
     glance = ended(run)
     assert glance.reason == "memory_limit"
-    assert "launch.own.over_memory" in told(run)
+    assert "launch.own.over_memory" in args_by_rule(run)
     assert run.log.read_text().split()[0] == "1"
     assert not processes.marked(run.folder)
 
@@ -373,17 +373,17 @@ def test_that_a_card_that_somebody_holds_is_refused_with_who_holds_it(folder: Pa
     for run, code in ((asked, 1), (others, 0), (shared, 0), (unsaid, 0)):
         worker.start(run)
         assert ended(run).code == code
-    assert str(holder.pid) in told(asked)["launch.own.card_taken"]["holder"]
+    assert str(holder.pid) in args_by_rule(asked)["launch.own.card_taken"]["holder"]
     assert not asked.log.exists()
-    assert str(holder.pid) in told(unsaid)["launch.own.cards_held"]["held"]
-    assert "launch.own.cards_held" not in told(others) | told(shared)
+    assert str(holder.pid) in args_by_rule(unsaid)["launch.own.cards_held"]["held"]
+    assert "launch.own.cards_held" not in args_by_rule(others) | args_by_rule(shared)
 
 
 def test_that_an_answer_of_npu_smi_that_nobody_understands_is_said_to_be_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(npu_smi, "run_npu_smi", lambda: "| NPU  all new |\n| 0  who knows |\n")
-    cards.refuse_taken(Command(argv=("python",), cwd=tmp_path), Journal(tmp_path, 1))
+    busy_npus.refuse_busy(Command(argv=("python",), cwd=tmp_path), Journal(tmp_path, 1))
     (file,) = tmp_path.glob("events*")
     assert "launch.own.cards_unknown" in file.read_text()
 
@@ -392,7 +392,7 @@ def test_that_what_is_told_of_a_holder_has_none_of_its_options() -> None:
     one = npu_smi.Holder(
         device=0, card=0, chip=0, pid=7, name="python", memory=1, user="li", command="python -u train.py --key abc",
     )  # fmt: skip
-    assert cards.said(one) == "li pid 7 python train.py"
+    assert busy_npus.holder_text(one) == "li pid 7 python train.py"
 
 
 def test_that_a_python_that_vanished_and_a_program_that_is_none_are_sentences(folder: Path, tmp_path: Path) -> None:
@@ -406,7 +406,7 @@ def test_that_a_python_that_vanished_and_a_program_that_is_none_are_sentences(fo
     for key, run in expected.items():
         worker.start(run)
         assert ended(run).code == 1
-        assert key.strip() in told(run)
+        assert key.strip() in args_by_rule(run)
         assert texts.has(key.strip())
 
 
@@ -414,8 +414,8 @@ def test_that_a_planned_capture_happens_by_itself(folder: Path) -> None:
     line = "for step in range(5):"
     write(folder, train_dot_py=TORCH.replace(line, "for step in range(12):"))
     run = start(folder, "RANK=0", "python", "train.py", capture="dump", capture_at=4, capture_steps=2)
-    assert ended(run, 180).code == 0, run.log.read_text()
-    request = state.asked(run.folder)
+    assert ended(run).code == 0, run.log.read_text()
+    request = state.newest_request(run.folder)
     assert request is not None
     (rank,) = state.ranks(run.folder, request.id).values()
     assert (rank.state, rank.kind, rank.start, rank.done) == ("done", "dump", 4, 2), rank

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from backends.common import log_patterns
-from backends.launch.own import program
-from backends.launch.own.plan import check, code_of, interpreter, plan
+from backends.common import log_patterns, program_line
+from backends.launch.own.plan import check_program, code_of, interpreter, program_command
 from backends.launch.own.spec import OwnSpec, secrets_of
 from studio import run as runs
 from studio import schema, texts
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 BARE = {"PATH": "/usr/bin:/bin"}
 
 
-def asked(*line: str, **values: Any) -> OwnSpec:
+def own_spec(*line: str, **values: Any) -> OwnSpec:
     spec = schema.with_value(OwnSpec(), "line", line)
     for name, value in values.items():
         spec = schema.with_value(spec, name, value)
@@ -73,32 +72,32 @@ def project(tmp_path: Path) -> Path:
     ],
 )
 def test_that_a_line_is_known_by_its_words(line: str, kind: str, script: str, arguments: tuple[str, ...]) -> None:
-    found = program.read(tuple(line.split()))
+    found = program_line.parse_program_line(tuple(line.split()))
     assert (found.kind, found.script, found.arguments) == (kind, script, arguments)
 
 
 def test_that_variables_before_the_program_are_its_environment(project: Path) -> None:
-    spec = asked("OMP_NUM_THREADS=2", "X=a=b", "python", "train.py", "Y=1", workdir=project)
-    command = plan(spec, run_of(spec, project), BARE)
+    spec = own_spec("OMP_NUM_THREADS=2", "X=a=b", "python", "train.py", "Y=1", workdir=project)
+    command = program_command(spec, run_of(spec, project), BARE)
     assert command.argv == (str(project / ".venv/bin/python"), "train.py", "Y=1")
     assert (command.env["OMP_NUM_THREADS"], command.env["X"]) == ("2", "a=b")
     assert "Y" not in command.env
 
 
 def test_that_a_program_starts_where_it_would_without_the_studio(project: Path, tmp_path: Path) -> None:
-    relative, absolute = asked("python", "train.py"), asked("python", str(project / "train.py"))
-    assert plan(relative, run_of(relative, tmp_path, tmp_path), BARE).cwd == tmp_path
-    assert plan(absolute, run_of(absolute, tmp_path, tmp_path), BARE).cwd == project
-    given = asked("python", str(project / "train.py"), workdir=tmp_path)
-    assert plan(given, run_of(given, tmp_path), BARE).cwd == tmp_path
+    relative, absolute = own_spec("python", "train.py"), own_spec("python", str(project / "train.py"))
+    assert program_command(relative, run_of(relative, tmp_path, tmp_path), BARE).cwd == tmp_path
+    assert program_command(absolute, run_of(absolute, tmp_path, tmp_path), BARE).cwd == project
+    given = own_spec("python", str(project / "train.py"), workdir=tmp_path)
+    assert program_command(given, run_of(given, tmp_path), BARE).cwd == tmp_path
 
 
 def test_that_the_chosen_python_is_the_first_that_a_script_finds(project: Path, tmp_path: Path) -> None:
-    chosen = asked("bash", "run.sh", workdir=project, python=project / ".venv/bin/python")
-    env = plan(chosen, run_of(chosen, tmp_path), BARE).env
+    chosen = own_spec("bash", "run.sh", workdir=project, python=project / ".venv/bin/python")
+    env = program_command(chosen, run_of(chosen, tmp_path), BARE).env
     assert env["PATH"] == str(project / ".venv/bin")
-    own = asked("bash", "run.sh", workdir=project, python=Path("/opt/bin/python"), env=(("PATH", "/mine"),))
-    assert plan(own, run_of(own, tmp_path), BARE).env["PATH"] == "/opt/bin:/mine"
+    own = own_spec("bash", "run.sh", workdir=project, python=Path("/opt/bin/python"), env=(("PATH", "/mine"),))
+    assert program_command(own, run_of(own, tmp_path), BARE).env["PATH"] == "/opt/bin:/mine"
 
 
 def test_that_the_python_is_the_fields_then_the_lines_then_the_activated_then_the_projects(
@@ -109,22 +108,22 @@ def test_that_the_python_is_the_fields_then_the_lines_then_the_activated_then_th
     (active / "bin" / "python").touch()
     environ = BARE | {"VIRTUAL_ENV": str(active)}
     here = {"workdir": project}
-    assert interpreter(asked("python", "train.py", python=Path("/x"), **here), "", environ) == Path("/x")
-    assert interpreter(asked("./py/python", "train.py", **here), "", environ) == project / "py/python"
-    assert interpreter(asked("python", "train.py", **here), "", environ) == active / "bin/python"
-    assert interpreter(asked("python", "train.py", **here), "", BARE) == project / ".venv/bin/python"
-    assert interpreter(asked("python3.9", "train.py", **here), "", environ) is None
-    beside = asked(str(project / ".venv/bin/torchrun"), "train.py", workdir=tmp_path)
+    assert interpreter(own_spec("python", "train.py", python=Path("/x"), **here), "", environ) == Path("/x")
+    assert interpreter(own_spec("./py/python", "train.py", **here), "", environ) == project / "py/python"
+    assert interpreter(own_spec("python", "train.py", **here), "", environ) == active / "bin/python"
+    assert interpreter(own_spec("python", "train.py", **here), "", BARE) == project / ".venv/bin/python"
+    assert interpreter(own_spec("python3.9", "train.py", **here), "", environ) is None
+    beside = own_spec(str(project / ".venv/bin/torchrun"), "train.py", workdir=tmp_path)
     assert interpreter(beside, "", environ) == project / ".venv/bin/python"
-    assert interpreter(asked("python", "train.py", workdir=tmp_path), "", BARE) is None
+    assert interpreter(own_spec("python", "train.py", workdir=tmp_path), "", BARE) is None
     conda = BARE | {"CONDA_PREFIX": str(active), "CONDA_DEFAULT_ENV": "base"}
-    assert interpreter(asked("python", "train.py", workdir=tmp_path), "", conda) is None
+    assert interpreter(own_spec("python", "train.py", workdir=tmp_path), "", conda) is None
 
 
 def test_that_an_environment_above_the_project_is_not_looked_for(project: Path) -> None:
     inner = project / "examples" / "mnist"
     inner.mkdir(parents=True)
-    spec = asked("python", "main.py", workdir=inner)
+    spec = own_spec("python", "main.py", workdir=inner)
     assert interpreter(spec, str(project), BARE) == project / ".venv/bin/python"
     assert interpreter(spec, str(inner), BARE) is None
     assert interpreter(spec, "", BARE) is None
@@ -132,24 +131,27 @@ def test_that_an_environment_above_the_project_is_not_looked_for(project: Path) 
 
 def test_that_what_lies_in_a_project_is_named_before_it_is_run(project: Path, tmp_path: Path) -> None:
     script, python = project / "train.py", project / ".venv/bin/python"
-    assert code_of(asked("python", "train.py"), project) == (python, script)
-    assert code_of(asked("bash", "run.sh"), project) == (python, project / "run.sh")
-    assert code_of(asked("python", "-m", "pkg", python=Path("/usr/bin/python3")), project) == (project,)
-    assert code_of(asked("./built", "x", python=Path("/usr/bin/python3")), project) == (project / "built",)
-    outside = asked("python", "/usr/lib/x.py", python=Path("/usr/bin/python3"))
+    assert code_of(own_spec("python", "train.py"), project) == (python, script)
+    assert code_of(own_spec("bash", "run.sh"), project) == (python, project / "run.sh")
+    assert code_of(own_spec("python", "-m", "pkg", python=Path("/usr/bin/python3")), project) == (project,)
+    assert code_of(own_spec("./built", "x", python=Path("/usr/bin/python3")), project) == (project / "built",)
+    outside = own_spec("python", "/usr/lib/x.py", python=Path("/usr/bin/python3"))
     assert code_of(outside, project) == ()
 
 
 def test_that_hooks_and_cards_are_told_through_the_environment(project: Path, tmp_path: Path) -> None:
-    spec = asked("python", "train.py", workdir=project, visible="0, 2")
-    env = plan(spec, run_of(spec, tmp_path), BARE).env
+    spec = own_spec("python", "train.py", workdir=project, visible="0, 2")
+    env = program_command(spec, run_of(spec, tmp_path), BARE).env
     assert env["ASCEND_STUDIO_HOOKS"] == "curves,captures"
     assert env["ASCEND_RT_VISIBLE_DEVICES"] == "0,2"
     assert "TORCH_DEVICE_BACKEND_AUTOLOAD" not in env
     without = schema.with_value(spec, "curves", False)
-    assert plan(without, run_of(without, tmp_path), BARE).env["ASCEND_STUDIO_HOOKS"] == "captures"
+    assert program_command(without, run_of(without, tmp_path), BARE).env["ASCEND_STUDIO_HOOKS"] == "captures"
     packed = schema.with_value(spec, "config_pack", True)
-    assert plan(packed, run_of(packed, tmp_path), BARE).env["ASCEND_STUDIO_HOOKS"] == "curves,captures,config_pack"
+    assert (
+        program_command(packed, run_of(packed, tmp_path), BARE).env["ASCEND_STUDIO_HOOKS"]
+        == "curves,captures,config_pack"
+    )
 
 
 @pytest.mark.parametrize(
@@ -175,7 +177,7 @@ def test_that_hooks_and_cards_are_told_through_the_environment(project: Path, tm
 def test_that_what_cannot_be_started_is_said_at_its_field(
     line: tuple[str, ...], values: dict[str, Any], field: str, rule: str
 ) -> None:
-    (problem,) = schema.problems(asked(*line, **values))
+    (problem,) = schema.problems(own_spec(*line, **values))
     assert (problem.field, problem.rule) == (field, rule)
     for language in texts.LANGUAGES:
         texts.use(language)
@@ -191,22 +193,22 @@ def test_that_tokens_of_a_vocabulary_are_no_secrets() -> None:
 
 def test_that_a_program_or_script_that_is_not_there_is_a_sentence(project: Path, tmp_path: Path) -> None:
     for line, key in ((("no-such-program",), "launch.own.no_program"), (("python", "no.py"), "launch.own.no_script")):
-        spec = asked(*line)
+        spec = own_spec(*line)
         with pytest.raises(StudioError) as caught:
-            check(plan(spec, run_of(spec, tmp_path, project), BARE), spec, BARE)
+            check_program(program_command(spec, run_of(spec, tmp_path, project), BARE), spec, BARE)
         assert caught.value.key == key
         assert texts.has(key)
-    spec = asked("python", "train.py")
-    check(plan(spec, run_of(spec, tmp_path, project), BARE), spec, BARE)
+    spec = own_spec("python", "train.py")
+    check_program(program_command(spec, run_of(spec, tmp_path, project), BARE), spec, BARE)
 
 
 def test_that_every_field_has_its_texts_in_both_languages() -> None:
     for language in texts.LANGUAGES:
-        known = texts.catalogue(language)
+        known = texts.all_texts(language)
         for field in schema.fields(OwnSpec):
             assert f"launch.field.{field.name}" in known
             assert f"launch.hint.{field.name}" in known
-            assert f"launch.card.{field.card}" in known
+            assert f"launch.section.{field.section}" in known
             assert all(f"launch.choice.{field.name}.{choice}" in known for choice in field.choices)
 
 

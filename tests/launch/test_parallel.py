@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from backends.common.logs import rank_logs
-from backends.launch.preview.memory import memory_of
-from backends.launch.preview.recipes import recipe
-from backends.launch.preview.split import Setting, Split
-from backends.launch.preview.traffic import ring_all_reduce, traffic_of
 from studio import worker
 from studio.events import Artifact, Finding, Metric, Note, attempt_and_rank
 from studio.tail import RunTail
-from tests.launch.test_engine_runs import needs_mindspore
+from tests.launch.engine_process import needs_mindspore
+from tests.launch.split_memory import estimated, measured
 from tests.launch.together import EQUAL, check_together
 from tests.runs import ended, prepare, wait_for
 
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
     from studio.events import Event
     from studio.run import Run
 
-AGREEMENT = 12
 """Bytes that a step adds up beside its gradients."""
 
 CASES = (
@@ -45,7 +41,7 @@ outcome = case.step([(inputs, labels)])
 assert not outcome.finite and (flat(case.weights) == before).all()
 assert float(case.scaler.scale_value.asnumpy()) == scale / 2
 assert PLACE.others_lost()
-assert nonfinite.what_of(outcome, scale, True, PLACE.others_lost()) == "loss"
+assert nonfinite_values.what_of(outcome, scale, True, PLACE.others_lost()) == "loss"
 assert np.isfinite(outcome.loss) == (PLACE.rank == 0)
 assert case.step(case.batches(1)).finite and not PLACE.others_lost()
 
@@ -67,7 +63,7 @@ assert all(abs(shared[name] - all_of_them[name]) < 1e-6 for name in shared), (sh
 # Weights that are not equal at the beginning are refused by every rank.
 ms.ops.assign(case.weights[0], case.weights[0] + PLACE.rank)
 try:
-    parallel.check_begin(PLACE, case.weights)
+    group.check_begin(PLACE, case.weights)
     raise AssertionError("different weights were taken")
 except Failure as failure:
     assert failure.rule == "launch.ranks_differ"
@@ -75,28 +71,9 @@ except Failure as failure:
 for name in ("linear", "digits", "text"):
     for optimizer in ("sgd", "momentum", "adamw"):
         case = Case(f"--recipe {name} --optimizer {optimizer} --batch 8", PLACE)
-        parallel.tell_bytes(PLACE, case.optimizer.parameters, case.optimizer.get_parameters())
+        group.note_bytes(PLACE, case.optimizer.parameters, case.optimizer.get_parameters())
 """
 )
-
-
-def estimated(name: Any, optimizer: Any, workers: int) -> dict[str, float]:
-    """What the preview says of data parallel in float32."""
-    setting = Setting(
-        precision="fp32", optimizer=optimizer, micro_batch=8, micro_batches=workers, recomputation="none",
-        sequence_parallel=False,
-    )  # fmt: skip
-    split = Split(data=workers, tensor=1, pipeline=1, sharded=False)
-    memory = memory_of(recipe(name), setting, split)
-    return {
-        "parameters": memory.parameters, "gradients": memory.gradients, "optimizer": memory.optimizer,
-        "sent": traffic_of(recipe(name), setting, split).data,
-    }  # fmt: skip
-
-
-def measured(args: dict[str, Any]) -> dict[str, float]:
-    held = {name: args[name] for name in ("parameters", "gradients", "optimizer")}
-    return held | {"sent": ring_all_reduce(args["reduced"] - AGREEMENT, args["workers"])}
 
 
 @needs_mindspore
@@ -122,9 +99,9 @@ def steps(events: list[Event]) -> list[int]:
 def test_that_a_stop_ends_all_ranks_after_the_same_step_with_one_checkpoint(tmp_path: Path) -> None:
     run = prepare(tmp_path, recipe="linear", parallel="data", device="cpu", steps=1_000_000, checkpoint_every=5)
     worker.start(run)
-    wait_for(lambda: all(len(steps(events)) >= 8 for events in by_rank(run).values()), 90, "steps of both ranks")
+    wait_for(lambda: all(len(steps(events)) >= 8 for events in by_rank(run).values()), "steps of both ranks")
     assert worker.stop(run)
-    glance = ended(run, 60)
+    glance = ended(run)
     assert (glance.code, glance.reason) == (143, "stopped"), run.log.read_text()
     first, second = by_rank(run).values()
     last = steps(first)[-1]
@@ -175,7 +152,7 @@ def test_that_the_rank_that_raises_is_named_with_its_lines_and_ends_the_run(tmp_
         optimizer="sgd", lr=0.01,
     )  # fmt: skip
     worker.start(run)
-    glance = ended(run, 120)
+    glance = ended(run)
     assert (glance.code, glance.reason) == (1, ""), run.log.read_text()
     events = [event for file in by_rank(run).values() for event in file]
     findings = {event.rule: event for event in events if isinstance(event, Finding)}

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.launch.preview.answer import answer, dearest
-from backends.launch.preview.memory import activation_bytes, kept_bytes, memory_of, optimizer_bytes, stage_size
+from backends.launch.preview.answer import dearest, preview_answer
+from backends.launch.preview.ascend_parts import Link, Part, read_parts
+from backends.launch.preview.memory import activation_bytes, memory_of, optimizer_bytes, saved_bytes, stage_size
 from backends.launch.preview.network import Layer, Network, Weight
-from backends.launch.preview.parts import Link, Part, read_parts
 from backends.launch.preview.recipes import MINDSPORE, digits, linear, text, two_layers
-from backends.launch.preview.search import search, splits
+from backends.launch.preview.search import search_splits, splits
 from backends.launch.preview.spec import PreviewSpec, feed_forward
 from backends.launch.preview.split import Setting, Split
 from backends.launch.preview.times import Efficiency, Times, bubble_share, flops_of, times_of
@@ -23,7 +23,7 @@ from backends.launch.preview.traffic import ring_all_reduce, traffic_of
 from backends.launch.preview.transformer import PAPER, Sizes, transformer
 from studio import schema
 from studio.errors import StudioError
-from tests.launch.test_engine_runs import check, needs_mindspore, train
+from tests.launch.engine_process import check, needs_mindspore, train
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,17 +156,17 @@ def test_that_selective_recomputation_saves_what_its_paper_says(
     layers: int, hidden: int, heads: int, percent: int
 ) -> None:
     """Korthikanti et al. 2022, section 5: 70 % of the activations of GPT-3 175B, 65 % of MT-NLG 530B."""
-    kept = gpt(layers=layers, hidden=hidden, heads=heads, vocab=51200, sequence=2048).block.kept
+    kept = gpt(layers=layers, hidden=hidden, heads=heads, vocab=51200, sequence=2048).block.saved
     both = setting(sequence_parallel=True)
-    whole = kept_bytes(kept, both, split(tensor=8))
-    selective = kept_bytes(kept, setting(sequence_parallel=True, recomputation="selective"), split(tensor=8))
+    whole = saved_bytes(kept, both, split(tensor=8))
+    selective = saved_bytes(kept, setting(sequence_parallel=True, recomputation="selective"), split(tensor=8))
     assert round(100 * (1 - selective / whole)) == percent
 
 
 def test_that_activations_are_the_rows_of_the_papers_table() -> None:
     """Korthikanti et al. 2022, table 2, for GPT-3: bytes of a layer and sample."""
     s, h, a, t = 2048, 12288, 96, 8
-    kept = gpt(layers=96, hidden=h, heads=a, vocab=51200, sequence=s).block.kept
+    kept = gpt(layers=96, hidden=h, heads=a, vocab=51200, sequence=s).block.saved
     eight = split(tensor=t)
     rows = {
         ("none", False): s * h * (10 + 24 / t + 5 * a * s / (h * t)),
@@ -177,8 +177,8 @@ def test_that_activations_are_the_rows_of_the_papers_table() -> None:
     }
     for (recomputation, parallel), octets in rows.items():
         chosen = setting(recomputation=recomputation, sequence_parallel=parallel)
-        assert kept_bytes(kept, chosen, eight) == pytest.approx(octets)
-    assert kept_bytes(kept, setting(), split()) == s * h * (34 + 5 * a * s / h)
+        assert saved_bytes(kept, chosen, eight) == pytest.approx(octets)
+    assert saved_bytes(kept, setting(), split()) == s * h * (34 + 5 * a * s / h)
 
 
 def test_that_operations_are_those_of_megatrons_formula() -> None:
@@ -264,12 +264,12 @@ def test_that_the_bubble_shrinks_with_more_micro_batches(micro_batches: int, pip
 
 
 def test_that_a_network_without_splittable_weights_is_only_split_by_data() -> None:
-    found = answer(spec_of(network="digits", cards=4)).splits
+    found = preview_answer(spec_of(network="digits", cards=4)).splits
     assert {(one.split.data, one.split.tensor, one.split.pipeline) for one in found} == {(4, 1, 1)}
 
 
 def test_that_the_best_split_is_the_fastest_that_fits() -> None:
-    found = answer(spec_of(cards=8, show=1000))
+    found = preview_answer(spec_of(cards=8, show=1000))
     assert found.limit == 64 * 2**30 * 0.9
     assert found.fitting == len(found.splits) < found.tried
     assert all(one.octets <= found.limit for one in found.splits)
@@ -285,7 +285,7 @@ def test_that_it_says_in_which_term_the_next_split_loses() -> None:
 
 
 def test_that_what_has_no_source_stays_unknown() -> None:
-    found = answer(spec_of(part="atlas-300i-duo-chip"))
+    found = preview_answer(spec_of(part="atlas-300i-duo-chip"))
     assert all((one.seconds is None and one.times.data is None) or one.split.data == 1 for one in found.splits)
     assert "preview.unknown_time" in [said.key for said in found.after]
     assert not [said.key for said in found.after if said.key.startswith("preview.why")]
@@ -298,7 +298,7 @@ def test_that_every_part_names_its_source() -> None:
 def test_that_the_table_of_parts_can_be_another_one(tmp_path: Path) -> None:
     table = tmp_path / "parts.toml"
     table.write_text('[mine]\nlabel = "Mine"\nsource = "measured"\nhbm_gib = 200\ntflops = { bf16 = 100 }\n')
-    found = answer(spec_of(parts=table, part="mine", cards=1))
+    found = preview_answer(spec_of(parts=table, part="mine", cards=1))
     (only,) = found.splits
     assert only.times.compute == pytest.approx(found.flops / (100e12 * 0.4))
 
@@ -322,7 +322,7 @@ def test_that_a_table_that_is_none_is_refused(tmp_path: Path, content: str, rule
 def test_that_the_whole_search_of_a_thousand_cards_is_ordered_and_finite() -> None:
     network = gpt(layers=96, hidden=12288, heads=96, vocab=51200, sequence=2048)
     chosen = setting(micro_batch=1, micro_batches=1536, recomputation="selective")
-    found = search(network, chosen, 1024, read_parts()["atlas-800t-a2"], ALL_PEAK)
+    found = search_splits(network, chosen, 1024, read_parts()["atlas-800t-a2"], ALL_PEAK)
     seconds = [math.inf if one.seconds is None else one.seconds for one in found]
     assert seconds == sorted(seconds)
     assert all(one.octets > 0 for one in found)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from studio import run as runs
-from tests.studio.test_command_line import last_json, studio
+from tests.command_line import last_json, studio
 
 
 def test_that_the_best_splits_are_told_and_kept(tmp_path: Path) -> None:
@@ -29,8 +29,8 @@ def test_that_the_best_splits_are_told_and_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
-    [(("--cards", "1"), "Nothing fits: a card may hold 57.60 GiB"),
-     (("--network", "digits", "--cards", "3"), "No split of 3 cards suits this network")],
+    [(("--cards", "1"), "Nothing fits: a device may hold 57.60 GiB"),
+     (("--network", "digits", "--cards", "3"), "No split over 3 devices suits this network")],
 )  # fmt: skip
 def test_that_no_is_an_answer(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
     done = studio("preview", *words, "--json", cwd=tmp_path)
@@ -42,4 +42,4 @@ def test_that_no_is_an_answer(tmp_path: Path, words: tuple[str, ...], sentence: 
 def test_that_a_wrong_part_is_wrong_use(tmp_path: Path) -> None:
     done = studio("preview", "--part", "nobody's", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith("--part: There is no part 'nobody's' in the table. It has: atlas-800t-a2,")
+    assert done.stderr.startswith("--part: There is no hardware 'nobody's' in the table. It has: atlas-800t-a2,")

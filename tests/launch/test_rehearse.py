@@ -18,15 +18,14 @@ import pytest
 from backends.common.rehearsal import FILE, HEAD, OPERATORS, Blocked, read_report
 from backends.launch.rehearse import limits, report
 from backends.launch.rehearse.limits import END, Limits
-from backends.launch.rehearse.plan import plan
 from backends.launch.rehearse.spec import Rehearsal, RehearseSpec
-from backends.launch.rehearse.work import assembled, refusal, tell
+from backends.launch.rehearse.work import assembled, refusal, rehearsal_command, report_end
 from studio import processes, schema, texts
 from studio import run as runs
 from studio.events import Ended, Finding, Journal
 from studio.supervisor import TooMuch
+from tests.command_line import last_json, studio
 from tests.runs import events_of
-from tests.studio.test_command_line import last_json, studio
 
 if TYPE_CHECKING:
     from studio.run import Run
@@ -54,7 +53,7 @@ while True:
 WITHOUT_STEPS = "import torch\nwhile True: torch.ones(2, device='cuda').sum()"
 
 
-def asked(**values: Any) -> RehearseSpec:
+def rehearse_spec(**values: Any) -> RehearseSpec:
     spec = RehearseSpec()
     for name, value in values.items():
         spec = schema.with_value(spec, name, value)
@@ -73,7 +72,7 @@ def part(run: Run, rank: int = 0, **values: Any) -> None:
 
 
 def test_that_the_stance_is_said_with_as() -> None:
-    spec = asked(stance="npu", steps=7, line=("python", "train.py"))
+    spec = rehearse_spec(stance="npu", steps=7, line=("python", "train.py"))
     assert schema.arguments(spec) == ("--as", "npu", "--steps", "7", "--", "python", "train.py")
     assert schema.from_json(RehearseSpec, schema.to_json(spec)) == (spec, ())
 
@@ -83,8 +82,8 @@ def test_that_a_rehearsal_needs_a_program() -> None:
 
 
 def test_that_the_program_runs_as_it_would_but_with_the_hooks_of_a_rehearsal(tmp_path: Path) -> None:
-    spec = asked(line=("A=1", "bash", "run.sh"), workdir=tmp_path, stance="npu", steps=None, host_cards=4)
-    command = plan(spec, prepare(tmp_path), {})
+    spec = rehearse_spec(line=("A=1", "bash", "run.sh"), workdir=tmp_path, stance="npu", steps=None, host_cards=4)
+    command = rehearsal_command(spec, prepare(tmp_path), {})
     assert (command.argv, command.cwd) == (("bash", "run.sh"), tmp_path)
     wanted = {"ASCEND_STUDIO_HOOKS": "curves,rehearse=npu", "ASCEND_STUDIO_REHEARSAL_DEVICES": "4", "A": "1"}
     assert wanted.items() <= command.env.items()
@@ -101,10 +100,10 @@ def test_that_ranks_are_added_up(tmp_path: Path) -> None:
     parts = report.read_parts(run.folder)
     assert report.redirected_in(parts) == {"Tensor.to": 4}
     assert len(report.blocked_in(parts)) == 1
-    found = assembled(asked(stance="npu"), run, parts, Ended(code=0), "")
-    report.keep(run, found, report.rows_of(parts))
+    found = assembled(rehearse_spec(stance="npu"), run, parts, Ended(code=0), "")
+    report.write_report(run, found, report.rows_of(parts))
     assert read_report(run.folder) == found
-    assert report.answer(run)["blocked"] == (blocked,)
+    assert report.rehearsal_answer(run)["blocked"] == (blocked,)
     with (run.folder / OPERATORS).open(newline="") as file:
         assert list(csv.reader(file)) == [list(HEAD), [*row[:7], "10"]]
     assert not (run.folder / report.PARTS).exists()
@@ -128,7 +127,7 @@ def test_that_the_answer_is_no_where_an_npu_host_would_not_train(
     run = prepare(tmp_path)
     blocked = {"name": "torch.cuda", "message": "no CUDA", "kind": kind, "path": "/a.py", "line": 3}
     part(run, redirected=redirected, blocked=[blocked])
-    found = assembled(asked(stance=stance), run, report.read_parts(run.folder), Ended(code=code), "")
+    found = assembled(rehearse_spec(stance=stance), run, report.read_parts(run.folder), Ended(code=code), "")
     assert found.answer is expected
     if not found.answer:
         assert (refusal(found, Ended(code=code)).path, refusal(found, Ended(code=code)).line) == ("/a.py", 3)
@@ -137,7 +136,7 @@ def test_that_the_answer_is_no_where_an_npu_host_would_not_train(
 def test_that_a_script_that_never_asks_for_a_device_is_refused_without_a_place(tmp_path: Path) -> None:
     run = prepare(tmp_path)
     part(run)
-    found = assembled(asked(stance="npu"), run, report.read_parts(run.folder), Ended(code=0), "")
+    found = assembled(rehearse_spec(stance="npu"), run, report.read_parts(run.folder), Ended(code=0), "")
     assert refusal(found, Ended(code=0)).rule == "launch.rehearse.no_device"
     assert replace(found, blocked=(Blocked(name="a", message="b", kind="asked", path="p", line=1),)).answer is False
 
@@ -146,7 +145,7 @@ def test_that_a_report_that_cannot_be_kept_is_a_failure_with_a_reason(tmp_path: 
     run = prepare(tmp_path)
     part(run)
     (run.folder / FILE / "in the way").mkdir(parents=True)
-    assert tell(asked(), run, Journal(run.folder, 1), Ended(code=0), "").code == 1
+    assert report_end(rehearse_spec(), run, Journal(run.folder, 1), Ended(code=0), "").code == 1
     (found,) = [event for event in events_of(run) if isinstance(event, Finding)]
     assert texts.has(found.rule)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tests.launch.test_engine_runs import check, needs_mindspore
+from tests.launch.engine_process import check, needs_mindspore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,8 @@ def test_that_it_trains_with_batch_norm_in_float32_and_says_what_it_learns_from(
 import json, shutil
 from pathlib import Path
 import ascend_studio, mindspore as ms, numpy as np
-from ascend_engine import options, recipe
+from ascend_engine import recipe
+from tests.launch.engine_config import config_of
 from ascend_engine.failures import Failure
 from ascend_engine.recipes import resnet50
 from ascend_engine.train import Training
@@ -43,7 +44,7 @@ ascend_studio.finding = lambda key, severity, **args: told.append([key, args])
 ms.set_context(mode=ms.PYNATIVE_MODE)
 
 def config(more=""):
-    return options.parse(("{OPTIONS} " + more).split())
+    return config_of("{OPTIONS} " + more)
 
 random = recipe.build(config("--accumulate 2"))
 found = {{"random": [list(random.metrics), random.eval_data, told.copy(), len(random.recompute)]}}

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.launch.test_engine_runs import Ran, check, finish, needs_mindspore, start, train
+from tests.launch.engine_process import Ran, check, finish, needs_mindspore, start_training, train
 from tests.prove.of_checkpoint import checkpoint
-from tests.prove.of_resume import HARD, LINEAR, Case, chain_of, compare, digests, kept
+from tests.prove.of_resume import HARD, LINEAR, Case, chain_of, checkpoints_of, compare, digests
 from tests.runs import wait_for
 
 if TYPE_CHECKING:
@@ -33,8 +32,6 @@ def test_that_a_killed_training_goes_on_bit_for_bit(mode: str, steps: int, tmp_p
     assert (chain.kills, figures) == (1, {"steps": steps, "different": 0, "same_state": True})
     last = Ran(folder=chain.runs[-1], code=0, output="")
     assert last.note("launch.resumed")["exact"]
-    ran = train(tmp_path / "none_left", f"{options} --resume {chain.straight} --steps 5")
-    assert [finding["rule"] for finding in ran.findings()] == ["launch.nothing_left"]
 
 
 @pytest.fixture(scope="module")
@@ -43,15 +40,20 @@ def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = tmp_path_factory.mktemp("digits") / "run"
     ran = train(run, f"{DIGITS} --checkpoint-every 5 --keep 9")
     assert ran.code == 0, ran.output
-    assert sorted(checkpoint.read(path).step for path in checkpoint.complete(kept(run))) == [5, 10, 12]
+    assert sorted(checkpoint.read(path).step for path in checkpoint.complete(checkpoints_of(run))) == [5, 10, 12]
     assert ran.note("launch.checkpoints")["count"] == 3
     return run
+
+
+def test_that_a_finished_training_is_not_resumed(digits: Path, tmp_path: Path) -> None:
+    ran = train(tmp_path / "none_left", f"{DIGITS} --steps 5 --resume {digits}")
+    assert [finding["rule"] for finding in ran.findings()] == ["launch.nothing_left"]
 
 
 def test_that_a_damaged_checkpoint_is_named_and_the_one_before_gives_the_same_end(digits: Path, tmp_path: Path) -> None:
     earlier = tmp_path / "earlier"
     shutil.copytree(digits, earlier)
-    newest, second, _ = checkpoint.complete(kept(earlier))
+    newest, second, _ = checkpoint.complete(checkpoints_of(earlier))
     shutil.rmtree(newest)
     with (second / "weights.safetensors").open("r+b") as file:
         file.seek(-1, os.SEEK_END)
@@ -71,8 +73,8 @@ def test_that_a_damaged_checkpoint_is_named_and_the_one_before_gives_the_same_en
 
 def point_to(run: Path, step: int) -> None:
     """As if the run had ended right after that step."""
-    (path,) = (path for path in checkpoint.complete(kept(run)) if checkpoint.read(path).step == step)
-    checkpoint.point(kept(run) / "last", path.name)
+    (path,) = (path for path in checkpoint.complete(checkpoints_of(run)) if checkpoint.read(path).step == step)
+    checkpoint.point(checkpoints_of(run) / "last", path.name)
 
 
 def test_that_a_dropout_goes_on_with_the_same_masks(tmp_path: Path) -> None:
@@ -127,7 +129,9 @@ def test_that_what_does_not_fit_is_refused_or_said(digits: Path, tmp_path: Path)
     script = f"""
 import ascend_studio, mindspore as ms
 from pathlib import Path
-from ascend_engine import options, recipe, resume
+from ascend_engine import recipe
+from ascend_engine.checkpoints import resume
+from tests.launch.engine_config import config_of
 from ascend_engine.failures import Failure
 from ascend_engine.train import Training
 
@@ -137,7 +141,7 @@ ascend_studio.note = lambda key, **args: notes.append((key, args))
 
 def outcome(line, run="{digits}"):
     ms.set_seed(1)
-    config = options.parse(line.split() + ["--resume", run])
+    config = config_of(f"{{line}} --resume {{run}}")
     try:
         training = Training(config, "cpu", recipe.build(config))
         assert resume.resume(training, config.resume) == 12
@@ -156,7 +160,7 @@ assert outcome(line + " --amp O3") == "amp"
 assert outcome(line + " --recipe linear") == "launch.other_recipe"
 assert outcome(line + " --steps 12") == "launch.nothing_left"
 assert outcome(line, "/no/such/run") == "launch.no_checkpoint"
-weights = recipe.build(options.parse(line.split())).network
+weights = recipe.build(config_of(line)).network
 saved = resume.newest(Path("{digits}"))
 saved.weights.pop(next(iter(saved.weights)))
 resume.newest = lambda run: saved
@@ -168,8 +172,8 @@ assert outcome(line) == "launch.other_network"
 def test_that_a_stopped_training_left_its_last_step(tmp_path: Path) -> None:
     options = "--recipe linear --device cpu --optimizer sgd --lr 0.01 --batch 8 --steps 1000000"
     tmp_path.joinpath("run").mkdir()
-    process = start(tmp_path / "run", sys.executable, "-m", "ascend_engine", *options.split())
-    wait_for(lambda: b"step 1/" in (tmp_path / "run" / "output.log").read_bytes(), 60)
+    process = start_training(tmp_path / "run", options)
+    wait_for(lambda: b"step 1/" in (tmp_path / "run" / "output.log").read_bytes())
     process.send_signal(signal.SIGTERM)
     ran = finish(tmp_path / "run", process)
     assert ran.code == 143, ran.output

@@ -13,12 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.launch.own.option import Option
-from backends.launch.own.options import look, parse_words, read, to_words
+from backends.launch.own.options.option import Option
+from backends.launch.own.options.reader import (
+    parse_words,
+    read_options,
+    read_script_options,
+    to_words,
+)
 from tests.launch.record_parsers import RECORDED
 
 if TYPE_CHECKING:
-    from backends.launch.own.option import Value
+    from backends.launch.own.options.option import Value
 
 ARGPARSE = """
 import argparse
@@ -63,7 +68,7 @@ def by_flag(found: tuple[Option, ...]) -> dict[str, Option]:
 
 
 def test_that_argparse_options_are_read_with_type_default_choices_and_help(tmp_path: Path) -> None:
-    found = look(written(tmp_path, ARGPARSE))
+    found = read_script_options(written(tmp_path, ARGPARSE))
     one = by_flag(found.options)
     assert [*one] == [
         "data", "--batch-size", "--lr", "--model", "--sizes", "--betas", "--tag", "--cuda", "--no-shuffle", "--compile",
@@ -96,20 +101,22 @@ def test_that_the_words_are_understood_by_the_real_parser(tmp_path: Path) -> Non
         "--betas": ("0.9", "0.99"), "--tag": ("a", "-b"), "--cuda": True, "--no-shuffle": False, "--compile": False,
         "--out": "-o", "--resume": True, "--seed": "3", "--loud": False, "-v": "2", "--amp": True,
     }  # fmt: skip
-    words = to_words(read(script), values)
-    done = subprocess.run([sys.executable, str(script), *words], capture_output=True, text=True, check=True, timeout=60)
+    words = to_words(read_options(script), values)
+    done = subprocess.run(
+        [sys.executable, str(script), *words], capture_output=True, text=True, check=True, timeout=300
+    )
     assert json.loads(done.stdout) == {
         "data": "d", "batch_size": 8, "lr": -2e-4, "model": "large", "sizes": [3, -4], "betas": [0.9, 0.99],
         "tag": ["a", "-b"], "cuda": True, "shuffle": False, "compile": False, "out": "-o", "resume": "latest",
         "seed": 3, "loud": False, "v": 2, "amp": True, "a": None, "b": None,
     }  # fmt: skip
-    again, rest = parse_words(read(script), words)
+    again, rest = parse_words(read_options(script), words)
     assert rest == ()
     assert again == {name: value for name, value in values.items() if name != "--seed"}  # 3 is its default
 
 
 def test_that_only_what_differs_is_written_and_the_rest_is_kept(tmp_path: Path) -> None:
-    found = read(written(tmp_path, ARGPARSE))
+    found = read_options(written(tmp_path, ARGPARSE))
     assert to_words(found, {"--batch-size": "64", "--lr": "5e-1", "--cuda": False, "--model": "small"}) == ()
     values, rest = parse_words(found, ["--lr", "0.1", "--unknown", "5", "--", "-x"])
     assert (values, rest) == ({"--lr": "0.1", "data": "-x"}, ("--unknown", "5"))
@@ -117,7 +124,7 @@ def test_that_only_what_differs_is_written_and_the_rest_is_kept(tmp_path: Path) 
 
 
 def test_that_subcommands_keep_their_options_apart(tmp_path: Path) -> None:
-    found = read(written(tmp_path, """
+    found = read_options(written(tmp_path, """
 import argparse
 parser = argparse.ArgumentParser()
 parser.add_argument("--debug", action="store_true")
@@ -159,7 +166,7 @@ if __name__ == "__main__":
 
 def test_that_click_options_are_read_and_written_as_click_reads_them(tmp_path: Path) -> None:
     script = written(tmp_path, CLICK)
-    found = by_flag(read(script))
+    found = by_flag(read_options(script))
     assert (found["source"].kind, found["source"].required) == ("path", True)
     assert (found["--lr"].kind, found["--lr"].help, found["--opt"].choices) == (
         "float",
@@ -170,18 +177,20 @@ def test_that_click_options_are_read_and_written_as_click_reads_them(tmp_path: P
         "source": "s", "--lr": "0.2", "--opt": "adam", "--shout": True, "--dry": True, "--tag": ("a", "b"),
         "--pair": ("1", "2"), "--steps": "5", "--verbose": "2",
     }  # fmt: skip
-    words = to_words(read(script), values)
-    done = subprocess.run([sys.executable, str(script), *words], capture_output=True, text=True, check=True, timeout=60)
+    words = to_words(read_options(script), values)
+    done = subprocess.run(
+        [sys.executable, str(script), *words], capture_output=True, text=True, check=True, timeout=300
+    )
     assert json.loads(done.stdout) == {
         "source": "s", "lr": 0.2, "opt": "adam", "shout": True, "dry": True, "tag": ["a", "b"], "pair": [1, 2],
         "steps": 5, "verbose": 2,
     }  # fmt: skip
-    assert parse_words(read(script), words) == (values, ())
+    assert parse_words(read_options(script), words) == (values, ())
 
 
 def test_that_fields_of_dataclasses_are_options(tmp_path: Path) -> None:
     written(tmp_path, "from dataclasses import dataclass\n@dataclass\nclass Base:\n    seed: int = 1\n", "shared.py")
-    found = look(written(tmp_path, '''
+    found = read_script_options(written(tmp_path, '''
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import List, Literal, Optional
@@ -206,12 +215,12 @@ parser = HfArgumentParser((ModelArguments, TrainingArguments))
     assert (one["--name"].help, one["--name"].required, one["--width"].required) == ("the model, whole", False, True)
     assert (one["--kind"].choices, one["--mode"].choices) == (("a", "b"), ("fast", "slow"))
     assert (one["--tags"].kind, one["--fp16"].help, one["--seed"].default) == ("list", "half precision", "2")
-    assert found.beside == ("TrainingArguments",)
+    assert found.library_classes == ("TrainingArguments",)
     assert to_words(found.options, {"--fp16": True, "--tags": ("x", "y")}) == ("--tags", "x", "y", "--fp16", "true")
 
 
 def test_that_tyro_has_dotted_and_hyphened_flags(tmp_path: Path) -> None:
-    found = read(written(tmp_path, """
+    found = read_options(written(tmp_path, """
 import tyro
 from dataclasses import dataclass, field
 @dataclass
@@ -251,13 +260,13 @@ exec(open('configurator.py').read())
 print([out, lr, steps, half])
 below = 3
 """)  # fmt: skip
-    found = read(script)
+    found = read_options(script)
     assert [option.flag for option in found] == ["config", "--out", "--lr", "--steps", "--half", "--kind"]
     assert (found[1].help, found[3].default, found[5].default_source) == ("where it goes", "40", "'a' if half else 'b'")
     words = to_words(found, {"--out": "123", "--lr": "1", "--steps": "2", "--half": True})
     assert words == ("--out='123'", "--lr=1.0", "--steps=2", "--half=True")
     done = subprocess.run(
-        [sys.executable, str(script), *words], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        [sys.executable, str(script), *words], cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
     assert done.stdout == "['123', 1.0, 2, True]\n", done.stderr
     assert parse_words(found, words)[0] == {"--out": "123", "--lr": "1.0", "--steps": "2", "--half": True}
@@ -276,7 +285,7 @@ if __name__ == "__main__":
     argparse.ArgumentParser().add_argument("--of-utils-itself")
 """, "utils.py")  # fmt: skip
     for text in ("from utils import get_args\nget_args()", "import utils as u\nu.get_args()"):
-        found = read(written(tmp_path, text))
+        found = read_options(written(tmp_path, text))
         assert [(option.flag, option.path) for option in found] == [("--of-utils", str(tmp_path / "utils.py"))]
 
 
@@ -287,12 +296,12 @@ if __name__ == "__main__":
 def test_that_a_source_that_cannot_be_read_says_why(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "train.py"
     path.write_bytes(text)
-    found = look(path)
-    assert (found.options, read(path)) == ((), ())
+    found = read_script_options(path)
+    assert (found.options, read_options(path)) == ((), ())
     assert found.reason is not None
     assert "train.py" in str(found.reason)
-    assert look(tmp_path / "gone.py").reason is not None
-    assert look(tmp_path).reason is not None
+    assert read_script_options(tmp_path / "gone.py").reason is not None
+    assert read_script_options(tmp_path).reason is not None
 
 
 DATACLASSES = [path.read_text() for path in sorted(RECORDED.glob("*/*.py"))]
@@ -309,7 +318,7 @@ def test_that_no_mangled_source_raises(tmp_path_factory: pytest.TempPathFactory,
         text = text[:begin] + put + text[end:]
     path = tmp_path_factory.getbasetemp() / "mangled.py"
     path.write_text(text, encoding="utf-8", errors="surrogatepass")
-    found = look(path)
+    found = read_script_options(path)
     assert found.reason is None or not found.options
     values, rest = parse_words(found.options, data.draw(st.lists(st.text("-=a1 blr\0", max_size=12), max_size=6)))
     assert isinstance(to_words(found.options, values), tuple)
@@ -327,7 +336,7 @@ def test_that_values_come_back_from_their_words(tmp_path_factory: pytest.TempPat
     path = tmp_path_factory.getbasetemp() / "whole.py"
     if not path.exists():
         path.write_text(ARGPARSE)
-    found = [replace(option, choices=()) for option in read(path)]
+    found = [replace(option, choices=()) for option in read_options(path)]
     values: dict[str, Value] = {}
     for option in data.draw(st.lists(st.sampled_from(found), unique_by=lambda option: option.flag)):
         if option.kind == "bool":
@@ -349,8 +358,8 @@ def test_that_values_come_back_from_their_words(tmp_path_factory: pytest.TempPat
 def test_that_a_parser_of_python_itself_is_read_as_its_help_shows_it() -> None:
     from json import tool
 
-    found = read(Path(tool.__file__))
-    done = subprocess.run([sys.executable, "-m", "json.tool", "--help"], capture_output=True, text=True, timeout=60)
+    found = read_options(Path(tool.__file__))
+    done = subprocess.run([sys.executable, "-m", "json.tool", "--help"], capture_output=True, text=True, timeout=300)
     real = {word.strip("[],") for word in done.stdout.split() if word.strip("[],").startswith("--")} - {"--help"}
     flags = {name for option in found for name in option.names if name.startswith("--")}
     assert len(flags) >= 6
@@ -365,6 +374,6 @@ def test_that_names_that_multiply_each_other_are_left_unknown(tmp_path: Path) ->
     head = ["import argparse", "a0 = 1", f"w0 = '{'x' * 4096}'", *numbers, *words, "p = argparse.ArgumentParser()"]
     script = tmp_path / "train.py"
     script.write_text("\n".join([*head, "p.add_argument('--x', default=a18)", "p.add_argument('--w', default=w18)"]))
-    assert [(one.flag, one.default, one.default_source) for one in read(script)] == [
+    assert [(one.flag, one.default, one.default_source) for one in read_options(script)] == [
         ("--x", None, "a18"), ("--w", None, "w18"),
     ]  # fmt: skip

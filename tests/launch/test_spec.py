@@ -13,17 +13,7 @@ from hypothesis import strategies as st
 from backends.launch.recipes import RECIPES, resolved
 from backends.launch.spec import Advanced, How, LaunchSpec, Learning, What
 from studio import schema, texts
-
-
-def asked(**values: Any) -> LaunchSpec:
-    spec = LaunchSpec()
-    for name, value in values.items():
-        spec = schema.with_value(spec, name, value)
-    return spec
-
-
-def rules(spec: LaunchSpec) -> list[tuple[str, str]]:
-    return [(problem.field, problem.rule) for problem in schema.problems(spec)]
+from tests.launch.specs import launch_spec, rules
 
 
 def test_that_the_default_is_digits_and_can_be_started() -> None:
@@ -33,7 +23,7 @@ def test_that_the_default_is_digits_and_can_be_started() -> None:
 
 @pytest.mark.parametrize("recipe", sorted(set(RECIPES) - {"own"}))
 def test_that_every_recipe_of_ours_can_be_started_as_it_is(recipe: str) -> None:
-    assert rules(asked(recipe=recipe)) == []
+    assert rules(launch_spec(recipe=recipe)) == []
 
 
 def test_that_the_recipes_of_the_form_are_those_that_have_values() -> None:
@@ -44,6 +34,8 @@ def test_that_the_recipes_of_the_form_are_those_that_have_values() -> None:
     ("values", "field", "rule"),
     [
         ({"recipe": "cnn"}, "recipe", "form.not_a_choice"),
+        ({"lr": -1.0}, "lr", "form.not_above"),
+        ({"seed": -1}, "seed", "form.too_small"),
         ({"mode": "trace"}, "mode", "form.not_a_choice"),
         ({"device": "cpu", "amp": "O2", "amp_dtype": "bf16"}, "amp_dtype", "launch.no_bf16"),
         ({"mode": "jit", "jit_level": "O2"}, "jit_level", "launch.no_o2"),
@@ -83,7 +75,7 @@ def test_that_the_recipes_of_the_form_are_those_that_have_values() -> None:
     ],
 )
 def test_that_what_cannot_be_started_is_said_at_its_field(values: dict[str, Any], field: str, rule: str) -> None:
-    (problem,) = schema.problems(asked(**values))
+    (problem,) = schema.problems(launch_spec(**values))
     assert (problem.field, problem.rule) == (field, rule)
     for language in texts.LANGUAGES:
         texts.use(language)
@@ -91,43 +83,43 @@ def test_that_what_cannot_be_started_is_said_at_its_field(values: dict[str, Any]
 
 
 def test_that_a_folder_of_text_counts_only_for_the_recipe_that_reads_it() -> None:
-    assert rules(asked(recipe="digits", corpus=Path("/no/such/folder"))) == []
+    assert rules(launch_spec(recipe="digits", corpus=Path("/no/such/folder"))) == []
 
 
 def test_that_empty_choices_take_the_values_of_the_recipe() -> None:
     recipe = RECIPES["linear"]
-    chosen = resolved(asked(recipe="linear"))
+    chosen = resolved(launch_spec(recipe="linear"))
     assert (chosen.batch, chosen.optimizer, chosen.lr, chosen.steps) == (
         recipe.batch, recipe.optimizer, recipe.lr, recipe.steps,
     )  # fmt: skip
 
 
 def test_that_the_global_batch_is_micro_batch_times_accumulation() -> None:
-    chosen = resolved(asked(batch=32, accumulate=4, steps=600))
+    chosen = resolved(launch_spec(batch=32, accumulate=4, steps=600))
     assert chosen.global_batch == 128
     assert chosen.epochs == pytest.approx(600 * 128 / 1437)
 
 
 def test_that_epochs_become_whole_steps() -> None:
-    chosen = resolved(asked(epochs=1.0, batch=100))
+    chosen = resolved(launch_spec(epochs=1.0, batch=100))
     assert chosen.steps == 15  # 1437 samples
-    assert resolved(asked(epochs=0.001)).steps == 1
+    assert resolved(launch_spec(epochs=0.001)).steps == 1
 
 
 def test_that_an_epoch_without_its_remainder_is_shorter() -> None:
-    chosen = resolved(asked(epochs=2.0, batch=100, drop_remainder=True))
+    chosen = resolved(launch_spec(epochs=2.0, batch=100, drop_remainder=True))
     assert (chosen.steps, chosen.epochs) == (28, 2.0)  # 1400 of 1437 samples
-    assert resolved(asked(steps=28, batch=100)).epochs == pytest.approx(2800 / 1437)
+    assert resolved(launch_spec(steps=28, batch=100)).epochs == pytest.approx(2800 / 1437)
 
 
 def test_that_reading_ahead_shows_where_threads_read() -> None:
     field = schema.field_of(LaunchSpec, "prefetch")
-    assert not schema.is_shown(asked(), field)
-    assert schema.is_shown(asked(data_workers=256), field)
+    assert not schema.is_visible(launch_spec(), field)
+    assert schema.is_visible(launch_spec(data_workers=256), field)
 
 
 def test_that_text_has_no_epochs_since_its_size_is_not_known_before() -> None:
-    assert resolved(asked(recipe="text")).epochs is None
+    assert resolved(launch_spec(recipe="text")).epochs is None
 
 
 @given(
@@ -151,11 +143,11 @@ def test_that_whatever_is_chosen_comes_to_numbers_that_the_engine_takes(
 
 def test_that_every_field_has_its_texts_in_both_languages() -> None:
     for language in texts.LANGUAGES:
-        known = texts.catalogue(language)
+        known = texts.all_texts(language)
         for field in schema.fields(LaunchSpec):
             assert f"launch.field.{field.name}" in known
             assert f"launch.hint.{field.name}" in known
-            assert f"launch.card.{field.card}" in known
+            assert f"launch.section.{field.section}" in known
             assert all(f"launch.choice.{field.name}.{choice}" in known for choice in field.choices)
             assert not field.unit or f"unit.{field.unit}" in known
 
@@ -177,19 +169,19 @@ def test_that_a_secret_is_refused_before_a_run_would_keep_it() -> None:
     ],
 )
 def test_that_the_loss_scale_follows_from_the_precision(values: dict[str, Any], scale: str) -> None:
-    assert resolved(asked(**values)).loss_scale == scale
+    assert resolved(launch_spec(**values)).loss_scale == scale
 
 
 def test_that_only_adamw_decays_weights_unasked() -> None:
-    assert resolved(asked(optimizer="adamw")).weight_decay == 0.01
-    assert resolved(asked(optimizer="adam")).weight_decay == 0
-    assert resolved(asked(optimizer="adamw", weight_decay=0.0)).weight_decay == 0
+    assert resolved(launch_spec(optimizer="adamw")).weight_decay == 0.01
+    assert resolved(launch_spec(optimizer="adam")).weight_decay == 0
+    assert resolved(launch_spec(optimizer="adamw", weight_decay=0.0)).weight_decay == 0
 
 
 def test_that_the_value_of_a_scale_goes_with_the_scale() -> None:
     field = schema.field_of(LaunchSpec, "scale")
-    assert schema.is_shown(asked(amp="O2", loss_scale="static"), field)
-    assert not schema.is_shown(asked(amp="O0", loss_scale="static"), field)
+    assert schema.is_visible(launch_spec(amp="O2", loss_scale="static"), field)
+    assert not schema.is_visible(launch_spec(amp="O0", loss_scale="static"), field)
 
 
 def test_that_an_older_run_is_started_again_with_its_precision() -> None:

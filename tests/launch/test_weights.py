@@ -17,12 +17,12 @@ from backends.launch.export.spec import ExportSpec
 from backends.launch.start_weights import table_in
 from studio import run as runs
 from studio import schema
-from tests.launch.test_engine_runs import check, needs_mindspore
-from tests.launch.test_spec import asked, rules
+from tests.command_line import last_json, studio
+from tests.launch.engine_process import check, needs_mindspore
+from tests.launch.specs import launch_spec, rules
 from tests.prove.of_checkpoint import checkpoint
-from tests.studio.test_command_line import last_json, studio
 
-from ascend_engine import safetensors  # isort: skip - of_checkpoint makes the engine's path known
+from ascend_engine.checkpoints import safetensors  # isort: skip - of_checkpoint makes the engine's path known
 
 if TYPE_CHECKING:
     from studio.run import Run
@@ -37,7 +37,9 @@ import json, os, pickle
 from pathlib import Path
 import ascend_studio, mindspore as ms, numpy as np
 from mindspore import Tensor, nn
-from ascend_engine import failures, safetensors, weights
+from ascend_engine import failures
+from ascend_engine.checkpoints import safetensors
+from ascend_engine.checkpoints import weights
 
 told = []
 ascend_studio.note = lambda key, **args: told.append([key, args])
@@ -130,7 +132,9 @@ def test_that_an_exported_checkpoint_starts_another_training_with_the_same_weigh
 import hashlib, mindspore as ms
 from pathlib import Path
 from mindspore import nn
-from ascend_engine import export, failures, weights
+from ascend_engine import failures
+from ascend_engine.checkpoints import export
+from ascend_engine.checkpoints import weights
 
 def digest(parameters):
     return {{one.name: hashlib.sha256(one.asnumpy().tobytes()).hexdigest() for one in parameters}}
@@ -176,10 +180,10 @@ def test_that_weights_are_a_file_of_weights_and_give_way_to_a_resumed_run(tmp_pa
     pointers = tmp_path / "artifacts" / "checkpoints"
     pointers.mkdir(parents=True)
     (pointers / "last").touch()
-    assert rules(asked(weights=tmp_path / "w.ckpt")) == rules(asked(weights=tmp_path)) == []
-    assert rules(asked(weights=tmp_path / "none.ckpt")) == [("weights", "launch.rule.no_file")]
-    assert rules(asked(weights=tmp_path / "w.bin")) == [("weights", "launch.rule.no_weights")]
-    both = asked(weights=tmp_path / "w.ckpt", resume=tmp_path)
+    assert rules(launch_spec(weights=tmp_path / "w.ckpt")) == rules(launch_spec(weights=tmp_path)) == []
+    assert rules(launch_spec(weights=tmp_path / "none.ckpt")) == [("weights", "launch.rule.no_file")]
+    assert rules(launch_spec(weights=tmp_path / "w.bin")) == [("weights", "launch.rule.no_weights")]
+    both = launch_spec(weights=tmp_path / "w.ckpt", resume=tmp_path)
     assert rules(both) == [("weights", "launch.rule.weights_and_resume")]
 
 

@@ -6,36 +6,39 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.launch.test_engine_runs import finish, save, start
+from tests.launch.engine_process import SCRIPT_PATHS, finish, save, start
 
 if TYPE_CHECKING:
-    from tests.launch.test_engine_runs import Ran
+    from tests.launch.engine_process import Ran
 
 SCRIPT = """
 import sys
-from ascend_engine import ranks
+from ascend_engine.parallel import ranks
 if ranks.os.environ.get("MS_ROLE") == "MS_SCHED":
     sys.exit(ranks.meet())
 
 import mindspore as ms, numpy as np
-from ascend_engine import data, evaluate, modes, nonfinite, options, parallel, recipe
+from ascend_engine import data, evaluate, modes, recipe
+from ascend_engine import nonfinite_values
+from ascend_engine.parallel import group
 from ascend_engine.failures import Failure
 from ascend_engine.optimizers import make_optimizer
-from ascend_engine.parallel import ALONE
+from ascend_engine.parallel.group import ALONE
 from ascend_engine.precision import make_scaler
 from ascend_engine.step import Step
+from tests.launch.engine_config import config_of as engine_config
 
 SIZE = int(ranks.os.environ["MS_WORKER_NUM"])
 BASE = "--optimizer sgd --lr 0.05 --steps 5 --device cpu "
 
 def config_of(line, place=None):
     together = "" if place is ALONE else f" --parallel data --workers {SIZE}"
-    config = options.parse((BASE + line + together).split())
+    config = engine_config(BASE + line + together)
     modes.enter(config)
     return config
 
 ms.set_device("CPU")
-PLACE = parallel.begin(config_of("--recipe linear --batch 8"))
+PLACE = group.begin(config_of("--recipe linear --batch 8"))
 
 def flat(parameters):
     return np.concatenate([one.asnumpy().ravel() for one in parameters]).astype(np.float64)
@@ -51,7 +54,8 @@ class Case:
         self.stream = data.stream(self.plan.train_data, self.config, place.rank, place.size)
         self.step = Step(
             self.plan.network, self.plan.loss, self.optimizer, accumulate=self.config.accumulate, clip=1.0,
-            scaler=self.scaler, prepare=modes.preparation(self.config), as_cell=self.config.loop == "cell", place=place,
+            scaler=self.scaler, prepare=modes.preparation(self.config), as_cell=self.config.loop == "cell",
+            process_group=place,
         )
 
     def batches(self, number):
@@ -63,7 +67,7 @@ class Case:
 """
 DONE = """
 print("all true on rank", PLACE.rank)
-parallel.summed(np.zeros(1))
+group.summed(np.zeros(1))
 """
 
 
@@ -73,13 +77,13 @@ def line_of(workers: int, *script: str) -> list[str]:
         str(Path(sys.executable).with_name("msrun")), f"--worker_num={workers}", f"--local_worker_num={workers}",
         "--master_addr=127.0.0.1", "--master_port=0", "--join=True", "--tail_worker_log=0", "--log_dir=logs", *script,
     ]  # fmt: skip
-    return [sys.executable, "-m", "ascend_engine.ranks", "--workers", str(workers), "--", *msrun]
+    return [sys.executable, "-m", "ascend_engine.parallel.ranks", "--workers", str(workers), "--", *msrun]
 
 
 def check_together(folder: Path, workers: int, script: str) -> Ran:
     """Runs SCRIPT and then this in each rank; all of them must come to the end."""
     path = save(folder / "script.py", SCRIPT + script + DONE)
-    ran = finish(folder, start(folder, *line_of(workers, path)))
+    ran = finish(folder, start(folder, *line_of(workers, path), python_path=SCRIPT_PATHS))
     logs = [(folder / "logs" / f"worker_{rank}.log").read_text("utf-8", "replace") for rank in range(workers)]
     assert ran.code == 0, ran.output + "".join(logs)
     assert all(f"all true on rank {rank}" in log for rank, log in enumerate(logs)), logs
@@ -90,7 +94,7 @@ EQUAL = """
 def compare(line, batch):
     apart = Case(f"{line} --batch {batch}", PLACE)
     norms, weights = apart.trained(5)
-    assert not parallel.differ(PLACE, apart.weights), line
+    assert not group.differ(PLACE, apart.weights), line
     whole_norms, whole = Case(f"{line} --batch {batch * SIZE}", ALONE).trained(5)
     assert np.abs(weights - whole).max() < 1e-6, (line, np.abs(weights - whole).max())
     assert np.allclose(norms, whole_norms, rtol=1e-4), (line, norms, whole_norms)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.migration.scan.advice import tutorial_lines
-from tests.migration.advised import places, rules, told
+from backends.migration.scan.advice import advise_command_lines
+from tests.migration.advice_runs import advised, advised_lines, advised_rules
 
 
 def lines(text: str) -> list[tuple[int, str]]:
-    return [(place.line, place.rule) for place in tutorial_lines("run.sh", text)]
+    return [(occurrence.line, occurrence.rule) for occurrence in advise_command_lines("run.sh", text)]
 
 
 def test_that_names_that_do_not_exist_are_told_where_they_are_imported_and_used() -> None:
@@ -25,7 +25,7 @@ def test_that_names_that_do_not_exist_are_told_where_they_are_imported_and_used(
             pass
         config = torch_npu.profiler.ExperimentalConfig(level=1)
     """
-    assert told(source) == [
+    assert advised_lines(source) == [
         (2, "tutorial.api_profiler"),
         (4, "tutorial.api_profiler"),
         (5, "tutorial.get_npu_device"),
@@ -47,11 +47,11 @@ def test_that_the_right_calls_are_not_told() -> None:
         ) as prof:
             device = torch.device("npu"), get_npu_device()
     """
-    assert not rules(source)
+    assert not advised_rules(source)
 
 
 def test_that_names_of_others_are_not_told() -> None:
-    assert not rules(
+    assert not advised_rules(
         "from lightning import Profiler\nfrom mine import ApiProfiler\nApiProfiler(), Profiler()  # msprobe\n"
     )
 
@@ -65,7 +65,7 @@ def test_that_names_of_others_are_not_told() -> None:
     ],
 )
 def test_that_the_variable_that_nothing_reads_is_told(line: str) -> None:
-    assert told(f"import os, subprocess\n{line}\n") == [(2, "tutorial.msprobe_path")]
+    assert advised_lines(f"import os, subprocess\n{line}\n") == [(2, "tutorial.msprobe_path")]
 
 
 def test_that_command_lines_in_python_are_read() -> None:
@@ -77,7 +77,7 @@ def test_that_command_lines_in_python_are_read() -> None:
         subprocess.run(["msprobe", "compare", "-tp", target, "-gp", golden])
         print("msprobe -f pytorch compare")
     """
-    assert told(source) == [
+    assert advised_lines(source) == [
         (2, "tutorial.msprobe_level"),
         (3, "tutorial.msprobe_framework"),
         (4, "tutorial.msprof_input"),
@@ -98,7 +98,7 @@ def test_that_a_jit_level_that_jit_refuses_is_told() -> None:
         ms.set_context(jit_config={"jit_level": "O2"})
         k = numba.jit(jit_level="O2")
     """
-    assert told(source) == [(3, "tutorial.jit_level"), (9, "tutorial.jit_level")]
+    assert advised_lines(source) == [(3, "tutorial.jit_level"), (9, "tutorial.jit_level")]
 
 
 def test_that_a_flat_communication_fusion_is_told() -> None:
@@ -111,7 +111,7 @@ def test_that_a_flat_communication_fusion_is_told() -> None:
         ms.set_auto_parallel_context(comm_fusion={"openstate": True})
         options = {"comm_fusion": {"reducescatter": 8}, "gradients_mean": True}
     """
-    assert told(source) == [(line, "tutorial.comm_fusion") for line in (2, 5, 7)]
+    assert advised_lines(source) == [(line, "tutorial.comm_fusion") for line in (2, 5, 7)]
 
 
 def test_that_gradients_in_tuple_to_array_are_told() -> None:
@@ -124,7 +124,7 @@ def test_that_gradients_in_tuple_to_array_are_told() -> None:
         step = grad_fn(x)
         e = ops.tuple_to_array(step)
     """
-    assert told(source) == [(line, "tutorial.tuple_to_array") for line in (2, 3, 7)]
+    assert advised_lines(source) == [(line, "tutorial.tuple_to_array") for line in (2, 3, 7)]
 
 
 def test_that_wrong_lines_of_a_shell_script_are_told() -> None:
@@ -154,9 +154,9 @@ msprof-analyze advisor all -d ./profiler_logs -o out
 
 
 def test_that_a_place_of_a_script_is_where_the_words_are() -> None:
-    (place,) = tutorial_lines("run.sh", "cd a; msprobe -f pytorch \\\n  run_ut\n")
-    assert (place.line, place.column, place.end, place.end_column) == (1, 6, 2, 8)
-    assert place.text == "msprobe -f pytorch \\\n  run_ut"
+    (occurrence,) = advise_command_lines("run.sh", "cd a; msprobe -f pytorch \\\n  run_ut\n")
+    assert (occurrence.line, occurrence.column, occurrence.end, occurrence.end_column) == (1, 6, 2, 8)
+    assert occurrence.text == "msprobe -f pytorch \\\n  run_ut"
 
 
 PARTS = [
@@ -181,8 +181,8 @@ PARTS = [
 
 @given(st.lists(st.sampled_from(PARTS)).map("".join) | st.text())
 def test_that_no_text_raises_and_every_place_is_cut_out_of_it(text: str) -> None:
-    for place in tutorial_lines("run.sh", text):
-        assert place.text in text
+    for occurrence in advise_command_lines("run.sh", text):
+        assert occurrence.text in text
 
 
 SOURCES = [
@@ -211,9 +211,9 @@ SOURCES = [
 @given(st.lists(st.sampled_from(SOURCES), min_size=1, max_size=12))
 def test_that_each_rule_is_said_once_per_line_and_cut_out_of_it(parts: list[str]) -> None:
     source = "\n".join(parts)
-    found = places(source)
-    keys = [(place.line, place.rule) for place in found]
+    occurrences = advised(source)
+    keys = [(occurrence.line, occurrence.rule) for occurrence in occurrences]
     assert len(keys) == len(set(keys))
-    for place in found:
-        line = source.split("\n")[place.line - 1]
-        assert place.end > place.line or line[place.column : place.end_column] == place.text
+    for occurrence in occurrences:
+        line = source.split("\n")[occurrence.line - 1]
+        assert occurrence.end > occurrence.line or line[occurrence.column : occurrence.end_column] == occurrence.text

@@ -14,13 +14,13 @@ import pytest
 
 from backends.launch.own.spec import OwnSpec
 from backends.launch.rehearse.spec import RehearseSpec
-from backends.migration.certify import certificate, on_npu, rehearsing
-from backends.migration.certify.certificate import TITLES
+from backends.migration.certify import certificate, npu_check, rehearsals
+from backends.migration.certify.certificate import CHECK_TITLES
 from backends.migration.certify.spec import CertifySpec, code_of
 from studio import run as runs
 from studio import schema, texts, worker
+from tests.command_line import last_json, studio
 from tests.runs import ended, wait_for
-from tests.studio.test_command_line import last_json, studio
 
 if TYPE_CHECKING:
     import subprocess
@@ -66,7 +66,7 @@ def certify(original: Path, migrated: Path, *words: str) -> subprocess.Completed
 
 
 def states(answer: dict[str, Any]) -> dict[str, str]:
-    return {one["name"]: one["state"] for one in answer["checks"]}
+    return {check["name"]: check["state"] for check in answer["checks"]}
 
 
 @needs_torch
@@ -79,19 +79,22 @@ def test_that_a_migrated_project_is_certified_and_neither_folder_is_written_to(t
     answer = last_json(done)
     assert done.returncode == 0, (done.stderr, answer["checks"])
     assert answer["granted"]
-    assert states(answer) == dict.fromkeys(TITLES, "pass") | {"npu": "unproven"}
+    assert states(answer) == dict.fromkeys(CHECK_TITLES, "pass") | {"npu": "unproven"}
     assert [(row["step"], row["equal"]) for row in answer["losses"]] == [(1, True), (2, True), (3, True)]
     assert all(row["equal"] and row["original"] > 0 for row in answer["gradients"])
-    assert {one["kind"] for one in answer["operators"]} <= {"kernel", "composite"}
+    assert {operator["kind"] for operator in answer["operators"]} <= {"kernel", "composite"}
     assert [(one["path"], one["how"]) for one in answer["edits"]] == [("train.py", "changed")]
     assert answer["before"]["auto"] + answer["before"]["edit"] > 0
     for folder in (original, migrated):
         assert [path.name for path in folder.iterdir()] == ["train.py"]
-    kept = certificate.read(Path(answer["run"]))
-    assert kept is not None
-    assert kept.granted
+    written = certificate.read_certificate(Path(answer["run"]))
+    assert written is not None
+    assert written.granted
     assert not (Path(answer["run"]) / "copies").exists()
-    assert [(Path(answer["run"]).parent / one.run / "output.log").exists() for one in kept.rehearsals] == [True, True]
+    assert [(Path(answer["run"]).parent / one.run / "output.log").exists() for one in written.rehearsals] == [
+        True,
+        True,
+    ]
 
 
 @needs_torch
@@ -103,7 +106,7 @@ def test_that_an_original_that_names_cuda_is_refused_as_its_own_migration_with_t
     assert not answer["granted"]
     failed = {name for name, state in states(answer).items() if state == "fail"}
     assert {"migrated", "device", "cuda", "losses"} <= failed
-    (check,) = (one for one in answer["checks"] if one["name"] == "migrated")
+    (check,) = (listed for listed in answer["checks"] if listed["name"] == "migrated")
     line = next(at for at, text in enumerate(TRAIN.splitlines(), 1) if text.endswith(".cuda()"))
     assert (check["path"], check["line"]) == ("train.py", line)
     assert "Torch not compiled with CUDA enabled" in done.stderr
@@ -125,7 +128,7 @@ for step in range(1000):
 
 @needs_torch
 def test_that_a_host_with_an_npu_runs_the_same_steps_for_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is none: npu-smi says what it said elsewhere, and the script then finds the CPU alone."""
+    """No NPU is present: npu-smi prints recorded output, and the script then finds only the CPU."""
     original = project(tmp_path, "original", ANYWHERE)
     smi = project(tmp_path, "bin", "") / "npu-smi"
     smi.write_text(f"#!/bin/sh\ncat '{next(RECORDED.glob('*910*.txt'))}'\n")
@@ -134,7 +137,7 @@ def test_that_a_host_with_an_npu_runs_the_same_steps_for_real(tmp_path: Path, mo
     done = certify(original, original)
     answer = last_json(done)
     assert done.returncode == 0, (done.stderr, answer["checks"])
-    assert states(answer) == dict.fromkeys(TITLES, "pass")
+    assert states(answer) == dict.fromkeys(CHECK_TITLES, "pass")
     assert [(row["original"], row["migrated"]) for row in answer["on_npu"]] == [
         (row["migrated"], row["migrated"]) for row in answer["losses"]
     ]
@@ -159,15 +162,15 @@ def test_that_a_certificate_whose_worker_is_killed_begins_again_and_leaves_nothi
     (tmp_path / "runs").mkdir()
     run = runs.create(tmp_path / "runs", "certify", schema.to_json(spec), None)
     pid = worker.start(run)
-    wait_for((tmp_path / "seen").exists, 60)
+    wait_for((tmp_path / "seen").exists)
     os.kill(pid, signal.SIGKILL)
     worker.reap_started()
     wait_for(lambda: runs.glance(run).state == "unattended")
     worker.start(run)
     assert ended(run).code == 3  # nothing trains
-    others = [runs.glance(one) for one in runs.runs_in(tmp_path / "runs") if one.name != run.name]
+    others = [runs.glance(other) for other in runs.runs_in(tmp_path / "runs") if other.name != run.name]
     assert sorted((one.state, one.reason) for one in others) == [("ended", ""), ("ended", ""), ("ended", "stopped")]
-    assert certificate.read(run.folder) is not None
+    assert certificate.read_certificate(run.folder) is not None
     assert not (run.folder / "copies").exists()
     assert [path.name for path in original.iterdir()] == ["train.py"]
 
@@ -183,8 +186,8 @@ def test_that_a_line_that_cannot_be_started_is_a_failure_and_no_refusal(tmp_path
 def test_that_two_folders_and_a_line_have_to_be_given(tmp_path: Path) -> None:
     done = studio("--no-project", "certify", str(tmp_path), cwd=tmp_path)
     assert done.returncode == 2
-    found = {one.field for one in schema.problems(CertifySpec())}
-    assert found == {"original", "migrated", "line"}
+    fields = {problem.field for problem in schema.problems(CertifySpec())}
+    assert fields == {"original", "migrated", "line"}
 
 
 def test_that_a_rehearsal_reads_all_that_a_certificate_asks_of_it(tmp_path: Path) -> None:
@@ -192,27 +195,27 @@ def test_that_a_rehearsal_reads_all_that_a_certificate_asks_of_it(tmp_path: Path
     for name, value in {"steps": 5, "seed": 7, "minutes": 2.5, "memory": 900, "host_cards": 4}.items():
         spec = schema.with_value(spec, name, value)
     spec = schema.with_value(spec, "env", (("A", "1"),))
-    asked = json.loads(json.dumps(rehearsing.values(spec, "npu", ("python", "a.py"), tmp_path)))
-    read, wrong = schema.from_json(RehearseSpec, asked)
+    values = json.loads(json.dumps(rehearsals.rehearsal_values(spec, "npu", ("python", "a.py"), tmp_path)))
+    read, wrong = schema.from_json(RehearseSpec, values)
     assert not wrong
-    assert schema.to_json(read) == asked
+    assert schema.to_json(read) == values
     assert (read.rehearsal.seed, read.rehearsal.host_cards, read.environment.env) == (7, 4, (("A", "1"),))
 
 
 def test_that_a_launch_reads_all_that_a_real_run_asks_of_it(tmp_path: Path) -> None:
     spec = schema.with_value(CertifySpec(), "env", (("A", "1"),))
-    asked = json.loads(json.dumps(on_npu.values(spec, ("python", "a.py"), tmp_path)))
-    read, wrong = schema.from_json(OwnSpec, asked)
+    values = json.loads(json.dumps(npu_check.launch_values(spec, ("python", "a.py"), tmp_path)))
+    read, wrong = schema.from_json(OwnSpec, values)
     assert not wrong
     assert (read.program.line, read.program.workdir) == (("python", "a.py"), tmp_path)
     assert read.recording.log_pattern == "off"
     assert not schema.problems(schema.with_value(read, "line", ("env",)))
     env = dict(read.environment.env)
-    assert (env["A"], env[on_npu.STEPS], env["ASCEND_STUDIO_HOOKS"]) == ("1", "3", "curves,rehearse=here")
+    assert (env["A"], env[npu_check.STEPS], env["ASCEND_STUDIO_HOOKS"]) == ("1", "3", "curves,rehearse=here")
 
 
 def test_that_every_check_has_a_title() -> None:
-    assert not [key for key in TITLES.values() if not texts.has(key)]
+    assert not [key for key in CHECK_TITLES.values() if not texts.has(key)]
 
 
 def test_that_only_code_in_the_project_is_asked_about(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is proven by what two rehearsals left."""
+"""What the outcomes of two rehearsals prove."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from backends.common.rehearsal import Blocked, Report
-from backends.migration.certify import on_npu
+from backends.migration.certify import npu_check
 from backends.migration.certify.certificate import Check, Reason, is_granted
-from backends.migration.certify.checks import Evidence, Left, checks, unproven
-from backends.migration.certify.inventory import operators
-from backends.migration.certify.numbers import Row
+from backends.migration.certify.checks import Evidence, RehearsalOutcome, make_checks, unproven_reasons
+from backends.migration.certify.metric_rows import MetricRow
+from backends.migration.certify.operators import classify_operators
 from studio import texts
 
 
@@ -22,16 +22,18 @@ def blocked(kind: Any, name: str = "torch.cuda") -> Blocked:
 
 def left(
     code: int | None = 0, *, answer: bool = True, steps: int = 3, kinds: tuple[str, ...] = (), **more: Any
-) -> Left:
+) -> RehearsalOutcome:
     report = Report(
         stance="npu", steps=steps, losses=(), redirected=more.pop("redirected", {"Module.to": 1}),
         blocked=tuple(map(blocked, kinds)), operators=1, processes=1, ended="steps", answer=answer,
     )  # fmt: skip
-    return Left(run="run", code=code, report=report, **more)
+    return RehearsalOutcome(run="run", code=code, report=report, **more)
 
 
-def row(original: float | str | None, migrated: float | str | None, step: int = 1) -> Row:
-    return Row(process=0, step=step, name="loss", original=original, migrated=migrated, equal=original == migrated)
+def row(original: float | str | None, migrated: float | str | None, step: int = 1) -> MetricRow:
+    return MetricRow(
+        process=0, step=step, name="loss", original=original, migrated=migrated, equal=original == migrated
+    )
 
 
 GOOD = Evidence(
@@ -39,13 +41,13 @@ GOOD = Evidence(
     migrated=left(),
     losses=(row(0.5, 0.5),),
     gradients=(row(1.0, 1.0),),
-    operators=operators([{"operator": "aten.mm.default", "count": "2"}], lambda _: "kernel"),
+    operators=classify_operators([{"operator": "aten.mm.default", "count": "2"}], lambda _: "kernel"),
 )
 
 
-def states(found: Evidence) -> dict[str, str]:
-    listed = checks(found)
-    assert not [one.reason.key for one in listed if not texts.has(one.reason.key)]
+def states(evidence: Evidence) -> dict[str, str]:
+    listed = make_checks(evidence)
+    assert not [check.reason.key for check in listed if not texts.has(check.reason.key)]
     for one in listed:
         texts.t(one.reason.key, **one.reason.args).format()
     return {str(one.name): one.state for one in listed}
@@ -54,7 +56,7 @@ def states(found: Evidence) -> dict[str, str]:
 def test_that_a_certificate_is_granted_where_all_but_the_npu_itself_is_proven() -> None:
     assert set(states(GOOD).values()) == {"pass", "unproven"}
     assert [name for name, state in states(GOOD).items() if state == "unproven"] == ["npu"]
-    assert is_granted(checks(GOOD))
+    assert is_granted(make_checks(GOOD))
 
 
 @pytest.mark.parametrize(
@@ -68,9 +70,9 @@ def test_that_a_certificate_is_granted_where_all_but_the_npu_itself_is_proven() 
         ({"migrated": left(1)}, "migrated", "fail"),
         ({"migrated": left(None)}, "migrated", "fail"),
         ({"migrated": left(steps=0)}, "migrated", "fail"),
-        ({"migrated": Left(run="run", code=1, report=None)}, "cuda", "unproven"),
+        ({"migrated": RehearsalOutcome(run="run", code=1, report=None)}, "cuda", "unproven"),
         ({"migrated": left(redirected={"torch.npu.is_available": 2})}, "device", "fail"),
-        ({"migrated": left(complaint="RuntimeError: No CUDA GPUs are available")}, "cuda", "fail"),
+        ({"migrated": left(cuda_complaint="RuntimeError: No CUDA GPUs are available")}, "cuda", "fail"),
         ({"losses": (row(0.5, 0.5), row(0.4, 0.3, 2))}, "losses", "fail"),
         ({"losses": (row(0.5, None),)}, "losses", "fail"),
         ({"losses": ()}, "losses", "fail"),
@@ -80,7 +82,7 @@ def test_that_a_certificate_is_granted_where_all_but_the_npu_itself_is_proven() 
         ({"gradients": (row(1.0, 2.0),)}, "gradients", "fail"),
         ({"gradients": ()}, "gradients", "unproven"),
         ({"operators": ()}, "operators", "unproven"),
-        ({"written": "/a/train.py"}, "untouched", "fail"),
+        ({"written_file": "/a/train.py"}, "untouched", "fail"),
     ],
 )
 def test_that_what_is_missing_or_differs_is_said_at_its_check(change: dict[str, Any], name: str, state: str) -> None:
@@ -88,28 +90,28 @@ def test_that_what_is_missing_or_differs_is_said_at_its_check(change: dict[str, 
 
 
 def test_that_one_check_that_fails_refuses_the_certificate() -> None:
-    assert not is_granted(checks(replace(GOOD, gradients=(row(1.0, 2.0),))))
-    assert is_granted(checks(replace(GOOD, gradients=(), operators=())))
+    assert not is_granted(make_checks(replace(GOOD, gradients=(row(1.0, 2.0),))))
+    assert is_granted(make_checks(replace(GOOD, gradients=(), operators=())))
 
 
 def test_that_a_rehearsal_without_a_stand_in_proves_nothing() -> None:
-    assert not is_granted(checks(replace(GOOD, migrated=left(1, kinds=("unknown",)))))
+    assert not is_granted(make_checks(replace(GOOD, migrated=left(1, kinds=("unknown",)))))
 
 
 def test_that_equal_losses_that_differ_first_at_a_later_step_name_that_step() -> None:
-    found = replace(GOOD, losses=(row(1.0, 1.0), row(0.5, 0.25, 4), row(0.1, 0.2, 3)))
-    (check,) = (one for one in checks(found) if one.name == "losses")
+    evidence = replace(GOOD, losses=(row(1.0, 1.0), row(0.5, 0.25, 4), row(0.1, 0.2, 3)))
+    (check,) = (listed for listed in make_checks(evidence) if listed.name == "losses")
     assert check.reason.args == {"step": 3, "original": "0.1", "migrated": "0.2"}
 
 
 def test_that_a_certificate_says_what_it_does_not_prove() -> None:
-    found = replace(
-        GOOD, migrated=left(redirected={"init_process_group": 1, "Module.to": 1}, halved=True, kinds=("asked",))
+    evidence = replace(
+        GOOD, migrated=left(redirected={"init_process_group": 1, "Module.to": 1}, used_bfloat16=True, kinds=("asked",))
     )
-    keys = [one.key.rpartition(".")[2] for one in unproven(found)]
+    keys = [reason.key.rpartition(".")[2] for reason in unproven_reasons(evidence)]
     assert keys == ["kernels", "speed", "steps", "devices", "half", "collectives", "quiet"]
     ran = Check(name="npu", state="pass", reason=Reason(key="migration.certify.reason.no_npu"))
-    assert "kernels" not in [one.key.rpartition(".")[2] for one in unproven(replace(GOOD, on_npu=ran))]
+    assert "kernels" not in [one.key.rpartition(".")[2] for one in unproven_reasons(replace(GOOD, on_npu=ran))]
 
 
 @pytest.mark.parametrize(
@@ -126,11 +128,11 @@ def test_that_a_certificate_says_what_it_does_not_prove() -> None:
     ],
 )
 def test_that_losses_of_a_real_npu_may_differ_a_little(
-    code: int | None, rows: tuple[Row, ...], state: str, reason: str
+    code: int | None, rows: tuple[MetricRow, ...], state: str, reason: str
 ) -> None:
-    found = on_npu.check("run", code, rows, "it said")
-    assert (found.state, found.reason.key) == (state, f"migration.certify.reason.{reason}")
-    assert "{" not in texts.t(found.reason.key, **found.reason.args)
+    check = npu_check.check_npu_run("run", code, rows, "it said")
+    assert (check.state, check.reason.key) == (state, f"migration.certify.reason.{reason}")
+    assert "{" not in texts.t(check.reason.key, **check.reason.args)
 
 
 def test_that_operators_are_counted_together_and_the_most_doubtful_come_first() -> None:
@@ -145,10 +147,10 @@ def test_that_operators_are_counted_together_and_the_most_doubtful_come_first() 
         {"operator": "torchvision.nms.default", "count": "1"},
         {},
     ]
-    found = operators(rows, classes.__getitem__)
-    assert [(one.name, one.kind, one.count) for one in found] == [
+    operators = classify_operators(rows, classes.__getitem__)
+    assert [(operator.name, operator.kind, operator.count) for operator in operators] == [
         ("lgamma", "fallback", 0), ("torchvision.nms", "unknown", 1),
         ("_scaled_dot_product_flash_attention_for_cpu", "host", 1), ("c10d.allreduce_", "host", 1),
         ("add.Tensor", "composite", 1), ("mm", "kernel", 5),
     ]  # fmt: skip
-    assert (found[-1].phases, found[-1].modules) == (("backward", "forward"), ("Net",))
+    assert (operators[-1].phases, operators[-1].modules) == (("backward", "forward"), ("Net",))

@@ -1,4 +1,4 @@
-"""Reports: nothing of a hostile project gets out of its cell, string or tag."""
+"""Reports: nothing from a hostile project escapes its cell, string or tag."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.migration.export.report import report
-from backends.migration.export.table import HEAD
-from backends.migration.scan.baseline import since
+from backends.migration.export.csv_table import HEAD
+from backends.migration.export.report import render_report
+from backends.migration.scan.baseline import changes_since
+from backends.migration.scan.file_scan import ScanNote
 from backends.migration.scan.fingerprint import fingerprints
-from backends.migration.scan.libraries import Library
-from backends.migration.scan.overview import Api
-from backends.migration.scan.reading import Note
-from tests.migration.findings import finding, overview
+from backends.migration.scan.overview import ApiUse
+from backends.migration.scan.project_libraries import ProjectLibrary
+from tests.migration.finding_examples import finding, overview
 
 if TYPE_CHECKING:
-    from backends.migration.found import Found
+    from backends.migration.finding import ScanFinding
     from studio.texts import Language
 
 HOSTILE = "</code></td><script>alert(1)</script>\"'&<!-- \x00\x1b[31m\u202e"
 
 
-def as_sarif(*found: Found, **values: Any) -> dict[str, Any]:
-    return dict(json.loads(report(found, overview(*found, **values), "sarif", "en")))
+def as_sarif(*findings: ScanFinding, **values: Any) -> dict[str, Any]:
+    return dict(json.loads(render_report(findings, overview(*findings, **values), "sarif", "en")))
 
 
-def rows(*found: Found) -> list[dict[str, str]]:
-    text = report(found, overview(*found), "csv", "en").decode("utf-8-sig")
+def rows(*findings: ScanFinding) -> list[dict[str, str]]:
+    text = render_report(findings, overview(*findings), "csv", "en").decode("utf-8-sig")
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 class Page(HTMLParser):
-    """Tags in the order of a page; every one that is opened must be closed."""
+    """The tags of a page in order; every opened tag must be closed."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -63,12 +63,12 @@ class Page(HTMLParser):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_that_a_page_is_whole_and_in_its_language(language: Language) -> None:
-    found = (finding(), finding(kind="advice", cell=2), finding(path="b.py", state="none", effort=13))
-    library = Library(name="flash_attn", state="manual", rule="lib_flash_attn.used", files=1)
-    api = Api(name="torch.add", count=3, a2="yes", a3="yes", a950="unverified", mindspore="mint.add")
-    note = Note(path="x.py", key="migration.note.too_large", args={"limit": "4 MB"})
-    whole = overview(*found, libraries=(library,), apis=(api,), notes=(note,), since=since((), found))
-    text = report(found, whole, "html", language).decode("utf-8")
+    findings = (finding(), finding(kind="advice", cell=2), finding(path="b.py", state="none", effort=13))
+    library = ProjectLibrary(name="flash_attn", state="manual", rule="lib_flash_attn.used", files=1)
+    api = ApiUse(name="torch.add", count=3, a2="yes", a3="yes", a950="unverified", mindspore="mint.add")
+    note = ScanNote(path="x.py", key="migration.note.too_large", args={"limit": "4 MB"})
+    whole = overview(*findings, libraries=(library,), apis=(api,), notes=(note,), since=changes_since((), findings))
+    text = render_report(findings, whole, "html", language).decode("utf-8")
     page = Page(text)
     assert page.open == []
     assert len(page.ids) == len(set(page.ids))
@@ -79,8 +79,8 @@ def test_that_a_page_is_whole_and_in_its_language(language: Language) -> None:
 
 
 def test_that_a_page_loads_nothing_and_runs_nothing() -> None:
-    found = (finding(text=HOSTILE, path=HOSTILE, name=HOSTILE),)
-    text = report(found, overview(*found, folder="/x/" + HOSTILE), "html", "en").decode("utf-8")
+    findings = (finding(text=HOSTILE, path=HOSTILE, name=HOSTILE),)
+    text = render_report(findings, overview(*findings, folder="/x/" + HOSTILE), "html", "en").decode("utf-8")
     page = Page(text)
     assert not {"script", "img", "link", "iframe", "object"} & set(page.tags)
     assert "default-src 'none'" in text
@@ -90,9 +90,9 @@ def test_that_a_page_loads_nothing_and_runs_nothing() -> None:
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_that_no_text_of_a_project_becomes_a_tag(text: str, path: str) -> None:
-    plain = Page(report((finding(),), overview(finding()), "html", "en").decode("utf-8")).tags
-    found = (finding(text=text, path=path or "x", name=text),)
-    assert Page(report(found, overview(*found), "html", "en").decode("utf-8")).tags == plain
+    plain = Page(render_report((finding(),), overview(finding()), "html", "en").decode("utf-8")).tags
+    findings = (finding(text=text, path=path or "x", name=text),)
+    assert Page(render_report(findings, overview(*findings), "html", "en").decode("utf-8")).tags == plain
 
 
 @pytest.mark.parametrize("text", ["=1+2", "+x", "-x", "@SUM(A1)", "\t=1", "  =1", "\r=1", "＝1"])
@@ -111,8 +111,12 @@ def test_that_every_text_is_one_cell(text: str) -> None:
 
 def test_that_sarif_has_the_structure_of_the_standard() -> None:
     """The required properties of SARIF 2.1.0: sections 3.13, 3.14, 3.19, 3.27, 3.28, 3.30, 3.49."""
-    found = (finding(line=3, end=4, column=2, end_column=7), finding(kind="advice", rule="z.z"), finding(state="none"))
-    log = as_sarif(*found, notes=(Note(path="x y.py", key="migration.note.link"),))
+    findings = (
+        finding(line=3, end=4, column=2, end_column=7),
+        finding(kind="advice", rule="z.z"),
+        finding(state="none"),
+    )
+    log = as_sarif(*findings, notes=(ScanNote(path="x y.py", key="migration.note.link"),))
     assert log["version"] == "2.1.0"
     assert log["$schema"].endswith("sarif-schema-2.1.0.json")
     (run,) = log["runs"]
@@ -130,7 +134,7 @@ def test_that_sarif_has_the_structure_of_the_standard() -> None:
         (location,) = result["locations"]
         assert location["physicalLocation"]["artifactLocation"]["uriBaseId"] in run["originalUriBaseIds"]
     assert run["results"][0]["locations"][0]["physicalLocation"]["region"] == {
-        "startLine": 3, "startColumn": 3, "endLine": 4, "endColumn": 8, "snippet": {"text": found[0].text},
+        "startLine": 3, "startColumn": 3, "endLine": 4, "endColumn": 8, "snippet": {"text": findings[0].text},
     }  # fmt: skip
 
 
@@ -147,10 +151,10 @@ def test_that_a_cell_of_a_notebook_is_no_line_of_its_file() -> None:
 
 
 def test_that_sarif_tells_what_is_new_what_is_gone_and_what_was_decided() -> None:
-    found = (finding(), finding(text="new"))
-    marks = fingerprints(found)
-    told = since((finding(), finding(text="gone")), found)
-    results = as_sarif(*found, since=told, suppressed={marks[0]: "fine"})["runs"][0]["results"]
-    assert [one["baselineState"] for one in results] == ["unchanged", "new", "absent"]
+    findings = (finding(), finding(text="new"))
+    marks = fingerprints(findings)
+    difference = changes_since((finding(), finding(text="gone")), findings)
+    results = as_sarif(*findings, since=difference, suppressed={marks[0]: "fine"})["runs"][0]["results"]
+    assert [result["baselineState"] for result in results] == ["unchanged", "new", "absent"]
     assert results[0]["suppressions"] == [{"kind": "external", "justification": "fine"}]
     assert results[1]["partialFingerprints"] == {"ascendStudio/v1": marks[1]}

@@ -5,36 +5,37 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.migration.found import Place
+from backends.migration.finding import Occurrence
 from backends.migration.scan.files import (
-    config,
+    config_files,
     cpp,
     dockerfile,
-    makefile,
     notebook,
     requirements,
     setup_script,
     shell,
 )
 
-Reader = Callable[[str, str], Iterator[Place]]
-READERS: dict[str, Reader] = {
-    "run.sh": shell.places,
-    "Makefile": makefile.places,
-    "Dockerfile": dockerfile.places,
-    "a.yaml": config.places,
-    "a.json": config.places,
-    "a.toml": config.places,
-    "a.cfg": config.places,
-    "requirements.txt": requirements.places,
-    "setup.py": setup_script.places,
-    "a.cu": cpp.places,
-    "a.cpp": cpp.places,
+scan_config = partial(config_files.scan_config, scan_shell=shell.scan_shell)
+Scanner = Callable[[str, str], Iterator[Occurrence]]
+SCANNERS: dict[str, Scanner] = {
+    "run.sh": shell.scan_shell_script,
+    "Makefile": shell.scan_makefile,
+    "Dockerfile": dockerfile.scan_dockerfile,
+    "a.yaml": scan_config,
+    "a.json": scan_config,
+    "a.toml": scan_config,
+    "a.cfg": scan_config,
+    "requirements.txt": requirements.scan_requirements,
+    "setup.py": setup_script.scan_setup_script,
+    "a.cu": cpp.scan_cpp,
+    "a.cpp": cpp.scan_cpp,
 }
 _PIECES = """
 cuda cuda:0 nccl gpu torch torch==2.1 flash-attn nvidia-smi --device --backend= device: device= run: env: - | >
@@ -69,36 +70,38 @@ TEXT = st.lists(PIECES | BLANKS | WHOLE | st.text(max_size=6)).map("".join)
 LINES = re.compile(r"\r\n|\r|\n")
 
 
-def cut(text: str, place: Place) -> str:
+def cut(text: str, occurrence: Occurrence) -> str:
     """What stands between a place's first and last character."""
-    starts = [0, *(found.end() for found in LINES.finditer(text))]
-    return text[starts[place.line - 1] + place.column : starts[place.end - 1] + place.end_column]
+    starts = [0, *(line_break.end() for line_break in LINES.finditer(text))]
+    return text[starts[occurrence.line - 1] + occurrence.column : starts[occurrence.end - 1] + occurrence.end_column]
 
 
-@pytest.mark.parametrize("path", READERS)
+@pytest.mark.parametrize("path", SCANNERS)
 @given(text=TEXT)
 @settings(max_examples=150, deadline=None)
 def test_that_any_text_is_read_and_each_place_is_cut_out_of_it(path: str, text: str) -> None:
-    for place in READERS[path](path, text):
-        if not place.args.get("unparsed"):
-            assert cut(text, place)[:200] == place.text
-        assert 1 <= place.line <= place.end <= len(LINES.split(text))
+    for occurrence in SCANNERS[path](path, text):
+        if not occurrence.args.get("unparsed"):
+            assert cut(text, occurrence)[:200] == occurrence.text
+        assert 1 <= occurrence.line <= occurrence.end <= len(LINES.split(text))
 
 
 @given(sources=st.lists(TEXT, max_size=4))
 @settings(max_examples=150, deadline=None)
 def test_that_any_notebook_is_read_and_each_place_is_cut_out_of_its_cell(sources: list[str]) -> None:
     text = json.dumps({"cells": [{"cell_type": "code", "source": source} for source in sources]})
-    for place in notebook.places("a.ipynb", text):
-        assert place.cell is not None
-        if not place.args.get("unparsed"):
-            assert cut(sources[place.cell], place)[:200] == place.text
+    for occurrence in notebook.scan_notebook("a.ipynb", text):
+        assert occurrence.cell is not None
+        if not occurrence.args.get("unparsed"):
+            assert cut(sources[occurrence.cell], occurrence)[:200] == occurrence.text
 
 
 @given(text=TEXT)
 @settings(max_examples=150, deadline=None)
 def test_that_a_comment_in_front_of_every_line_silences_a_script(text: str) -> None:
     commented = "\n".join("# " + line for line in LINES.split(text))
-    assert [place for place in shell.places("run.sh", commented) if place.kind == "place"] == []
-    assert list(config.places("a.yaml", commented)) == []
-    assert list(requirements.places("requirements.txt", commented.replace("\\", ""))) == []
+    assert [
+        occurrence for occurrence in shell.scan_shell_script("run.sh", commented) if occurrence.kind == "place"
+    ] == []
+    assert list(scan_config("a.yaml", commented)) == []
+    assert list(requirements.scan_requirements("requirements.txt", commented.replace("\\", ""))) == []

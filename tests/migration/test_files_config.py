@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from backends.migration.scan.files import config, ini_values, toml_values, yaml_values
+from backends.migration.scan.files import config_files, shell, toml_parser, yaml_parser
 
 
-def said(path: str, text: str) -> list[tuple[int, str, str, str]]:
+def scanned(path: str, text: str) -> list[tuple[int, str, str, str]]:
     """Line, category, source and context."""
-    return sorted((p.line, p.category, p.text, p.context) for p in config.places(path, text))
+    return sorted(
+        (p.line, p.category, p.text, p.context) for p in config_files.scan_config(path, text, shell.scan_shell)
+    )
 
 
 @pytest.mark.parametrize(
@@ -36,7 +38,7 @@ def said(path: str, text: str) -> list[tuple[int, str, str, str]]:
     ],
 )
 def test_that_yaml_which_only_talks_of_cuda_says_nothing(line: str) -> None:
-    assert said("a.yaml", line + "\n") == []
+    assert scanned("a.yaml", line + "\n") == []
 
 
 def test_that_yaml_values_are_found_with_the_keys_that_lead_to_them() -> None:
@@ -58,7 +60,7 @@ after:
 optimizer:
   _target_: apex.optimizers.FusedAdam
 """
-    assert said("a.yaml", text) == [
+    assert scanned("a.yaml", text) == [
         (1, "config_device", "cuda", "key:device"),
         (3, "nccl_str", "nccl", "key:dist.backend"),
         (4, "config_device", "gpu", "key:trainer.accelerator"),
@@ -94,7 +96,7 @@ def test_that_commands_and_environments_of_a_workflow_are_read_as_shell() -> Non
     - run: python train.py --backend=nccl
 """
     index = "https://download.pytorch.org/whl/nightly/cu118/torch_nightly.html"
-    assert said(".github/workflows/a.yml", text) == [
+    assert scanned(".github/workflows/a.yml", text) == [
         (5, "cuda_env", "NCCL_DEBUG", "env"),
         (6, "pip_index", index, "index"),
         (11, "nvidia_smi", "nvidia-smi", "command"),
@@ -117,7 +119,7 @@ def test_that_services_with_gpus_are_found_in_a_compose_file() -> None:
             - driver: nvidia
               capabilities: [ gpu ]
 """
-    assert [(line, category) for line, category, *_ in said("docker-compose.yml", text)] == [
+    assert [(line, category) for line, category, *_ in scanned("docker-compose.yml", text)] == [
         (3, "docker_cuda"),
         (5, "cuda_env"),
         (10, "docker_cuda"),
@@ -127,7 +129,7 @@ def test_that_services_with_gpus_are_found_in_a_compose_file() -> None:
 
 def test_that_a_variable_of_a_pod_is_found_by_its_name() -> None:
     text = "containers:\n- name: cuda\n  env:\n  - name: CUDA_VISIBLE_DEVICES\n    value: '0'\n"
-    assert said("pod.yaml", text) == [(4, "cuda_env", "CUDA_VISIBLE_DEVICES", "env")]
+    assert scanned("pod.yaml", text) == [(4, "cuda_env", "CUDA_VISIBLE_DEVICES", "env")]
 
 
 def test_that_json_with_comments_is_read_and_a_flag_in_front_names_its_value() -> None:
@@ -139,7 +141,7 @@ def test_that_json_with_comments_is_read_and_a_flag_in_front_names_its_value() -
   "env": {"CUDA_LAUNCH_BLOCKING": "1"},
   "description": "on cuda", "zero": 1
 }"""
-    assert said("launch.json", text) == [
+    assert scanned("launch.json", text) == [
         (4, "config_device", "cuda", "key:device"),
         (5, "config_device", "cuda:0", "flag:--device"),
         (5, "nccl_str", "nccl", "flag:--backend"),
@@ -172,7 +174,7 @@ torchaudio = {version = "2.1"}
 name = "pytorch-cu121"
 url = "https://download.pytorch.org/whl/cu121"
 '''
-    assert said("pyproject.toml", text) == [
+    assert scanned("pyproject.toml", text) == [
         (4, "config_device", "cuda", "key:train.device"),
         (5, "nccl_str", "nccl", "key:train.backend"),
         (6, "config_device", "cuda:1", "key:train.opt.device"),
@@ -196,7 +198,7 @@ install_requires =
 device = cuda
 backend: nccl ; nccl
 """
-    assert said("setup.cfg", text) == [
+    assert scanned("setup.cfg", text) == [
         (5, "req_torch", "torch>=1.0", "requirement"),
         (9, "config_device", "cuda", "key:train.device"),
         (10, "nccl_str", "nccl", "key:train.backend"),
@@ -214,7 +216,7 @@ dependencies:
   - pip:
     - xformers==0.0.20
 """
-    assert [(line, category) for line, category, *_ in said("environment.yml", text)] == [
+    assert [(line, category) for line, category, *_ in scanned("environment.yml", text)] == [
         (6, "req_torch"),
         (7, "req_cuda"),
         (9, "lib_xformers"),
@@ -223,7 +225,7 @@ dependencies:
 
 def test_that_keys_lead_to_every_scalar_of_yaml() -> None:
     text = "a:\n  b: 1\n  'c d': [2, {e: 3}]\nf:\n- g: 4\n  h: |\n    5\n    6\n-   7\n--- \ni: 8\n"
-    found = [(value.keys, text[value.begin : value.end]) for value in yaml_values.values(text)]
+    found = [(value.keys, text[value.begin : value.end]) for value in yaml_parser.parse_yaml(text)]
     assert found == [
         (("a", "b"), "1"),
         (("a", "c d"), "2"),
@@ -238,13 +240,13 @@ def test_that_keys_lead_to_every_scalar_of_yaml() -> None:
 def test_that_keys_lead_to_every_scalar_of_toml_and_ini() -> None:
     toml = "a = 1\n[b.'c']\nd.e = \"2\"\nf = [3, '''4''']\n"
     ini = "[a]\nb = 1\nc:\n  2\n  ; 3\n"
-    assert [(value.keys, toml[value.begin : value.end]) for value in toml_values.values(toml)] == [
+    assert [(value.keys, toml[value.begin : value.end]) for value in toml_parser.parse_toml(toml)] == [
         (("a",), "1"),
         (("b", "c", "d", "e"), "2"),
         (("b", "c", "f"), "3"),
         (("b", "c", "f"), "4"),
     ]
-    assert [(value.keys, ini[value.begin : value.end]) for value in ini_values.values(ini)] == [
+    assert [(value.keys, ini[value.begin : value.end]) for value in config_files.parse_ini(ini)] == [
         (("a", "b"), "1"),
         (("a", "c"), ""),
         (("a", "c"), "2"),
@@ -252,6 +254,6 @@ def test_that_keys_lead_to_every_scalar_of_toml_and_ini() -> None:
 
 
 def test_that_a_large_json_file_is_data() -> None:
-    text = '{"device": "cuda"}' + " " * config.LARGEST_JSON
-    assert said("a.json", text) == []
-    assert said("a.json", '{"device": "cuda"}') != []
+    text = '{"device": "cuda"}' + " " * config_files.MAX_JSON
+    assert scanned("a.json", text) == []
+    assert scanned("a.json", '{"device": "cuda"}') != []

@@ -7,9 +7,9 @@ import pytest
 from backends.migration.scan.files import cpp
 
 
-def said(path: str, text: str) -> list[tuple[int, str, str, str]]:
+def scanned(path: str, text: str) -> list[tuple[int, str, str, str]]:
     """Line, category, source and name."""
-    return sorted((p.line, p.category, p.text, p.name) for p in cpp.places(path, text) if p.category != "cu_source")
+    return sorted((p.line, p.category, p.text, p.name) for p in cpp.scan_cpp(path, text) if p.category != "cu_source")
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def said(path: str, text: str) -> list[tuple[int, str, str, str]]:
     ],
 )
 def test_that_comments_strings_and_other_code_say_nothing(line: str) -> None:
-    assert said("a.cpp", line) == []
+    assert scanned("a.cpp", line) == []
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_that_comments_strings_and_other_code_say_nothing(line: str) -> None:
     ],
 )
 def test_that_what_touches_cuda_is_found_in_host_code(line: str, category: str, text: str) -> None:
-    assert [found[1:3] for found in said("a.cpp", line)] == [(category, text)]
+    assert [row[1:3] for row in scanned("a.cpp", line)] == [(category, text)]
 
 
 def test_that_a_cuda_source_is_one_place_with_its_kernels_and_one_per_line_that_matters() -> None:
@@ -67,10 +67,10 @@ void launch(float* a) {
   add<2><<<1, 2>>>(a);
 }
 """
-    places = list(cpp.places("csrc/k.cu", text))
-    (whole,) = [place for place in places if place.category == "cu_source"]
+    occurrences = list(cpp.scan_cpp("csrc/k.cu", text))
+    (whole,) = [occurrence for occurrence in occurrences if occurrence.category == "cu_source"]
     assert (whole.line, whole.end, whole.name, whole.args) == (1, 9, "k.cu", {"kernels": ["add", "mul"]})
-    assert [(p.line, p.name, p.context) for p in places if p is not whole] == [
+    assert [(p.line, p.name, p.context) for p in occurrences if p is not whole] == [
         (3, "add", "kernel"),
         (5, "mul", "kernel"),
         (7, "cudaMalloc", ""),
@@ -79,4 +79,4 @@ void launch(float* a) {
 
 
 def test_that_host_code_is_no_cuda_source() -> None:
-    assert [p for p in cpp.places("k.cpp", "cudaFree(a);") if p.category == "cu_source"] == []
+    assert [p for p in cpp.scan_cpp("k.cpp", "cudaFree(a);") if p.category == "cu_source"] == []

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from backends.migration.found import Place
+from backends.migration.finding import Occurrence
 from backends.migration.scan.files import notebook
-from backends.migration.scan.python.module import Exports, exports_of
+from backends.migration.scan.python.module import ProjectExports, module_exports
 
 
 def written(*sources: str | list[str], markdown: tuple[int, ...] = ()) -> str:
@@ -20,24 +20,24 @@ def written(*sources: str | list[str], markdown: tuple[int, ...] = ()) -> str:
     return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
-def said(*sources: str | list[str], markdown: tuple[int, ...] = ()) -> list[tuple[int | None, int, str, str]]:
+def scanned(*sources: str | list[str], markdown: tuple[int, ...] = ()) -> list[tuple[int | None, int, str, str]]:
     """Cell, line, category and source."""
-    places = notebook.places("a.ipynb", written(*sources, markdown=markdown))
+    places = notebook.scan_notebook("a.ipynb", written(*sources, markdown=markdown))
     return sorted((p.cell or 0, p.line, p.category, p.text) for p in places)
 
 
 def test_that_a_place_has_the_cell_among_all_cells_and_the_line_inside_it() -> None:
-    found = said("cuda", ["import torch\n", "x = 1\n"], "y = 2\n\ntorch.cuda.empty_cache()", markdown=(0,))
-    assert found == [(2, 3, "cuda_api", "torch.cuda.empty_cache")]
+    rows = scanned("cuda", ["import torch\n", "x = 1\n"], "y = 2\n\ntorch.cuda.empty_cache()", markdown=(0,))
+    assert rows == [(2, 3, "cuda_api", "torch.cuda.empty_cache")]
 
 
 def test_that_an_import_of_one_cell_is_known_in_the_next() -> None:
-    assert said("from torch import cuda as c", "c.synchronize()")[-1] == (1, 1, "cuda_api", "c.synchronize")
+    assert scanned("from torch import cuda as c", "c.synchronize()")[-1] == (1, 1, "cuda_api", "c.synchronize")
 
 
 def test_that_shell_lines_are_read_as_shell_and_the_python_around_them_still_parses() -> None:
     source = "import torch\nif True:\n    !pip install torch==2.0 \\\n       xformers\nx = torch.zeros(1)\nx.cuda()\n"
-    assert said(source) == [
+    assert scanned(source) == [
         (0, 3, "req_torch", "torch==2.0"),
         (0, 4, "lib_xformers", "xformers"),
         (0, 6, "cuda_method", "x.cuda()"),
@@ -45,7 +45,7 @@ def test_that_shell_lines_are_read_as_shell_and_the_python_around_them_still_par
 
 
 @pytest.mark.parametrize(
-    ("source", "found"),
+    ("source", "rows"),
     [
         ("!nvidia-smi", [(0, 1, "nvidia_smi", "nvidia-smi")]),
         ("out = !nvidia-smi -L", [(0, 1, "nvidia_smi", "nvidia-smi")]),
@@ -63,36 +63,36 @@ def test_that_shell_lines_are_read_as_shell_and_the_python_around_them_still_par
         ("!echo using cuda", []),
     ],
 )
-def test_that_magics_are_understood(source: str, found: list[tuple[int, int, str, str]]) -> None:
-    assert said(source) == found
+def test_that_magics_are_understood(source: str, rows: list[tuple[int, int, str, str]]) -> None:
+    assert scanned(source) == rows
 
 
 def test_that_a_cell_that_does_not_parse_hides_no_other_cell() -> None:
-    found = said("import torch", "def broken(:", "torch.cuda.init()\nprint('a'\n      % 1)")
-    assert found == [(2, 1, "cuda_api", "torch.cuda.init")]
+    rows = scanned("import torch", "def broken(:", "torch.cuda.init()\nprint('a'\n      % 1)")
+    assert rows == [(2, 1, "cuda_api", "torch.cuda.init")]
 
 
 def test_that_columns_count_characters_of_the_cell() -> None:
-    (place,) = notebook.places("a.ipynb", written("import torch", "'模型'; torch.cuda.init()"))
-    assert (place.column, place.end_column) == (6, 21)
+    (occurrence,) = notebook.scan_notebook("a.ipynb", written("import torch", "'模型'; torch.cuda.init()"))
+    assert (occurrence.column, occurrence.end_column) == (6, 21)
 
 
 def test_that_other_modules_of_the_project_are_known_and_the_reader_can_be_chosen() -> None:
-    exports = Exports({"tools.py": exports_of("tools.py", "import torch\ntc = torch.cuda\n")})
-    (place,) = notebook.places("a.ipynb", written("from tools import tc\ntc.init()"), exports)
-    assert place.name == "torch.cuda.init"
+    exports = ProjectExports({"tools.py": module_exports("tools.py", "import torch\ntc = torch.cuda\n")})
+    (occurrence,) = notebook.scan_notebook("a.ipynb", written("from tools import tc\ntc.init()"), exports)
+    assert occurrence.name == "torch.cuda.init"
 
-    def read(module: object) -> list[Place]:
-        return [Place(path="a.ipynb", line=2, end=2, category="chosen")]
+    def read(module: object) -> list[Occurrence]:
+        return [Occurrence(path="a.ipynb", line=2, end=2, category="chosen")]
 
-    chosen = notebook.places("a.ipynb", written("x = 1", "y = 2"), read=lambda module: iter(read(module)))
+    chosen = notebook.scan_notebook("a.ipynb", written("x = 1", "y = 2"), scan_module=lambda module: iter(read(module)))
     assert [(p.cell, p.line, p.category) for p in chosen] == [(1, 1, "chosen")]
 
 
 def test_that_an_old_notebook_is_read() -> None:
     sheet = {"cells": [{"cell_type": "code", "input": ["import torch\n", "torch.cuda.init()"]}]}
-    (place,) = notebook.places("a.ipynb", json.dumps({"nbformat": 3, "worksheets": [sheet]}))
-    assert (place.cell, place.line) == (0, 2)
+    (occurrence,) = notebook.scan_notebook("a.ipynb", json.dumps({"nbformat": 3, "worksheets": [sheet]}))
+    assert (occurrence.cell, occurrence.line) == (0, 2)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,12 @@ def test_that_an_old_notebook_is_read() -> None:
     ],
 )
 def test_that_a_file_that_is_no_notebook_says_why(text: str, reason: str) -> None:
-    with pytest.raises(notebook.Unreadable) as raised:
-        list(notebook.places("a.ipynb", text))
+    with pytest.raises(notebook.UnreadableNotebook) as raised:
+        list(notebook.scan_notebook("a.ipynb", text))
     assert raised.value.reason == reason
 
 
 def test_that_odd_cells_are_passed_over() -> None:
     cells = [3, None, {"cell_type": "code"}, {"cell_type": "code", "source": [1, "!nvidia-smi"]}]
-    (place,) = notebook.places("a.ipynb", json.dumps({"cells": cells}))
-    assert (place.cell, place.text) == (3, "nvidia-smi")
+    (occurrence,) = notebook.scan_notebook("a.ipynb", json.dumps({"cells": cells}))
+    assert (occurrence.cell, occurrence.text) == (3, "nvidia-smi")

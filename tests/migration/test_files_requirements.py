@@ -7,9 +7,9 @@ import pytest
 from backends.migration.scan.files import requirements, setup_script
 
 
-def said(text: str) -> list[tuple[int, str, str, str]]:
+def scanned(text: str) -> list[tuple[int, str, str, str]]:
     """Line, category, source and name."""
-    return [(p.line, p.category, p.text, p.name) for p in requirements.places("requirements.txt", text)]
+    return [(p.line, p.category, p.text, p.name) for p in requirements.scan_requirements("requirements.txt", text)]
 
 
 @pytest.mark.parametrize(
@@ -51,18 +51,18 @@ def said(text: str) -> list[tuple[int, str, str, str]]:
 def test_that_a_requirement_has_its_category_by_the_distributions_name(
     line: str, category: str | None, name: str | None
 ) -> None:
-    assert [(found[1], found[3]) for found in said(line + "\n")] == ([(category, name)] if category else [])
+    assert [(row[1], row[3]) for row in scanned(line + "\n")] == ([(category, name)] if category else [])
 
 
 def test_that_a_requirement_is_cut_out_without_its_comment_and_keeps_what_it_asks_for() -> None:
-    (place,) = requirements.places("requirements.txt", "numpy\r\n  torch>=2.0,<3  # torch\r\n")
-    assert (place.line, place.column, place.end_column, place.text) == (2, 2, 15, "torch>=2.0,<3")
-    assert place.args == {"asks": ">=2.0,<3"}
+    (occurrence,) = requirements.scan_requirements("requirements.txt", "numpy\r\n  torch>=2.0,<3  # torch\r\n")
+    assert (occurrence.line, occurrence.column, occurrence.end_column, occurrence.text) == (2, 2, 15, "torch>=2.0,<3")
+    assert occurrence.args == {"asks": ">=2.0,<3"}
 
 
 def test_that_an_index_of_cuda_builds_is_found_and_one_of_cpu_builds_is_not() -> None:
     text = "--extra-index-url https://download.pytorch.org/whl/cu118\n-f https://download.pytorch.org/whl/cpu\n"
-    assert said(text) == [
+    assert scanned(text) == [
         (1, "pip_index", "https://download.pytorch.org/whl/cu118", "https://download.pytorch.org/whl/cu118")
     ]
 
@@ -81,11 +81,11 @@ setup(
     extras_require={"gpu": ["flash-attn", "日本"], "日本": ["xformers"]},
 )
 '''
-    found = [(p.line, p.category, p.text) for p in setup_script.places("setup.py", text)]
-    assert sorted(found) == [
+    row = [(p.line, p.category, p.text) for p in setup_script.scan_setup_script("setup.py", text)]
+    assert sorted(row) == [
         (3, "lib_triton", "triton>=2.0"),
         (8, "req_torch", "torch>=1.13"),
         (11, "lib_flash_attn", "flash-attn"),
         (11, "lib_xformers", "xformers"),
     ]
-    assert list(setup_script.places("setup.py", "print 'torch'\n")) == []
+    assert list(setup_script.scan_setup_script("setup.py", "print 'torch'\n")) == []

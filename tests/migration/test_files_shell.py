@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from backends.migration.scan.files import dockerfile, makefile, shell
+from backends.migration.scan.files import dockerfile, shell
 
 
-def said(text: str) -> list[tuple[int, str, str, str]]:
+def scanned(text: str) -> list[tuple[int, str, str, str]]:
     """Line, category, source and context of the places in a script."""
-    return sorted((p.line, p.category, p.text, p.context) for p in shell.places("run.sh", text) if p.kind == "place")
+    return sorted(
+        (p.line, p.category, p.text, p.context) for p in shell.scan_shell_script("run.sh", text) if p.kind == "place"
+    )
 
 
 @pytest.mark.parametrize(
@@ -38,7 +40,7 @@ def said(text: str) -> list[tuple[int, str, str, str]]:
     ],
 )
 def test_that_a_line_that_only_talks_of_cuda_is_no_place(line: str) -> None:
-    assert said(line) == []
+    assert scanned(line) == []
 
 
 @pytest.mark.parametrize(
@@ -88,44 +90,44 @@ def test_that_a_line_that_only_talks_of_cuda_is_no_place(line: str) -> None:
 def test_that_what_touches_the_gpu_stack_is_cut_out_exactly(
     line: str, category: str, text: str, context: str | None
 ) -> None:
-    places = said(line)
+    places = scanned(line)
     assert [(found[1], found[2]) for found in places] == [(category, text)]
     assert context in (None, places[0][3])
 
 
 def test_that_places_of_a_command_over_several_lines_stand_on_their_own_lines() -> None:
     text = "torchrun \\\n  t.py \\\n  --device cuda \\\r\n  --backend nccl\n"
-    assert [(line, found) for line, _, found, _ in said(text)] == [(3, "cuda"), (4, "nccl")]
+    assert [(line, found) for line, _, found, _ in scanned(text)] == [(3, "cuda"), (4, "nccl")]
 
 
 def test_that_a_variable_keeps_the_value_that_it_is_set_to() -> None:
-    (place,) = shell.places("run.sh", "export NCCL_SOCKET_IFNAME='eth0 eth1'\n")
-    assert (place.name, place.args) == ("NCCL_SOCKET_IFNAME", {"value": "eth0 eth1"})
+    (occurrence,) = shell.scan_shell_script("run.sh", "export NCCL_SOCKET_IFNAME='eth0 eth1'\n")
+    assert (occurrence.name, occurrence.args) == ("NCCL_SOCKET_IFNAME", {"value": "eth0 eth1"})
 
 
 def test_that_python_inside_of_a_script_is_read_at_its_own_lines() -> None:
     text = "python - <<'EOF'\nimport torch\nx = torch.zeros(1).cuda()\nEOF\n"
     text += 'python -c "import torch; torch.cuda.empty_cache()"\n'
-    assert [(line, category) for line, category, *_ in said(text)] == [(3, "cuda_method"), (5, "cuda_api")]
+    assert [(line, category) for line, category, *_ in scanned(text)] == [(3, "cuda_method"), (5, "cuda_api")]
 
 
 def test_that_a_script_written_by_a_script_is_read() -> None:
     text = "cat > go.sh <<EOF\nexport NCCL_DEBUG=INFO\nEOF\nx=$(cat <<'A'\n#!/bin/bash\nnvidia-smi\nA\n)\n"
-    assert [(line, found) for line, _, found, _ in said(text)] == [(2, "NCCL_DEBUG"), (6, "nvidia-smi")]
+    assert [(line, found) for line, _, found, _ in scanned(text)] == [(2, "NCCL_DEBUG"), (6, "nvidia-smi")]
 
 
 def test_that_settings_written_by_a_script_are_read() -> None:
     text = "cat > conf.yaml <<EOF\ndevice: cuda\nnote: cuda\nEOF\ncat > README <<EOF\ndevice: cuda\nEOF\n"
-    assert said(text) == [(2, "config_device", "cuda", "key:device")]
+    assert scanned(text) == [(2, "config_device", "cuda", "key:device")]
 
 
 def test_that_a_here_document_without_its_end_does_not_hide_the_rest() -> None:
-    assert [found for *_, found, _ in said("cat <<EOF\nhello\nexport NCCL_DEBUG=INFO\n")] == ["NCCL_DEBUG"]
+    assert [found for *_, found, _ in scanned("cat <<EOF\nhello\nexport NCCL_DEBUG=INFO\n")] == ["NCCL_DEBUG"]
 
 
 def test_that_what_a_cluster_is_asked_for_is_advice() -> None:
     text = "#SBATCH --gres=gpu:4\n#SBATCH --time=1:00\nsrun --gpus-per-node 8 x\n"
-    places = list(shell.places("run.sh", text))
+    places = list(shell.scan_shell_script("run.sh", text))
     assert [(p.kind, p.line, p.text, p.context) for p in places] == [
         ("advice", 1, "--gres=gpu:4", "scheduler"),
         ("advice", 3, "--gpus-per-node", "scheduler"),
@@ -135,7 +137,7 @@ def test_that_what_a_cluster_is_asked_for_is_advice() -> None:
 def test_that_recipes_and_variables_of_a_makefile_are_read_and_its_targets_are_not() -> None:
     text = "CUDA_HOME ?= /usr/local/cuda\n# nvcc\ntrain: cuda\n\t@nvidia-smi\n"
     text += "\t-py t.py --device cuda \\\n\t  --backend nccl\n"
-    found = sorted((p.line, p.text) for p in makefile.places("Makefile", text))
+    found = sorted((p.line, p.text) for p in shell.scan_makefile("Makefile", text))
     assert found == [(1, "/usr/local/cuda"), (1, "CUDA_HOME"), (4, "nvidia-smi"), (5, "cuda"), (6, "nccl")]
 
 
@@ -160,7 +162,7 @@ EOF
 CMD ["python", "t.py", "--device", "cuda"]
 ENTRYPOINT python t.py --backend=nccl
 """
-    found = [(p.line, p.category, p.text) for p in dockerfile.places("Dockerfile", text)]
+    found = [(p.line, p.category, p.text) for p in dockerfile.scan_dockerfile("Dockerfile", text)]
     assert sorted(found) == [
         (2, "docker_cuda", "nvidia/cuda:12.1.0-devel-ubuntu22.04"),
         (3, "docker_cuda", "pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime"),

@@ -8,25 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.migration.found import STATES, Found, Place
-from backends.migration.scan.facts import facts_for
-from backends.migration.scan.facts.libraries import libraries
-from backends.migration.scan.facts.rules import rules, source
-from backends.migration.scan.judge import JUDGES, judge
+from backends.migration.finding import STATES, Occurrence, ScanFinding
+from backends.migration.scan.facts import facts_of_interpreter
+from backends.migration.scan.facts.libraries import load_libraries
+from backends.migration.scan.facts.rules import load_rules, rule_source
+from backends.migration.scan.verdicts.judge import JUDGES, judge
 from studio import texts
 
-SHIPPED = facts_for(None, None)
+SHIPPED = facts_of_interpreter(None, None)
 
 
-def place(category: str, name: str, context: str = "", **others: Any) -> Place:
+def place(category: str, name: str, context: str = "", **others: Any) -> Occurrence:
     """`path`, `text` and `kind` are the place's own; whatever else is given is one of its arguments."""
     own = {key: others.pop(key) for key in ("path", "text", "kind") if key in others}
-    return Place(
+    return Occurrence(
         **({"path": "train.py"} | own), line=1, end=1, category=category, name=name, context=context, args=others
     )
 
 
-def judged(category: str, name: str, context: str = "", **others: Any) -> Found:
+def judged(category: str, name: str, context: str = "", **others: Any) -> ScanFinding:
     found = judge(place(category, name, context, **others), SHIPPED)
     assert found is not None
     return found
@@ -178,27 +178,27 @@ def test_that_a_place_is_judged_by_its_use(
 ) -> None:
     found = judged(category, name, context, **others)
     assert found.rule == rule
-    assert (found.state, found.effort) == (rules()[rule].state, rules()[rule].effort)
-    assert all(found.because in texts.rule_texts(language) for language in texts.LANGUAGES)
+    assert (found.state, found.effort) == (load_rules()[rule].state, load_rules()[rule].effort)
+    assert all(found.because in texts.catalogue(language, "rule") for language in texts.LANGUAGES)
 
 
 def test_that_every_rule_of_a_place_has_an_example() -> None:
-    own = {rule for rule in rules() if not rule.startswith(("lib_", "advice.", "tutorial.", "migrate."))}
+    own = {rule for rule in load_rules() if not rule.startswith(("lib_", "advice.", "tutorial.", "migrate."))}
     assert own == {rule for *_, rule in EXAMPLES}
 
 
-@pytest.mark.parametrize("name", sorted(libraries()))
+@pytest.mark.parametrize("name", sorted(load_libraries()))
 def test_that_a_library_is_judged_by_its_own_rule(name: str) -> None:
-    found = judged(f"lib_{name}", libraries()[name].names[0], "import")
+    found = judged(f"lib_{name}", load_libraries()[name].names[0], "import")
     assert found.rule == f"lib_{name}.used"
-    assert found.state == libraries()[name].state
+    assert found.state == load_libraries()[name].state
 
 
 @pytest.mark.parametrize(
-    "rule", sorted(rule for rule in rules() if rule.startswith(("advice.", "tutorial.", "migrate.")))
+    "rule", sorted(rule for rule in load_rules() if rule.startswith(("advice.", "tutorial.", "migrate.")))
 )
 def test_that_advice_keeps_its_rule_and_stays_advice(rule: str) -> None:
-    advice = Place(
+    advice = Occurrence(
         kind="advice", path="a.py", line=2, end=3, category="slow", rule=rule, name="torch.abs", args={"count": 2}
     )
     found = judge(advice, SHIPPED)
@@ -209,7 +209,7 @@ def test_that_advice_keeps_its_rule_and_stays_advice(rule: str) -> None:
 
 def test_that_what_works_by_itself_costs_nothing_and_all_else_something() -> None:
     counted = {
-        name: rule for name, rule in rules().items() if not name.startswith(("advice.", "tutorial.", "migrate."))
+        name: rule for name, rule in load_rules().items() if not name.startswith(("advice.", "tutorial.", "migrate."))
     }
     assert not [name for name, rule in counted.items() if rule.state == "auto" and rule.effort]
     assert [name for name, rule in counted.items() if rule.state != "auto" and not rule.effort] == [
@@ -254,7 +254,7 @@ def test_that_code_inside_of_a_script_counts_as_code() -> None:
 
 
 def test_that_a_judgement_keeps_where_the_place_is() -> None:
-    seen = Place(
+    seen = Occurrence(
         path="a/b.ipynb", line=3, end=5, column=1, end_column=9, cell=2, category="is_cuda", name=".is_cuda", text="x"
     )
     found = judge(seen, SHIPPED)
@@ -277,7 +277,7 @@ def test_that_a_judgement_keeps_where_the_place_is() -> None:
 
 
 def test_that_an_unknown_rule_has_no_source() -> None:
-    assert source("of.the_future") == ""
+    assert rule_source("of.the_future") == ""
 
 
 @given(
@@ -287,5 +287,7 @@ def test_that_an_unknown_rule_has_no_source() -> None:
     st.dictionaries(st.sampled_from(["own", "asks", "other", "operator", "parameter"]), st.text(max_size=8)),
 )
 def test_that_any_place_is_judged(category: str, name: str, context: str, args: dict[str, str]) -> None:
-    found = judge(Place(path="a.py", line=1, end=1, category=category, name=name, context=context, args=args), SHIPPED)
-    assert found is None or (found.state in STATES and found.rule in rules())
+    found = judge(
+        Occurrence(path="a.py", line=1, end=1, category=category, name=name, context=context, args=args), SHIPPED
+    )
+    assert found is None or (found.state in STATES and found.rule in load_rules())

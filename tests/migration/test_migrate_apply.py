@@ -1,32 +1,31 @@
-"""A copy or a branch with the changes in it, and the one undo for all of them."""
+"""Results of a migration as a copy or a branch, and how each is undone."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from backends.migration.migrate import apply, undo
-from backends.migration.migrate.answer import answer
+from backends.migration.migrate import undo
 from backends.migration.migrate.changes import Changes, Decisions
-from backends.migration.migrate.copy import making_of
-from backends.migration.migrate.decided import decided
-from backends.migration.migrate.result import results
+from backends.migration.migrate.decisions import accepted_hunks
+from backends.migration.migrate.project_copy import unfinished_copy
+from backends.migration.migrate.replaced_files import edited_files
 from backends.migration.migrate.spec import Migrated, MigrateSpec, Result
-from backends.migration.migrate.work import migrate
-from studio import run as runs
+from backends.migration.migrate.work import apply_to_branch, apply_to_copy, migrate_answer
 from studio import schema
 from studio.errors import StudioError
-from tests.migration.migrating import planned, project
+from tests.migration.plans import (
+    files_below,
+    git,
+    of,
+    plan_project,
+    project,
+)
 
 TRAIN = "import torch\r\nx = f().cuda()  # 注释\r\ntorch.cuda.synchronize()"
-
-
-def tree(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def small(folder: Path) -> Path:
@@ -45,12 +44,6 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def git(folder: Path, *words: str) -> str:
-    who = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
-    line = ["git", "-C", str(folder), *words]
-    return subprocess.run(line, check=True, capture_output=True, text=True, env={**os.environ, **who}).stdout
-
-
 def repository(folder: Path) -> Path:
     small(folder)
     git(folder, "init", "-q", "-b", "main")
@@ -60,57 +53,57 @@ def repository(folder: Path) -> Path:
 
 
 def test_that_the_original_stays_and_the_copy_has_the_changes(tmp_path: Path, run: Path) -> None:
-    before = tree(small(tmp_path / "project"))
-    made = apply.into_copy(planned(tmp_path / "project", "explicit"), tmp_path / "copy", run)
-    assert tree(tmp_path / "project") == before
-    copy = tree(tmp_path / "copy")
+    before = files_below(small(tmp_path / "project"))
+    changes = apply_to_copy(plan_project(tmp_path / "project", "explicit"), tmp_path / "copy", run)
+    assert files_below(tmp_path / "project") == before
+    copy = files_below(tmp_path / "copy")
     assert {name for name in before if copy[name] != before[name]} == {"train.py", "lib/net.py", "run.sh"}
     assert copy["train.py"].decode("gb18030").endswith("  # 注释\r\naccelerator.synchronize()")
     assert copy["lib/net.py"].startswith(b"\xef\xbb\xbfimport torch\ntry:\n")
-    assert set(made.applied) == {hunk.id for hunk in decided(made)}
+    assert set(changes.applied) == {hunk.id for hunk in accepted_hunks(changes)}
 
 
 def test_that_undo_restores_every_byte(tmp_path: Path, run: Path) -> None:
-    before = tree(small(tmp_path / "project"))
-    apply.into_copy(planned(tmp_path / "project", "minimal"), tmp_path / "copy", run)
-    undo.take_back(run)
-    assert tree(tmp_path / "copy") == before
-    undo.take_back(run)
-    assert tree(tmp_path / "copy") == before
+    before = files_below(small(tmp_path / "project"))
+    apply_to_copy(plan_project(tmp_path / "project", "minimal"), tmp_path / "copy", run)
+    undo.undo_migration(run)
+    assert files_below(tmp_path / "copy") == before
+    undo.undo_migration(run)
+    assert files_below(tmp_path / "copy") == before
 
 
 def test_that_undo_goes_on_after_a_kill_in_the_middle(tmp_path: Path, run: Path) -> None:
-    before = tree(small(tmp_path / "project"))
-    apply.into_copy(planned(tmp_path / "project", "explicit"), tmp_path / "copy", run)
+    before = files_below(small(tmp_path / "project"))
+    apply_to_copy(plan_project(tmp_path / "project", "explicit"), tmp_path / "copy", run)
     (tmp_path / "copy" / "run.sh").write_bytes(before["run.sh"])
-    undo.take_back(run)
-    assert tree(tmp_path / "copy") == before
+    undo.undo_migration(run)
+    assert files_below(tmp_path / "copy") == before
 
 
 def test_that_undo_touches_nothing_where_somebody_went_on_working(tmp_path: Path, run: Path) -> None:
     small(tmp_path / "project")
-    apply.into_copy(planned(tmp_path / "project", "explicit"), tmp_path / "copy", run)
+    apply_to_copy(plan_project(tmp_path / "project", "explicit"), tmp_path / "copy", run)
     (tmp_path / "copy" / "run.sh").write_text("mine")
-    worked = tree(tmp_path / "copy")
+    worked = files_below(tmp_path / "copy")
     with pytest.raises(StudioError) as error:
-        undo.take_back(run)
+        undo.undo_migration(run)
     assert error.value.values == {"path": "run.sh"}
-    assert tree(tmp_path / "copy") == worked
+    assert files_below(tmp_path / "copy") == worked
 
 
 def test_that_what_a_kill_left_is_gone_after_the_next_try(tmp_path: Path, run: Path) -> None:
     small(tmp_path / "project")
-    project(making_of(tmp_path / "copy"), half="x")
-    apply.into_copy(planned(tmp_path / "project", "explicit"), tmp_path / "copy", run)
-    assert not making_of(tmp_path / "copy").exists()
-    assert "half" not in tree(tmp_path / "copy")
+    project(unfinished_copy(tmp_path / "copy"), half="x")
+    apply_to_copy(plan_project(tmp_path / "project", "explicit"), tmp_path / "copy", run)
+    assert not unfinished_copy(tmp_path / "copy").exists()
+    assert "half" not in files_below(tmp_path / "copy")
 
 
 def test_that_a_file_that_changed_since_the_plan_stops_it_all(tmp_path: Path, run: Path) -> None:
-    plan = planned(small(tmp_path / "project"), "explicit")
+    plan = plan_project(small(tmp_path / "project"), "explicit")
     (tmp_path / "project" / "run.sh").write_text("python train.py --device cuda --more\n")
     with pytest.raises(StudioError):
-        apply.into_copy(plan, tmp_path / "copy", run)
+        apply_to_copy(plan, tmp_path / "copy", run)
     assert not (tmp_path / "copy").exists()
 
 
@@ -121,7 +114,7 @@ def test_that_a_copy_keeps_links_and_modes_and_leaves_environments_behind(tmp_pa
     (folder / "run.sh").chmod(0o755)
     project(folder / "env", pyvenv__cfg="home = /usr", lib="x")
     os.mkfifo(folder / "pipe")
-    apply.into_copy(planned(folder, "explicit"), tmp_path / "copy", run)
+    apply_to_copy(plan_project(folder, "explicit"), tmp_path / "copy", run)
     copy = tmp_path / "copy"
     assert (copy / "link").readlink() == Path("train.py")
     assert (copy / "loop").readlink() == Path("..")
@@ -135,23 +128,23 @@ def test_that_a_branch_has_the_changes_and_the_work_tree_does_not(tmp_path: Path
     (folder / "data.bin").write_bytes(b"dirty")
     (folder / "new.txt").write_text("untracked")
     git(folder, "add", "data.bin")
-    before, status = tree(folder), git(folder, "status", "--porcelain")
-    made = apply.into_branch(planned(folder, "explicit"), "npu", run)
-    after = tree(folder)
+    before, status = files_below(folder), git(folder, "status", "--porcelain")
+    changes = apply_to_branch(plan_project(folder, "explicit"), "npu", run)
+    after = files_below(folder)
     assert {name: data for name, data in after.items() if not name.startswith(".git/")} == {
         name: data for name, data in before.items() if not name.startswith(".git/")
     }
     assert git(folder, "status", "--porcelain") == status
     assert git(folder, "diff", "--name-only", "main", "npu").split() == ["lib/net.py", "run.sh", "train.py"]
     assert git(folder, "show", "npu:run.sh") == "#!/bin/sh\npython train.py --device npu\n"
-    assert made.branch == "npu"
-    undo.take_back(run)
+    assert changes.branch == "npu"
+    undo.undo_migration(run)
     assert git(folder, "branch", "--list", "npu") == ""
 
 
 def test_that_a_branch_of_a_folder_inside_a_repository_changes_only_that(tmp_path: Path, run: Path) -> None:
     folder = repository(tmp_path / "project")
-    apply.into_branch(planned(folder / "lib", "explicit"), "npu", run)
+    apply_to_branch(plan_project(folder / "lib", "explicit"), "npu", run)
     assert git(folder, "diff", "--name-only", "main", "npu").split() == ["lib/net.py"]
 
 
@@ -159,17 +152,17 @@ def test_that_uncommitted_work_in_a_file_that_would_change_is_not_committed(tmp_
     folder = repository(tmp_path / "project")
     (folder / "run.sh").write_text("#!/bin/sh\npython train.py --device cuda --mine\n")
     with pytest.raises(StudioError) as error:
-        apply.into_branch(planned(folder, "explicit"), "npu", run)
+        apply_to_branch(plan_project(folder, "explicit"), "npu", run)
     assert error.value.key == "migration.migrate.uncommitted"
     assert git(folder, "branch", "--list", "npu") == ""
 
 
 def test_that_a_branch_that_went_on_is_not_deleted(tmp_path: Path, run: Path) -> None:
     folder = repository(tmp_path / "project")
-    apply.into_branch(planned(folder, "explicit"), "npu", run)
+    apply_to_branch(plan_project(folder, "explicit"), "npu", run)
     git(folder, "update-ref", "refs/heads/npu", "main")
     with pytest.raises(StudioError):
-        undo.take_back(run)
+        undo.undo_migration(run)
     assert git(folder, "branch", "--list", "npu").strip() == "npu"
 
 
@@ -179,63 +172,59 @@ def test_that_a_rejected_hunk_takes_its_group_with_it(tmp_path: Path) -> None:
         train__py='import torch, argparse\np.add_argument("--device", choices=["cuda", "cpu"])\ny = x.cuda()\n',
         run__sh="python train.py --device cuda\n",
     )
-    plan = planned(folder, "explicit")
+    plan = plan_project(folder, "explicit")
     (script,) = [hunk for hunk in plan.hunks() if hunk.path == "run.sh"]
-    left = decided(plan, Decisions(reject=(script.id,)))
+    left = accepted_hunks(plan, Decisions(reject=(script.id,)))
     assert [hunk.before.strip() for hunk in left] == ["import torch, argparse", "y = x.cuda()"]
 
 
 def test_that_without_what_needs_it_the_prelude_is_not_written(tmp_path: Path) -> None:
-    plan = planned(project(tmp_path, train__py="import torch\ny = x.cuda()\n"), "explicit")
+    plan = plan_project(project(tmp_path, train__py="import torch\ny = x.cuda()\n"), "explicit")
     (use,) = [hunk for hunk in plan.hunks() if hunk.needs]
-    assert decided(plan, Decisions(reject=(use.id,))) == ()
-    assert decided(plan, Decisions(reject=use.needs)) == ()
+    assert accepted_hunks(plan, Decisions(reject=(use.id,))) == ()
+    assert accepted_hunks(plan, Decisions(reject=use.needs)) == ()
 
 
 def test_that_lines_of_a_person_stand_in_place_of_the_edit(tmp_path: Path) -> None:
-    plan = planned(project(tmp_path, train__py="import torch\ny = x.cuda()\n"), "minimal")
+    plan = plan_project(project(tmp_path, train__py="import torch\ny = x.cuda()\n"), "minimal")
     (lines,) = plan.hunks()
-    (done,) = results(plan, tmp_path, Decisions(edited={lines.id: "import torch\nimport mine\n"}))
+    (done,) = edited_files(plan, tmp_path, Decisions(edited={lines.id: "import torch\nimport mine\n"}))
     assert done.after == b"import torch\nimport mine\ny = x.cuda()\n"
 
 
 def test_that_lines_that_do_not_parse_are_refused(tmp_path: Path) -> None:
-    plan = planned(project(tmp_path, train__py="import torch\ny = x.cuda()\n"), "minimal")
+    plan = plan_project(project(tmp_path, train__py="import torch\ny = x.cuda()\n"), "minimal")
     (lines,) = plan.hunks()
     with pytest.raises(StudioError) as error:
-        results(plan, tmp_path, Decisions(edited={lines.id: "import torch import\n"}))
+        edited_files(plan, tmp_path, Decisions(edited={lines.id: "import torch import\n"}))
     assert error.value.key == "migration.migrate.edit_does_not_parse"
-
-
-def of(tmp_path: Path, spec: MigrateSpec) -> tuple[runs.Run, int]:
-    (tmp_path / "runs").mkdir(exist_ok=True)
-    run = runs.create(tmp_path / "runs", "migrate", schema.to_json(spec), None)
-    return run, migrate(spec, run).code
 
 
 def test_that_the_command_plans_applies_scans_again_and_undoes(tmp_path: Path) -> None:
     folder = small(tmp_path / "project")
     source = Migrated(path=folder, style="explicit")
     plan, code = of(tmp_path, MigrateSpec(migrated=source))
-    assert (code, answer(plan)["target"], answer(plan)["after"]) == (0, "", {})
+    assert (code, migrate_answer(plan)["target"], migrate_answer(plan)["after"]) == (0, "", {})
     run, code = of(tmp_path, MigrateSpec(migrated=source, result=Result(into=tmp_path / "copy")))
-    told = answer(run)
+    answer = migrate_answer(run)
     assert code == 0
-    assert (told["before"]["edit"], told["after"]["edit"], told["files"]) == (1, 0, 3)
-    made = msgspec.json.decode(Path(told["changes"]).read_bytes(), type=Changes)
-    assert made.target == str(tmp_path / "copy")
+    assert (answer["before"]["edit"], answer["after"]["edit"], answer["files"]) == (1, 0, 3)
+    changes = msgspec.json.decode(Path(answer["changes"]).read_bytes(), type=Changes)
+    assert changes.target == str(tmp_path / "copy")
     _, code = of(tmp_path, MigrateSpec(result=Result(undo=run.folder)))
     assert code == 0
-    assert tree(tmp_path / "copy") == tree(folder)
+    assert files_below(tmp_path / "copy") == files_below(folder)
 
 
 def test_that_the_command_reads_decisions(tmp_path: Path) -> None:
     folder = small(tmp_path / "project")
-    said = Decisions(reject=tuple(hunk.id for hunk in planned(folder, "explicit").hunks() if hunk.path != "lib/net.py"))
-    (tmp_path / "said.json").write_bytes(msgspec.json.encode(said))
+    decisions = Decisions(
+        reject=tuple(hunk.id for hunk in plan_project(folder, "explicit").hunks() if hunk.path != "lib/net.py")
+    )
+    (tmp_path / "said.json").write_bytes(msgspec.json.encode(decisions))
     source = Migrated(path=folder, style="explicit", decisions=tmp_path / "said.json")
     of(tmp_path, MigrateSpec(migrated=source, result=Result(into=tmp_path / "copy")))
-    before, after = tree(folder), tree(tmp_path / "copy")
+    before, after = files_below(folder), files_below(tmp_path / "copy")
     assert {name for name in before if before[name] != after[name]} == {"lib/net.py"}
 
 

@@ -1,4 +1,4 @@
-"""Migrations from the command line, as a new user gives them: what is said, how it ends, and what a kill leaves."""
+"""Migrations from the command line, as a new user runs them: what is printed, how it ends, what a kill leaves."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from backends.migration.migrate.copy import making_of
+from backends.migration.migrate.project_copy import unfinished_copy
 from backends.migration.migrate.spec import Migrated, MigrateSpec, Result
 from studio import run as runs
 from studio import schema, worker
-from tests.migration.migrating import project
-from tests.migration.test_migrate_apply import git, tree
+from studio.paths import MAIN
+from tests.command_line import last_json, studio
+from tests.migration.plans import files_below, git, project
 from tests.runs import ended, wait_for
-from tests.studio.test_command_line import last_json, studio
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,15 +50,15 @@ def test_that_a_copy_is_made_told_and_undone(tmp_path: Path, folder: Path) -> No
     assert ".to(DEVICE_TYPE)" in text
     assert (tmp_path / "migrated" / "run.sh").read_text() == "python train.py --device npu\n"
     assert migrate(tmp_path, "--undo", answer["undo"]).returncode == 0
-    assert tree(tmp_path / "migrated") == tree(folder)
+    assert files_below(tmp_path / "migrated") == files_below(folder)
 
 
 def test_that_without_a_target_nothing_is_written_and_that_is_said(tmp_path: Path, folder: Path) -> None:
-    before = tree(folder)
+    before = files_below(folder)
     done = migrate(tmp_path, "project")
     assert done.returncode == 0
     assert "Nothing was written." in done.stderr
-    assert tree(folder) == before
+    assert files_below(folder) == before
     assert {path.name for path in tmp_path.iterdir()} <= {"project", "home"}
 
 
@@ -75,7 +75,7 @@ def test_that_a_branch_is_made_and_undone(tmp_path: Path, folder: Path) -> None:
 
 
 WRONG = [
-    (("project", "--out", "full"), "--out: {here}/full is there already. Choose a folder that is not."),
+    (("project", "--out", "full"), "--out: {here}/full already exists. Choose a folder that does not."),
     (("project", "--out", "project/in"), "--out: {here}/project/in is inside the project. Choose a folder outside"),
     (("missing", "--out", "new"), "PATH: {here}/missing is not a folder."),
     (("project/train.py", "--out", "new"), "PATH: {here}/project/train.py is not a folder."),
@@ -87,16 +87,16 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), WRONG)
+@pytest.mark.parametrize(("words", "message"), WRONG)
 def test_that_what_cannot_be_is_said_in_one_line_before_anything_runs(
-    tmp_path: Path, folder: Path, words: tuple[str, ...], said: str
+    tmp_path: Path, folder: Path, words: tuple[str, ...], message: str
 ) -> None:
     project(tmp_path / "full", x="x")
-    before = tree(tmp_path)
+    before = files_below(tmp_path)
     done = migrate(tmp_path, *words)
     assert done.returncode == 2
-    assert [line.startswith(said.format(here=tmp_path)) for line in done.stderr.splitlines()] == [True], done.stderr
-    assert tree(tmp_path) == before
+    assert [line.startswith(message.format(here=tmp_path)) for line in done.stderr.splitlines()] == [True], done.stderr
+    assert files_below(tmp_path) == before
 
 
 def test_that_a_target_that_cannot_be_written_ends_with_1_and_a_sentence(tmp_path: Path, folder: Path) -> None:
@@ -114,7 +114,7 @@ AS_ANYBODY = ("setpriv", *PLAIN) if os.geteuid() == 0 else ()
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root reads everything")
 def test_that_a_file_that_cannot_be_read_is_named_and_no_copy_is_left(tmp_path: Path, folder: Path) -> None:
     (folder / "train.py").chmod(0)
-    line = (*AS_ANYBODY, sys.executable, "-I", "-m", "studio", "--no-project", "--language", "en")
+    line = (*AS_ANYBODY, sys.executable, "-I", str(MAIN), "--no-project", "--language", "en")
     words = ("migrate", "project", "--out", "migrated")
     done = subprocess.run((*line, *words), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -148,69 +148,69 @@ work(Path(sys.argv[1]), (FEATURE,))
 
 
 def killed_in(run: Run, module: str, name: str, after: int = 1) -> None:
-    """A real worker that is killed the moment it comes to a call for the so-manieth time."""
+    """Run a real worker and kill it at the n-th call of a function."""
     code = HALT.format(module=module, name=name, after=after)
     child = subprocess.Popen([sys.executable, "-c", code, str(run.folder)], cwd=run.folder)
     try:
-        wait_for((run.folder / "halted").exists, 60)
+        wait_for((run.folder / "halted").exists)
     finally:
         child.kill()
         child.wait()
 
 
-def taken_over(run: Run) -> Any:
+def resume(run: Run) -> Any:
     assert runs.glance(run).state == "unattended"
     worker.start(run)
     return ended(run)
 
 
-COPY = "import backends.migration.migrate.copy"
+COPY = "import backends.migration.migrate.project_copy"
 WORK = "import backends.migration.migrate.work"
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "after", "is_there"),
-    [(COPY, "_copy", 1, False), (COPY, "_write_into", 2, False), (WORK, "_scanned_again", 1, True)],
+    ("module", "name", "after", "is_complete"),
+    [(COPY, "_copy", 1, False), (COPY, "_write_into", 2, False), (WORK, "_with_states_after", 1, True)],
 )
 def test_that_a_migration_that_is_killed_is_whole_or_not_there_and_goes_on(
-    tmp_path: Path, folder: Path, module: str, name: str, after: int, is_there: bool
+    tmp_path: Path, folder: Path, module: str, name: str, after: int, is_complete: bool
 ) -> None:
-    before, target = tree(folder), tmp_path / "copy"
+    before, target = files_below(folder), tmp_path / "copy"
     run = begun(tmp_path, MigrateSpec(migrated=Migrated(path=folder, style="explicit"), result=Result(into=target)))
     killed_in(run, module, name, after)
-    assert target.exists() is is_there
-    assert taken_over(run).code == 0
-    assert not making_of(target).exists()
-    made = json.loads((run.folder / "artifacts" / "changes.json").read_bytes())
-    assert made["target"] == str(target)
-    assert len(made["applied"]) == len(list(hunk for file in made["files"] for hunk in file["hunks"]))
-    assert tree(folder) == before
-    assert {path for path, data in tree(target).items() if data != before[path]} == {"run.sh", "train.py"}
+    assert target.exists() is is_complete
+    assert resume(run).code == 0
+    assert not unfinished_copy(target).exists()
+    changes = json.loads((run.folder / "artifacts" / "changes.json").read_bytes())
+    assert changes["target"] == str(target)
+    assert len(changes["applied"]) == len(list(hunk for file in changes["files"] for hunk in file["hunks"]))
+    assert files_below(folder) == before
+    assert {path for path, data in files_below(target).items() if data != before[path]} == {"run.sh", "train.py"}
 
 
 def test_that_a_migration_that_was_killed_half_way_can_be_undone_instead(tmp_path: Path, folder: Path) -> None:
     target = tmp_path / "copy"
     run = begun(tmp_path, MigrateSpec(migrated=Migrated(path=folder), result=Result(into=target)))
     killed_in(run, COPY, "_write_into")
-    assert making_of(target).exists()
+    assert unfinished_copy(target).exists()
     undoing = begun(tmp_path, MigrateSpec(result=Result(undo=run.folder)))
     worker.start(undoing)
     assert ended(undoing).code == 0
-    assert not making_of(target).exists()
+    assert not unfinished_copy(target).exists()
     assert not target.exists()
 
 
 def test_that_an_undo_that_is_killed_goes_on(tmp_path: Path, folder: Path) -> None:
-    before, target = tree(folder), tmp_path / "copy"
+    before, target = files_below(folder), tmp_path / "copy"
     (folder / "run.sh").chmod(0o755)
     run = begun(tmp_path, MigrateSpec(migrated=Migrated(path=folder), result=Result(into=target)))
     worker.start(run)
     assert ended(run).code == 0
     undoing = begun(tmp_path, MigrateSpec(result=Result(undo=run.folder)))
     killed_in(undoing, "import backends.migration.migrate.undo", "_restore", 2)
-    assert tree(target) != before
-    assert taken_over(undoing).code == 0
-    assert tree(target) == before
+    assert files_below(target) != before
+    assert resume(undoing).code == 0
+    assert files_below(target) == before
     assert (target / "run.sh").stat().st_mode & 0o777 == 0o755
 
 
@@ -219,7 +219,7 @@ def test_that_a_branch_is_made_once_though_its_worker_is_killed(tmp_path: Path, 
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "all")
     run = begun(tmp_path, MigrateSpec(migrated=Migrated(path=folder), result=Result(branch="npu")))
-    killed_in(run, WORK, "_scanned_again")
-    made = git(folder, "rev-parse", "npu")
-    assert taken_over(run).code == 0
-    assert git(folder, "rev-parse", "npu") == made
+    killed_in(run, WORK, "_with_states_after")
+    commit = git(folder, "rev-parse", "npu")
+    assert resume(run).code == 0
+    assert git(folder, "rev-parse", "npu") == commit

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.migration.migrating import after, migrated, planned, project
+from tests.migration.plans import (
+    migrated_text,
+    plan_project,
+    planned_texts,
+    project,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +22,7 @@ DEVICE = 'DEVICE_TYPE = "npu" if hasattr(torch, "npu") else "cuda"'
 
 
 def last_line(folder: Path, line: str, head: str = "import torch\n") -> str:
-    text = migrated(folder, "explicit", f"{head}{line}\n")
+    text = migrated_text(folder, "explicit", f"{head}{line}\n")
     ast.parse(text)
     return text.rstrip("\n").split("\n")[-1]
 
@@ -53,7 +58,7 @@ def test_that_a_line_becomes_one_for_every_device(tmp_path: Path, line: str, exp
 
 
 def test_that_the_prelude_stands_behind_the_import_of_torch_and_has_only_what_is_needed(tmp_path: Path) -> None:
-    text = migrated(tmp_path, "explicit", '"""cuda"""\nimport os\nimport torch\nimport sys\nx = "cuda:0"\n')
+    text = migrated_text(tmp_path, "explicit", '"""cuda"""\nimport os\nimport torch\nimport sys\nx = "cuda:0"\n')
     assert text.split("\n")[2:8] == [
         "import torch", "try:", "    import torch_npu  # noqa: F401", "except ImportError:", "    pass", DEVICE,
     ]  # fmt: skip
@@ -61,20 +66,20 @@ def test_that_the_prelude_stands_behind_the_import_of_torch_and_has_only_what_is
 
 
 def test_that_a_file_without_torch_gets_its_import_with_the_prelude(tmp_path: Path) -> None:
-    text = migrated(tmp_path, "explicit", '"""cuda"""\nfrom __future__ import annotations\ndevice = "cuda"\n')
+    text = migrated_text(tmp_path, "explicit", '"""cuda"""\nfrom __future__ import annotations\ndevice = "cuda"\n')
     assert text.split("\n")[2:4] == ["import torch", "try:"]
     assert text.endswith("device = DEVICE_TYPE\n")
     ast.parse(text)
 
 
 def test_that_a_file_without_torch_keeps_its_first_import_of_python_first(tmp_path: Path) -> None:
-    text = migrated(tmp_path, "explicit", 'import os\ndevice = "cuda"\n')
+    text = migrated_text(tmp_path, "explicit", 'import os\ndevice = "cuda"\n')
     assert text.startswith("import os\nimport torch\ntry:\n")
 
 
 def test_that_names_of_the_prelude_do_not_meet_names_of_the_file(tmp_path: Path) -> None:
     source = "import torch\naccelerator = Accelerator()\nDEVICE_TYPE = 1\ntorch.cuda.synchronize()\ny = 'cuda'\n"
-    text = migrated(tmp_path, "explicit", source)
+    text = migrated_text(tmp_path, "explicit", source)
     assert "device_module.synchronize()" in text
     assert "y = ACCELERATOR_TYPE\n" in text
     assert "accelerator = Accelerator()\nDEVICE_TYPE = 1\n" in text
@@ -85,36 +90,36 @@ def test_that_imported_amp_is_told_of_the_device_where_it_is_called(tmp_path: Pa
         "import torch\nfrom torch.cuda.amp import autocast, GradScaler\n"
         "scaler = GradScaler(enabled=True)\nwith autocast():\n    pass\n"
     )
-    text = migrated(tmp_path, "explicit", source)
+    text = migrated_text(tmp_path, "explicit", source)
     assert "from torch.amp import autocast, GradScaler\n" in text
     assert "scaler = GradScaler(DEVICE_TYPE, enabled=True)\nwith autocast(DEVICE_TYPE):\n" in text
 
 
 def test_that_imported_amp_that_is_handed_on_keeps_its_signature(tmp_path: Path) -> None:
     source = "import torch\nfrom torch.cuda.amp import GradScaler\nrun(GradScaler)\n"
-    text = migrated(tmp_path, "explicit", source)
+    text = migrated_text(tmp_path, "explicit", source)
     assert "from torch.cuda.amp import GradScaler\nrun(accelerator.amp.GradScaler)\n" in text
 
 
 def test_that_an_imported_module_is_replaced_and_its_uses_stay(tmp_path: Path) -> None:
-    text = migrated(tmp_path, "explicit", "import torch\nfrom torch import cuda as tc\ntc.synchronize()\n")
+    text = migrated_text(tmp_path, "explicit", "import torch\nfrom torch import cuda as tc\ntc.synchronize()\n")
     assert text.endswith("tc = accelerator\ntc.synchronize()\n")
 
 
 def test_that_an_imported_function_is_written_out(tmp_path: Path) -> None:
-    text = migrated(tmp_path, "explicit", "import torch\nfrom torch.cuda import synchronize as wait\nwait()\n")
+    text = migrated_text(tmp_path, "explicit", "import torch\nfrom torch.cuda import synchronize as wait\nwait()\n")
     assert text.endswith("from torch.cuda import synchronize as wait\naccelerator.synchronize()\n")
 
 
 def test_that_both_words_of_a_map_of_backends_change(tmp_path: Path) -> None:
     source = 'import torch.distributed as dist\ndist.init_process_group("cpu:gloo,cuda:nccl")\n'
-    text = migrated(tmp_path, "explicit", source)
+    text = migrated_text(tmp_path, "explicit", source)
     assert '"cpu:gloo,npu:hccl" if DEVICE_TYPE == "npu" else "cpu:gloo,cuda:nccl"' in text
 
 
 def test_that_a_question_for_nccl_asks_for_the_backend_that_is_there(tmp_path: Path) -> None:
     source = 'import torch\nimport torch.distributed as dist\nb = "nccl" if dist.is_nccl_available() else "gloo"\n'
-    text = migrated(tmp_path, "explicit", source)
+    text = migrated_text(tmp_path, "explicit", source)
     assert 'b = COLLECTIVE_BACKEND if dist.is_backend_available(COLLECTIVE_BACKEND) else "gloo"\n' in text
 
 
@@ -123,7 +128,7 @@ def test_that_a_class_with_a_cuda_of_its_own_keeps_it_at_its_call_sites(tmp_path
         "import torch\nclass Batch:\n    def cuda(self):\n        self.x = self.x.cuda(non_blocking=True)\n"
         "        return self\ndef step(batch):\n    return batch.cuda()\nb = Batch().cuda()\n"
     )
-    text = migrated(tmp_path, "explicit", source)
+    text = migrated_text(tmp_path, "explicit", source)
     assert "self.x = self.x.to(DEVICE_TYPE, non_blocking=True)\n" in text
     assert "return batch.cuda()\nb = Batch().cuda()\n" in text
 
@@ -139,12 +144,12 @@ def test_that_options_scripts_and_configuration_change_together(tmp_path: Path) 
         run__sh="python train.py --device cuda --backend=nccl # cuda\n",
         config__yaml="device: cuda:0  # cuda\n",
     )
-    text = after(tmp_path, "explicit")
+    text = planned_texts(tmp_path, "explicit")
     assert 'default=DEVICE_TYPE, choices=["cuda", "npu", "cpu"], help="cuda or cpu")' in text["train.py"]
     assert 'default=COLLECTIVE_BACKEND, choices=["nccl", "hccl", "gloo"])' in text["train.py"]
     assert text["run.sh"] == "python train.py --device npu --backend=hccl # cuda\n"
     assert text["config.yaml"] == "device: npu:0  # cuda\n"
-    groups = {hunk.group for hunk in planned(tmp_path, "explicit").hunks() if "--device" in hunk.before}
+    groups = {hunk.group for hunk in plan_project(tmp_path, "explicit").hunks() if "--device" in hunk.before}
     assert len(groups) == 1
     assert "option device" in groups.pop()
 
@@ -166,14 +171,14 @@ def test_that_a_launch_loop_over_ranks_sets_the_devices_of_either_host(tmp_path:
         "  CUDA_VISIBLE_DEVICES=$DEVICE_ID python train.py &\ndone\n"
         "mpirun -np 2 -x CUDA_VISIBLE_DEVICES python train.py\n"
     )
-    text = after(project(tmp_path, run__sh=loop), "explicit")["run.sh"]
+    text = planned_texts(project(tmp_path, run__sh=loop), "explicit")["run.sh"]
     assert "  ASCEND_RT_VISIBLE_DEVICES=$DEVICE_ID CUDA_VISIBLE_DEVICES=$DEVICE_ID python train.py &\n" in text
     assert "mpirun -np 2 -x CUDA_VISIBLE_DEVICES -x ASCEND_RT_VISIBLE_DEVICES python train.py\n" in text
 
 
 def test_that_a_variable_in_code_is_set_for_either_host(tmp_path: Path) -> None:
     source = 'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "0"\nimport torch\n'
-    text = migrated(tmp_path, "explicit", source)
+    text = migrated_text(tmp_path, "explicit", source)
     assert 'os.environ["ASCEND_RT_VISIBLE_DEVICES"] = os.environ["CUDA_VISIBLE_DEVICES"] = "0"\n' in text
 
 
@@ -192,7 +197,7 @@ def test_that_a_list_of_variables_gets_a_line_for_the_other_one(
     head = "services:\n  a:\n    environment:\n" if name == "compose.yml" else "X=1\n"
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text(f"{head}{line}\n")
-    assert after(tmp_path, "explicit")[name] == f"{head}{line}\n{other}\n"
+    assert planned_texts(tmp_path, "explicit")[name] == f"{head}{line}\n{other}\n"
 
 
 @pytest.mark.parametrize(
@@ -211,12 +216,12 @@ def test_that_a_variable_is_set_twice_only_where_that_is_a_command(
     tmp_path: Path, name: str, line: str, expected: str
 ) -> None:
     head = "import os\n" if name == "train.py" else "[testenv]\n"
-    assert migrated(tmp_path, "explicit", f"{head}{line}\n", name) == f"{head}{expected}\n"
+    assert migrated_text(tmp_path, "explicit", f"{head}{line}\n", name) == f"{head}{expected}\n"
 
 
 def test_that_a_magic_of_a_notebook_sets_one_variable_a_line(tmp_path: Path) -> None:
     book = '{"cells": [{"cell_type": "code", "source": ["%env CUDA_VISIBLE_DEVICES=0\\n", "x = 1"]}], "nbformat": 4}'
-    text = after(project(tmp_path, book__ipynb=book), "explicit")["book.ipynb"]
+    text = planned_texts(project(tmp_path, book__ipynb=book), "explicit")["book.ipynb"]
     assert "".join(json.loads(text)["cells"][0]["source"]) == (
         "%env CUDA_VISIBLE_DEVICES=0\n%env ASCEND_RT_VISIBLE_DEVICES=0\nx = 1"
     )
@@ -227,24 +232,24 @@ def test_that_a_variable_stays_where_another_branch_is_for_the_other_one(tmp_pat
         'import os\ndef name(device):\n    if device == "cuda":\n        return "CUDA_VISIBLE_DEVICES"\n'
         '    elif device == "npu":\n        return "ASCEND_RT_VISIBLE_DEVICES"\n'
     )
-    assert migrated(tmp_path, "minimal", source).endswith(source.partition("\n")[2])
+    assert migrated_text(tmp_path, "minimal", source).endswith(source.partition("\n")[2])
 
 
 def test_that_what_stands_on_the_line_of_the_import_uses_no_name_that_comes_behind_it(tmp_path: Path) -> None:
-    text = migrated(tmp_path, "explicit", "import torch; x = torch.zeros(1).cuda()\ny = x.cuda()\n")
+    text = migrated_text(tmp_path, "explicit", "import torch; x = torch.zeros(1).cuda()\ny = x.cuda()\n")
     assert text.startswith("import torch; x = torch.zeros(1).cuda()\n")
     assert text.endswith("y = x.to(DEVICE_TYPE)\n")
 
 
 def test_that_a_call_on_a_line_of_its_own_is_edited_there(tmp_path: Path) -> None:
     source = "import torch\nz = (\n    x\n    .cuda()  # cuda\n    .half()\n)\n"
-    text = migrated(tmp_path, "explicit", source)
+    text = migrated_text(tmp_path, "explicit", source)
     assert text.endswith("z = (\n    x\n    .to(DEVICE_TYPE)  # cuda\n    .half()\n)\n")
 
 
 def test_that_types_in_annotations_stay(tmp_path: Path) -> None:
     source = 'import torch\ndef f(s: torch.cuda.Stream, t: "torch.cuda.Event") -> torch.cuda.Event: pass\n'
-    assert migrated(tmp_path, "explicit", source) == source
+    assert migrated_text(tmp_path, "explicit", source) == source
 
 
 def test_that_a_name_with_two_meanings_stays(tmp_path: Path) -> None:
@@ -252,24 +257,24 @@ def test_that_a_name_with_two_meanings_stays(tmp_path: Path) -> None:
         "import torch\nif new:\n    from torch.amp import custom_fwd\nelse:\n"
         "    from torch.cuda.amp import custom_fwd\nf = wrapped(custom_fwd)\n"
     )
-    assert migrated(tmp_path, "explicit", source) == source
+    assert migrated_text(tmp_path, "explicit", source) == source
 
 
 def test_that_a_part_of_amp_keeps_its_signature_where_its_import_stays(tmp_path: Path) -> None:
     source = "import torch\nfrom torch.cuda.amp.grad_scaler import GradScaler\ns = GradScaler(enabled=True)\n"
-    text = migrated(tmp_path, "explicit", source)
+    text = migrated_text(tmp_path, "explicit", source)
     assert text.endswith("import GradScaler\ns = accelerator.amp.grad_scaler.GradScaler(enabled=True)\n")
 
 
 def test_that_a_match_takes_both_words(tmp_path: Path) -> None:
     source = 'import torch\nmatch device.type:\n    case "cuda":\n        pass\n'
     for style in ("explicit", "minimal"):
-        assert '    case "cuda" | "npu":\n' in migrated(tmp_path, style, source)  # type: ignore[arg-type]
+        assert '    case "cuda" | "npu":\n' in migrated_text(tmp_path, style, source)  # type: ignore[arg-type]
 
 
 def test_that_comments_docstrings_and_messages_stay(tmp_path: Path) -> None:
     source = '"""On cuda."""\nimport torch  # cuda\nprint("cuda")  # cuda\nraise ValueError("no cuda")\n'
-    assert migrated(tmp_path, "explicit", source) == source
+    assert migrated_text(tmp_path, "explicit", source) == source
 
 
 def test_that_a_second_migration_finds_nothing_to_do(tmp_path: Path) -> None:
@@ -282,14 +287,14 @@ def test_that_a_second_migration_finds_nothing_to_do(tmp_path: Path) -> None:
         ),
         run__sh="export CUDA_VISIBLE_DEVICES=0\n",
     )
-    for path, text in after(tmp_path, "explicit").items():
+    for path, text in planned_texts(tmp_path, "explicit").items():
         (tmp_path / path).write_text(text)
-    assert after(tmp_path, "explicit") == {}
+    assert planned_texts(tmp_path, "explicit") == {}
 
 
 def test_that_what_has_no_edit_is_left_with_its_rule(tmp_path: Path) -> None:
     project(tmp_path, train__py="import torch\nmodel = torch.nn.DataParallel(model)\n")
-    (hunk,) = [one for one in planned(tmp_path, "explicit").hunks() if one.state == "yours"]
+    (hunk,) = [listed for listed in plan_project(tmp_path, "explicit").hunks() if listed.state == "yours"]
     assert (hunk.rules, hunk.before, hunk.after) == (("dataparallel.used",), hunk.after, hunk.before)
 
 
@@ -298,7 +303,7 @@ def test_that_a_notebook_stays_json_and_its_cells_are_edited(tmp_path: Path) -> 
         '{"cells": [\n {"cell_type": "code", "source": [\n  "import torch\\n",\n  "x = f(1).cuda()"\n ]},\n'
         ' {"cell_type": "code", "source": "y = torch.ones(1, device=\\"cuda\\")\\n# cuda"}\n], "nbformat": 4}\n'
     )
-    text = after(project(tmp_path, book__ipynb=book), "explicit")["book.ipynb"]
+    text = planned_texts(project(tmp_path, book__ipynb=book), "explicit")["book.ipynb"]
     assert '  "x = f(1).to(DEVICE_TYPE)"\n' in text
     assert '"source": "y = torch.ones(1, device=DEVICE_TYPE)\\n# cuda"}' in text
     assert '"import torch\\ntry:\\n    import torch_npu' in text
@@ -306,7 +311,7 @@ def test_that_a_notebook_stays_json_and_its_cells_are_edited(tmp_path: Path) -> 
 
 def test_that_a_member_of_an_enumeration_keeps_its_value(tmp_path: Path) -> None:
     source = 'import enum, torch\nclass Kind(enum.Enum):\n    CUDA = "cuda"\n    CPU = "cpu"\n'
-    assert migrated(tmp_path, "explicit", source) == source
+    assert migrated_text(tmp_path, "explicit", source) == source
 
 
 def test_that_flash_attention_stays_on_a_gpu_and_where_it_is_only_asked_for(tmp_path: Path) -> None:
@@ -314,12 +319,12 @@ def test_that_flash_attention_stays_on_a_gpu_and_where_it_is_only_asked_for(tmp_
         'import torch\nm = AutoModel.from_pretrained(x, attn_implementation="flash_attention_2")\n'
         'if m.config._attn_implementation == "flash_attention_2":\n    pass\n'
     )
-    text = migrated(tmp_path, "explicit", source)
+    text = migrated_text(tmp_path, "explicit", source)
     assert 'attn_implementation="sdpa" if DEVICE_TYPE == "npu" else "flash_attention_2")\n' in text
     assert 'if m.config._attn_implementation == "flash_attention_2":\n' in text
 
 
 def test_that_a_function_for_torchscript_gets_no_variable_of_the_module(tmp_path: Path) -> None:
     source = 'import torch\n@torch.jit.script\ndef f(x):\n    return x.to("cuda")\ndef g(x):\n    return x.to("cuda")\n'
-    text = migrated(tmp_path, "explicit", source)
+    text = migrated_text(tmp_path, "explicit", source)
     assert 'def f(x):\n    return x.to("cuda")\ndef g(x):\n    return x.to(DEVICE_TYPE)\n' in text

@@ -1,4 +1,4 @@
-"""Whatever the source: an edit touches lines of findings only, the result parses, and undoing restores every byte."""
+"""For any source an edit touches only lines of findings, the result parses, and undoing restores every byte."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.migration.migrate import apply, undo
-from backends.migration.migrate.decided import decided
-from backends.migration.migrate.plan import changes
-from backends.migration.migrate.result import results
-from backends.migration.scan.read import decode
-from backends.migration.scan.scan import scan
-from tests.migration.migrating import FACTS, lines_with, touched
+from backends.migration.migrate import undo
+from backends.migration.migrate.decisions import accepted_hunks
+from backends.migration.migrate.plan import plan_changes
+from backends.migration.migrate.replaced_files import edited_files
+from backends.migration.migrate.work import apply_to_copy
+from backends.migration.scan.project_scan import scan_project
+from backends.migration.scan.text_files import decode_source
+from tests.migration.plans import FACTS, lines_of_findings, touched_lines
 
 if TYPE_CHECKING:
     from backends.migration.migrate.changes import Style
@@ -96,8 +97,8 @@ SOURCES = st.tuples(
 )
 
 
-def written(made: tuple[list[str], list[tuple[str, bool]], str, bool, str]) -> bytes:
-    heads, lines, newline, ends, encoding = made
+def written(generated: tuple[list[str], list[tuple[str, bool]], str, bool, str]) -> bytes:
+    heads, lines, newline, ends, encoding = generated
     inside = [
         "def inside(x):\n" + "\n".join("    " + row for row in line.split("\n")) if deep else line
         for line, deep in lines
@@ -108,35 +109,35 @@ def written(made: tuple[list[str], list[tuple[str, bool]], str, bool, str]) -> b
 
 def is_python(data: bytes) -> bool:
     try:
-        ast.parse(decode(data).text)
+        ast.parse(decode_source(data).text)
     except SyntaxError:
         return False
     return True
 
 
 @pytest.mark.parametrize("style", ["minimal", "explicit"])
-@given(made=SOURCES)
+@given(generated=SOURCES)
 @settings(max_examples=150, deadline=None)
 def test_that_edits_stay_on_lines_of_findings_and_can_be_undone(
-    style: Style, made: tuple[list[str], list[tuple[str, bool]], str, bool, str]
+    style: Style, generated: tuple[list[str], list[tuple[str, bool]], str, bool, str]
 ) -> None:
-    data = written(made)
+    data = written(generated)
     with tempfile.TemporaryDirectory() as scratch:
         folder, run = Path(scratch, "project"), Path(scratch, "run")
-        for one in (folder, run / "artifacts"):
-            one.mkdir(parents=True)
+        for created in (folder, run / "artifacts"):
+            created.mkdir(parents=True)
         (folder / "a.py").write_bytes(data)
-        found = scan(folder, FACTS)
-        plan = changes(folder, found, style)
-        for one in results(plan, folder):
-            before, after = decode(one.before), decode(one.after)
+        findings = scan_project(folder, FACTS)
+        plan = plan_changes(folder, findings, style)
+        for created in edited_files(plan, folder):
+            before, after = decode_source(created.before), decode_source(created.after)
             assert before.encoding == after.encoding
-            assert is_python(one.after)
-        for hunk in decided(plan):
-            assert touched(hunk) <= lines_with(found, "a.py")
+            assert is_python(created.after)
+        for hunk in accepted_hunks(plan):
+            assert touched_lines(hunk) <= lines_of_findings(findings, "a.py")
         assert all(file.withdrawn in ("", "migration.migrate.no_python") for file in plan.files)
-        apply.into_copy(plan, Path(scratch, "copy"), run)
-        undo.take_back(run)
+        apply_to_copy(plan, Path(scratch, "copy"), run)
+        undo.undo_migration(run)
         assert Path(scratch, "copy", "a.py").read_bytes() == data
 
 
@@ -156,9 +157,9 @@ def test_that_a_notebook_stays_one_and_other_cells_stay(
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch, "a.ipynb")
         path.write_text(json.dumps(book, indent=indent, ensure_ascii=ascii), "utf-8")
-        found = scan(Path(scratch), FACTS)
-        named = {one.cell for one in found}
-        for one in results(changes(Path(scratch), found, "explicit"), Path(scratch)):
+        findings = scan_project(Path(scratch), FACTS)
+        named = {finding.cell for finding in findings}
+        for one in edited_files(plan_changes(Path(scratch), findings, "explicit"), Path(scratch)):
             after = json.loads(one.after)
             for index, (source, cell) in enumerate(zip(rows, after["cells"], strict=True)):
                 assert index in named or cell["source"] == source

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.migration.migrating import after, migrated, planned, project
+from tests.migration.plans import (
+    migrated_text,
+    plan_project,
+    planned_texts,
+    project,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +37,7 @@ LINES = "import torch_npu  # noqa: F401\nfrom torch_npu.contrib import transfer_
 )
 def test_that_what_is_not_covered_is_edited(tmp_path: Path, line: str, expected: str) -> None:
     head = "import torch\nimport torch.distributed as dist\n"
-    text = migrated(tmp_path, "minimal", f"{head}{line}\n")
+    text = migrated_text(tmp_path, "minimal", f"{head}{line}\n")
     assert text.rstrip("\n").split("\n")[-1] == expected
 
 
@@ -44,12 +49,12 @@ def test_that_what_is_not_covered_is_edited(tmp_path: Path, line: str, expected:
     ],
 )  # fmt: skip
 def test_that_what_is_covered_stays(tmp_path: Path, line: str) -> None:
-    assert migrated(tmp_path, "minimal", f"import torch\n{line}\n") == f"import torch\n{LINES}{line}\n"
+    assert migrated_text(tmp_path, "minimal", f"import torch\n{line}\n") == f"import torch\n{LINES}{line}\n"
 
 
 def test_that_the_lines_stand_before_names_are_bound_that_would_stay_stale(tmp_path: Path) -> None:
     source = "from torch.cuda import synchronize\nimport torch\nsynchronize()\n"
-    assert migrated(tmp_path, "minimal", source) == LINES + source
+    assert migrated_text(tmp_path, "minimal", source) == LINES + source
 
 
 def test_that_only_scripts_that_lead_to_a_place_get_the_lines(tmp_path: Path) -> None:
@@ -63,12 +68,12 @@ def test_that_only_scripts_that_lead_to_a_place_get_the_lines(tmp_path: Path) ->
         alone__py="import torch\ndef go(): torch.cuda.synchronize()\n",
     )
     (tmp_path / "lib" / "__init__.py").write_text("")
-    assert set(after(tmp_path, "minimal")) == {"main.py", "alone.py"}
+    assert set(planned_texts(tmp_path, "minimal")) == {"main.py", "alone.py"}
 
 
 def test_that_an_import_that_is_there_is_not_written_again(tmp_path: Path) -> None:
     source = f"import torch\n{LINES}torch.cuda.synchronize()\n"
-    assert migrated(tmp_path, "minimal", source) == source
+    assert migrated_text(tmp_path, "minimal", source) == source
 
 
 def test_that_scripts_and_the_code_that_reads_their_variables_change_together(tmp_path: Path) -> None:
@@ -77,14 +82,14 @@ def test_that_scripts_and_the_code_that_reads_their_variables_change_together(tm
         train__py='import os\nimport torch\nn = os.environ["CUDA_VISIBLE_DEVICES"]\n',
         run__sh="CUDA_VISIBLE_DEVICES=0 python train.py\n",
     )
-    text = after(tmp_path, "minimal")
+    text = planned_texts(tmp_path, "minimal")
     assert 'os.environ["ASCEND_RT_VISIBLE_DEVICES"]' in text["train.py"]
     assert text["run.sh"] == "ASCEND_RT_VISIBLE_DEVICES=0 python train.py\n"
 
 
 def test_that_requirements_ask_for_torch_npu_of_the_same_version(tmp_path: Path) -> None:
     project(tmp_path, requirements__txt="numpy\r\ntorch==2.6.0+cu118 # gpu\r\ntorchvision\r\n")
-    text = after(tmp_path, "minimal")["requirements.txt"]
+    text = planned_texts(tmp_path, "minimal")["requirements.txt"]
     assert text == "numpy\r\ntorch==2.6.0 # gpu\r\ntorch_npu==2.6.0.*\r\ntorchvision\r\n"
 
 
@@ -99,7 +104,7 @@ def test_that_requirements_ask_for_torch_npu_of_the_same_version(tmp_path: Path)
     ],
 )
 def test_that_a_requirement_names_a_torch_npu_that_exists(tmp_path: Path, line: str, expected: str) -> None:
-    assert migrated(tmp_path, "minimal", f"{line}\n", "requirements.txt") == f"{expected}\n"
+    assert migrated_text(tmp_path, "minimal", f"{line}\n", "requirements.txt") == f"{expected}\n"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +116,7 @@ def test_that_a_requirement_names_a_torch_npu_that_exists(tmp_path: Path, line: 
     ],
 )
 def test_that_other_lists_of_packages_name_torch_npu_too(tmp_path: Path, name: str, before: str, after_: str) -> None:
-    assert after_ in migrated(tmp_path, "minimal", f"{before}\n", name)
+    assert after_ in migrated_text(tmp_path, "minimal", f"{before}\n", name)
 
 
 @pytest.mark.parametrize(
@@ -138,12 +143,12 @@ def test_that_other_lists_of_packages_name_torch_npu_too(tmp_path: Path, name: s
 def test_that_commands_and_lists_in_other_files_are_edited(
     tmp_path: Path, name: str, before: str, expected: str
 ) -> None:
-    assert migrated(tmp_path, "minimal", before, name) == expected
+    assert migrated_text(tmp_path, "minimal", before, name) == expected
 
 
 def test_that_what_runs_on_a_ci_is_only_offered(tmp_path: Path) -> None:
     project(tmp_path, **{".github___workflows___ci__yml": "jobs:\n  a:\n    env:\n      CUDA_VISIBLE_DEVICES: 0\n"})
-    assert [one.state for one in planned(tmp_path, "minimal").hunks()] == ["offered"]
+    assert [hunk.state for hunk in plan_project(tmp_path, "minimal").hunks()] == ["offered"]
 
 
 ACCELERATED = (
@@ -152,13 +157,15 @@ ACCELERATED = (
 
 
 def prelude_states(folder: Path) -> dict[str, str]:
-    return {one.path: one.state for one in planned(folder, "minimal").hunks() if "migrate.prelude" in one.rules}
+    return {
+        hunk.path: hunk.state for hunk in plan_project(folder, "minimal").hunks() if "migrate.prelude" in hunk.rules
+    }
 
 
 def test_that_beside_a_trainer_that_knows_npus_transfer_to_npu_is_only_offered(tmp_path: Path) -> None:
     folder = project(tmp_path, train__py=ACCELERATED, net__py="import torch\ny = torch.zeros(3).cuda()\n")
     assert prelude_states(folder) == {"train.py": "offered"}
-    assert after(folder, "minimal") == {}
+    assert planned_texts(folder, "minimal") == {}
 
 
 def test_that_a_script_that_leads_to_such_a_trainer_is_only_offered_it(tmp_path: Path) -> None:
@@ -177,4 +184,4 @@ def test_that_a_tokenizer_of_transformers_asks_for_nothing(tmp_path: Path) -> No
 def test_that_an_index_of_cuda_builds_becomes_one_of_cpu_builds_beside_the_usual_one(tmp_path: Path, flag: str) -> None:
     before = f"pip install torch {flag}https://download.pytorch.org/whl/cu118\n"
     expected = before.replace("torch ", "torch torch_npu ", 1).replace(flag.rstrip(" ="), "--extra-index-url")
-    assert migrated(tmp_path, "minimal", before, "run.sh") == expected.replace("cu118", "cpu")
+    assert migrated_text(tmp_path, "minimal", before, "run.sh") == expected.replace("cu118", "cpu")

@@ -1,5 +1,8 @@
-"""CANN's own tool as a second opinion. It is not here: a small script stands in for it that asks, and writes tables of
-its columns as msfmktransplt (Ascend-mstt @99c2e0f990) does."""
+"""CANN's own tool as a second opinion.
+
+The tool is not available here: a small script stands in for it that asks questions and writes tables with the columns
+of msfmktransplt (Ascend-mstt @99c2e0f990).
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.migration.official.rows import Row, compared, read_rows
-from backends.migration.official.tool import SCRIPT, find_tool, line
-from tests.migration.findings import finding
+from backends.migration.official.opinion import OpinionRow, compare_findings, read_rows
+from backends.migration.official.tool import SCRIPT, find_tool, tool_line
+from studio.paths import MAIN
+from tests.migration.finding_examples import finding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +49,8 @@ def tables(folder: Path, **texts: str) -> Path:
 def test_that_rows_of_all_its_tables_are_read(tmp_path: Path) -> None:
     tables(tmp_path, unknown_api='b.py,2,4,torch.relu,"a, b"\n', unsupported_api=f"{tmp_path}/a.py,7,7,torch.x,\n")
     assert read_rows(tmp_path, tmp_path) == (
-        Row(table="unsupported_api", path="a.py", line=7, end=7, name="torch.x", tips=""),
-        Row(table="unknown_api", path="b.py", line=2, end=4, name="torch.relu", tips="a, b"),
+        OpinionRow(table="unsupported_api", path="a.py", line=7, end=7, name="torch.x", tips=""),
+        OpinionRow(table="unknown_api", path="b.py", line=2, end=4, name="torch.relu", tips="a, b"),
     )
 
 
@@ -61,22 +65,22 @@ def test_that_rows_that_say_no_line_are_left_out(tmp_path: Path, text: str) -> N
 def test_that_no_table_makes_it_raise(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     folder = tmp_path_factory.mktemp("tables")
     (folder / "unknown_api.csv").write_bytes(HEAD.encode() + data)
-    compared(read_rows(folder, folder), (finding(),), "2.8.0")
+    compare_findings(read_rows(folder, folder), (finding(),), "2.8.0")
 
 
-def row(path: str, begin: int, end: int) -> Row:
-    return Row(table="unknown_api", path=path, line=begin, end=end, name="x", tips="")
+def row(path: str, begin: int, end: int) -> OpinionRow:
+    return OpinionRow(table="unknown_api", path=path, line=begin, end=end, name="x", tips="")
 
 
 def test_that_rows_and_findings_meet_by_line() -> None:
-    found = (
+    findings = (
         finding(line=3, end=5), finding(line=3, rule="b.b", kind="advice"), finding(path="b.py", line=1),
         finding(path="n.ipynb", cell=1, line=8, end=8),
     )  # fmt: skip
-    opinion = compared((row("train.py", 5, 6), row("train.py", 8, 8), row("n.ipynb", 8, 8)), found, "2.8.0")
-    assert [one.rules for one in opinion.rows] == [("cuda_api.overlaid",), (), ()]
-    assert (opinion.both, opinion.theirs) == (1, 2)
-    assert opinion.ours == 2
+    opinion = compare_findings((row("train.py", 5, 6), row("train.py", 8, 8), row("n.ipynb", 8, 8)), findings, "2.8.0")
+    assert [matched.rules for matched in opinion.rows] == [("cuda_api.overlaid",), (), ()]
+    assert (opinion.matched, opinion.unmatched) == (1, 2)
+    assert opinion.unmentioned == 2
 
 
 def test_that_the_tool_is_looked_for_where_cann_puts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,13 +93,13 @@ def test_that_the_tool_is_looked_for_where_cann_puts_it(tmp_path: Path, monkeypa
 
 def test_that_no_path_becomes_part_of_a_shells_text(tmp_path: Path) -> None:
     hostile = tmp_path / "$(touch pwned); 'x"
-    words = line(hostile, hostile, hostile, "2.8.0")
+    words = tool_line(hostile, hostile, hostile, "2.8.0")
     assert [word for word in words if "pwned" in word] == [str(hostile)] * 3
 
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:
-    told = [sys.executable, "-I", "-m", "studio", "--no-project", "--language", "en", "second-opinion", *words]
-    return subprocess.run(told, capture_output=True, text=True, timeout=60, check=False, cwd="/")
+    line = [sys.executable, "-I", str(MAIN), "--no-project", "--language", "en", "second-opinion", *words]
+    return subprocess.run(line, capture_output=True, text=True, timeout=300, check=False, cwd="/")
 
 
 def answer(lines: Sequence[str]) -> dict[str, Any]:
@@ -109,11 +113,11 @@ def test_that_its_questions_are_answered_and_its_rows_matched(tmp_path: Path) ->
     tool.write_text(TOOL, encoding="utf-8")
     done = command(str(project), "--tool", str(tool), "--api-version", "2.7.1", "--json")
     assert done.returncode == 0, done.stderr
-    told = answer(done.stdout.splitlines())
-    assert (told["both"], told["theirs"], told["ours"]) == (1, 1, 0)
-    assert told["rows"][0]["tips"] == "2.7.1 torch_apis"
-    assert told["rows"][0]["rules"][0].startswith("device_str.")
-    assert "Both name 1 places" in done.stderr
+    opinion = answer(done.stdout.splitlines())
+    assert (opinion["both"], opinion["theirs"], opinion["ours"]) == (1, 1, 0)
+    assert opinion["rows"][0]["tips"] == "2.7.1 torch_apis"
+    assert opinion["rows"][0]["rules"][0].startswith("device_str.")
+    assert "Both name 1 findings" in done.stderr
 
 
 @pytest.mark.parametrize(("script", "code"), [("exit 1", 1), ("true", 1)])

@@ -8,16 +8,22 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from backends.migration.scan.python import unparsed
-from backends.migration.scan.python.module import Exports, Unparsable, exports_of, parse, read
-from backends.migration.scan.python.places import places
-from backends.migration.scan.python.positions import Span, cut, lines_of
-from backends.migration.scan.python.seen import LONGEST
+from backends.migration.scan.files.shell import scan_python
+from backends.migration.scan.python import token_scanner
+from backends.migration.scan.python.module import (
+    ProjectExports,
+    UnparsableSource,
+    module_exports,
+    parse_module,
+    try_parse_module,
+)
+from backends.migration.scan.python.occurrences import MAX_TEXT
+from backends.migration.scan.python.positions import Span, lines_of, source_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backends.migration.found import Place
+    from backends.migration.finding import Occurrence
 
 EXPRESSIONS = [
     'torch.device("cuda")',
@@ -78,20 +84,20 @@ source = st.lists(
 )
 
 
-def check(found: list[Place], lines: Sequence[str]) -> None:
+def check(occurrences: list[Occurrence], lines: Sequence[str]) -> None:
     """Each place's span, cut out of the source, is its text."""
-    for place in found:
-        span = Span(place.line, place.column, place.end, place.end_column)
-        assert cut(lines, span)[:LONGEST] == place.text != ""
+    for occurrence in occurrences:
+        span = Span(occurrence.line, occurrence.column, occurrence.end, occurrence.end_column)
+        assert source_in(lines, span)[:MAX_TEXT] == occurrence.text != ""
 
 
 @given(parts=source, line_break=st.sampled_from(BREAKS), mark=st.booleans())
 @settings(max_examples=300, deadline=None)
 def test_that_spans_cut_out_of_generated_sources_are_the_texts(parts: list[str], line_break: str, mark: bool) -> None:
     text = "\n".join(parts).replace("\n", line_break)
-    exports = Exports({"train.py": exports_of("train.py", text), "a/b.py": exports_of("a/b.py", text)})
-    module = parse("train.py", "\ufeff" * mark + text, exports)
-    check(list(places(module)) if module else list(unparsed.places("train.py", text)), lines_of(text))
+    exports = ProjectExports({"train.py": module_exports("train.py", text), "a/b.py": module_exports("a/b.py", text)})
+    module = try_parse_module("train.py", "\ufeff" * mark + text, exports)
+    check(list(scan_python(module)) if module else list(token_scanner.scan_tokens("train.py", text)), lines_of(text))
 
 
 @given(parts=source, at=st.integers(0, 400), junk=st.text(max_size=4))
@@ -99,13 +105,13 @@ def test_that_spans_cut_out_of_generated_sources_are_the_texts(parts: list[str],
 def test_that_half_written_sources_never_raise(parts: list[str], at: int, junk: str) -> None:
     text = "\n".join(parts)
     text = text[:at] + junk
-    exports_of("train.py", text)
+    module_exports("train.py", text)
     try:
-        module = read("train.py", text, Exports())
-    except Unparsable:
-        check(list(unparsed.places("train.py", text)), lines_of(text))
+        module = parse_module("train.py", text, ProjectExports())
+    except UnparsableSource:
+        check(list(token_scanner.scan_tokens("train.py", text)), lines_of(text))
     else:
-        check(list(places(module)), module.lines)
+        check(list(scan_python(module)), module.lines)
 
 
 @given(st.text())
@@ -115,10 +121,10 @@ def test_that_half_written_sources_never_raise(parts: list[str], at: int, junk: 
 @example("a\x00b")
 @settings(deadline=None)
 def test_that_any_text_is_read_without_an_exception(text: str) -> None:
-    exports_of("x.py", text)
-    module = parse("x.py", text, Exports())
-    list(places(module)) if module else None
-    check(list(unparsed.places("x.py", text)), lines_of(text))
+    module_exports("x.py", text)
+    module = try_parse_module("x.py", text, ProjectExports())
+    list(scan_python(module)) if module else None
+    check(list(token_scanner.scan_tokens("x.py", text)), lines_of(text))
 
 
 @pytest.mark.parametrize(
@@ -138,22 +144,22 @@ def test_that_any_text_is_read_without_an_exception(text: str) -> None:
     ],
 )
 def test_that_what_does_not_parse_still_shows_its_devices(text: str) -> None:
-    with pytest.raises(Unparsable):
-        read("x.py", text, Exports())
-    found = list(unparsed.places("x.py", text))
-    assert [(place.category, place.name) for place in found] == [("device_str", "cuda")]
+    with pytest.raises(UnparsableSource):
+        parse_module("x.py", text, ProjectExports())
+    found = list(token_scanner.scan_tokens("x.py", text))
+    assert [(occurrence.category, occurrence.name) for occurrence in found] == [("device_str", "cuda")]
     assert found[0].args == {"unparsed": True}
 
 
 def test_that_a_deep_tree_that_parses_is_read_in_full() -> None:
     deep = "x = " + " + ".join(['"a"'] * 900) + "\nz" + ".a" * 900 + "\n" + 'y = "cuda"\n'
-    module = read("x.py", deep, Exports())
-    assert [place.name for place in places(module)] == ["cuda"]
+    module = parse_module("x.py", deep, ProjectExports())
+    assert [occurrence.name for occurrence in scan_python(module)] == ["cuda"]
 
 
 def test_that_the_reason_and_the_line_of_what_does_not_parse_are_told() -> None:
-    with pytest.raises(Unparsable) as raised:
-        read("x.py", "x = 1\nprint 'a'\n", Exports())
+    with pytest.raises(UnparsableSource) as raised:
+        parse_module("x.py", "x = 1\nprint 'a'\n", ProjectExports())
     assert raised.value.line == 2
     assert "print" in raised.value.reason
 
@@ -170,8 +176,8 @@ p.add_argument("--x", help="cuda", default="cuda")
 torch.cuda and "cuda"
 '''
 """
-    found = list(unparsed.places("x.py", text))
-    assert [(place.line, place.name) for place in found] == [
+    found = list(token_scanner.scan_tokens("x.py", text))
+    assert [(occurrence.line, occurrence.name) for occurrence in found] == [
         (2, "torch.cuda"),
         (3, "apex.amp"),
         (4, "torch.cuda.is_available"),
@@ -185,10 +191,10 @@ torch.cuda and "cuda"
 @pytest.mark.parametrize("space", ["\f", "\u2028", "\x85", "\x1c", "\v"])
 def test_that_only_line_breaks_of_python_count_as_lines(space: str) -> None:
     text = f'a = "{space}"\r\nb = 1\rc = "cuda"\nd = "nccl"'
-    module = read("x.py", text, Exports())
-    assert [(place.line, place.text) for place in places(module)] == [(3, '"cuda"'), (4, '"nccl"')]
+    module = parse_module("x.py", text, ProjectExports())
+    assert [(occurrence.line, occurrence.text) for occurrence in scan_python(module)] == [(3, '"cuda"'), (4, '"nccl"')]
 
 
 def test_that_columns_count_characters() -> None:
-    (place,) = places(read("x.py", '设备 = "中文😀"; 设备 = "cuda"', Exports()))
-    assert (place.column, place.end_column) == (17, 23)
+    (occurrence,) = scan_python(parse_module("x.py", '设备 = "中文😀"; 设备 = "cuda"', ProjectExports()))
+    assert (occurrence.column, occurrence.end_column) == (17, 23)

@@ -6,18 +6,20 @@ import ast
 
 import pytest
 
-from backends.migration.scan.python.module import Exports, Module, exports_of, read
+from backends.migration.scan.python.module import Module, ProjectExports, module_exports, parse_module
 
 
 def module(text: str, path: str = "train.py", others: dict[str, str] | None = None) -> Module:
     files = {**(others or {}), path: text}
-    return read(path, text, Exports({name: exports_of(name, source) for name, source in files.items()}))
+    return parse_module(
+        path, text, ProjectExports({name: module_exports(name, source) for name, source in files.items()})
+    )
 
 
 def called(text: str, path: str = "train.py", others: dict[str, str] | None = None) -> list[str | None]:
     """The names of all that the text calls with run()."""
-    found = module(text, path, others)
-    return [name for call, name in found.calls if isinstance(call.func, ast.Attribute) and call.func.attr == "run"]
+    parsed = module(text, path, others)
+    return [name for call, name in parsed.calls if isinstance(call.func, ast.Attribute) and call.func.attr == "run"]
 
 
 @pytest.mark.parametrize(
@@ -99,8 +101,8 @@ def test_that_only_the_branch_that_a_use_stands_in_counts() -> None:
 
 
 def test_that_calls_come_in_source_order_with_their_names() -> None:
-    found = module("import torch.nn as nn\nprint(nn.Linear(1, 2).weight.sum())")
-    assert [name for _, name in found.calls] == ["print", None, "torch.nn.Linear"]
+    parsed = module("import torch.nn as nn\nprint(nn.Linear(1, 2).weight.sum())")
+    assert [name for _, name in parsed.calls] == ["print", None, "torch.nn.Linear"]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +163,7 @@ def test_that_a_library_in_a_folder_of_its_name_inside_the_project_is_the_projec
 
 def test_that_the_digest_changes_only_with_what_other_modules_can_see() -> None:
     def digest(text: str) -> str:
-        return Exports({"a.py": exports_of("a.py", text)}).digest
+        return ProjectExports({"a.py": module_exports("a.py", text)}).digest
 
     before = digest("import torch\nc = torch.cuda\ndef f(): return 1")
     assert digest("import torch\nc = torch.cuda\n\ndef f(): return 2") == before
@@ -185,8 +187,8 @@ def later():
     while True:
         other()
 """
-    found = module(text)
-    lines = {ast.unparse(call.func): [loop.lineno for loop in found.loops(call)] for call, _ in found.calls}
+    parsed = module(text)
+    lines = {ast.unparse(call.func): [loop.lineno for loop in parsed.training_loops(call)] for call, _ in parsed.calls}
     assert lines["run"] == [4, 3, 2]
     assert lines["range"] == [2]
     assert lines["check"] == [2]

@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from backends.migration.scan.python.module import Exports, read
-from backends.migration.scan.python.places import places
+from backends.migration.scan.files.shell import scan_python
+from backends.migration.scan.python.module import ProjectExports, parse_module
 
 if TYPE_CHECKING:
-    from backends.migration.found import Place
+    from backends.migration.finding import Occurrence
 
 HEAD = "import torch, os, sys, subprocess, logging, warnings\nimport torch.distributed as dist\n"
 
 
-def found(text: str) -> list[Place]:
+def occurrences_in(text: str) -> list[Occurrence]:
     """The places of a text, its lines counted from 1."""
-    module = read("train.py", HEAD + text, Exports())
-    return [place for place in places(module) if place.line > HEAD.count("\n")]
+    module = parse_module("train.py", HEAD + text, ProjectExports())
+    return [occurrence for occurrence in scan_python(module) if occurrence.line > HEAD.count("\n")]
 
 
-def only(text: str) -> Place:
-    (place,) = found(text)
-    return place
+def only(text: str) -> Occurrence:
+    (occurrence,) = occurrences_in(text)
+    return occurrence
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def only(text: str) -> Place:
     ],
 )
 def test_that_a_device_is_seen_however_its_text_is_put_together(text: str, name: str, form: str | None) -> None:
-    place = only(text)
-    assert (place.category, place.name, place.args.get("form")) == ("device_str", name, form)
-    assert place.text == text.partition(" = ")[2]
+    occurrence = only(text)
+    assert (occurrence.category, occurrence.name, occurrence.args.get("form")) == ("device_str", name, form)
+    assert occurrence.text == text.partition(" = ")[2]
 
 
 def test_that_what_is_filled_in_is_told() -> None:
@@ -97,8 +97,8 @@ def test_that_what_is_filled_in_is_told() -> None:
     ],
 )
 def test_that_the_use_of_a_text_is_told(text: str, context: str, args: dict[str, object]) -> None:
-    place = only(text)
-    assert (place.category, place.context, place.args) == ("device_str", context, args)
+    occurrence = only(text)
+    assert (occurrence.category, occurrence.context, occurrence.args) == ("device_str", context, args)
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ def test_that_the_use_of_a_text_is_told(text: str, context: str, args: dict[str,
     ],
 )
 def test_that_other_texts_of_the_gpu_stack_are_seen(text: str, category: str, name: str) -> None:
-    place = only(text)
-    assert (place.category, place.name) == (category, name)
+    occurrence = only(text)
+    assert (occurrence.category, occurrence.name) == (category, name)
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,9 @@ def test_that_other_texts_of_the_gpu_stack_are_seen(text: str, category: str, na
     ],
 )
 def test_that_variables_of_the_environment_are_seen(text: str, args: dict[str, str]) -> None:
-    place = only(text)
-    assert (place.category, place.context) == ("cuda_env", "env")
-    assert args.items() <= place.args.items()
+    occurrence = only(text)
+    assert (occurrence.category, occurrence.context) == ("cuda_env", "env")
+    assert args.items() <= occurrence.args.items()
 
 
 @pytest.mark.parametrize(
@@ -192,18 +192,18 @@ def test_that_variables_of_the_environment_are_seen(text: str, args: dict[str, s
     ],
 )
 def test_that_messages_help_names_and_comments_never_count(text: str) -> None:
-    assert found(text) == []
+    assert occurrences_in(text) == []
 
 
 def test_that_what_a_message_computes_does_count() -> None:
-    assert [place.name for place in found('print("cuda", torch.cuda.memory_allocated())')] == [
+    assert [occurrence.name for occurrence in occurrences_in('print("cuda", torch.cuda.memory_allocated())')] == [
         "torch.cuda.memory_allocated"
     ]
-    assert [place.name for place in found('print(f"{torch.cuda.current_device()} cuda")')] == [
+    assert [occurrence.name for occurrence in occurrences_in('print(f"{torch.cuda.current_device()} cuda")')] == [
         "torch.cuda.current_device"
     ]
-    assert [place.context for place in found('print("a" if d == "cuda" else "b")')] == ["compare"]
-    assert [place.category for place in found('print(model("cuda"))')] == ["device_str"]
+    assert [occurrence.context for occurrence in occurrences_in('print("a" if d == "cuda" else "b")')] == ["compare"]
+    assert [occurrence.category for occurrence in occurrences_in('print(model("cuda"))')] == ["device_str"]
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_that_a_text_with_no_npu_beside_it_is_not(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "seen"),
+    ("text", "expected"),
     [
         ('os.system("nvidia-smi -L")', [("nvidia_smi", "nvidia-smi")]),
         ('subprocess.run(["nvidia-smi", "-L"])', [("nvidia_smi", "nvidia-smi")]),
@@ -247,14 +247,14 @@ def test_that_a_text_with_no_npu_beside_it_is_not(text: str) -> None:
         ('subprocess.run(shlex.split("nvidia-smi -q"))', [("nvidia_smi", '"nvidia-smi -q"')]),
     ],
 )
-def test_that_commands_and_code_in_texts_are_read(text: str, seen: list[tuple[str, str]]) -> None:
-    assert [(place.category, place.text) for place in found(text)] == seen
+def test_that_commands_and_code_in_texts_are_read(text: str, expected: list[tuple[str, str]]) -> None:
+    assert [(occurrence.category, occurrence.text) for occurrence in occurrences_in(text)] == expected
 
 
 def test_that_a_pip_line_in_a_script_is_seen() -> None:
-    seen = found('os.system("pip install torch --index-url https://download.pytorch.org/whl/cu118")')
-    assert {place.category for place in seen} == {"req_torch", "pip_index"}
-    assert {place.text for place in seen} == {"torch", "https://download.pytorch.org/whl/cu118"}
+    expected = occurrences_in('os.system("pip install torch --index-url https://download.pytorch.org/whl/cu118")')
+    assert {occurrence.category for occurrence in expected} == {"req_torch", "pip_index"}
+    assert {occurrence.text for occurrence in expected} == {"torch", "https://download.pytorch.org/whl/cu118"}
 
 
 @pytest.mark.parametrize("text", ['print_memory("cuda")', 'log_stats(device="cuda")', 'raise Bad(device="cuda")'])
@@ -263,9 +263,9 @@ def test_that_a_device_given_to_a_function_that_reports_is_seen(text: str) -> No
 
 
 def test_that_a_device_that_is_changed_to_something_else_is_seen() -> None:
-    assert [place.text for place in found('title_of = "cuda".title() + "x"')] == ['"cuda"']
+    assert [occurrence.text for occurrence in occurrences_in('title_of = "cuda".title() + "x"')] == ['"cuda"']
 
 
 def test_that_a_text_inside_another_place_is_not_told_twice() -> None:
-    assert len(found('import importlib\nimportlib.import_module("torch.cuda").synchronize()')) == 1
-    assert len(found('d = "{}:{}".format("cuda", 0)')) == 1
+    assert len(occurrences_in('import importlib\nimportlib.import_module("torch.cuda").synchronize()')) == 1
+    assert len(occurrences_in('d = "{}:{}".format("cuda", 0)')) == 1

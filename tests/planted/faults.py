@@ -17,7 +17,7 @@ def times(factor: float) -> Callable[[torch.Tensor], torch.Tensor]:
     return lambda value: aten.mul.Scalar(value, factor)
 
 
-def with_one(number: float, index: int = 5) -> Callable[[torch.Tensor], torch.Tensor]:
+def with_element(number: float, index: int = 5) -> Callable[[torch.Tensor], torch.Tensor]:
     def change(value: torch.Tensor) -> torch.Tensor:
         flat = aten.clone.default(value)
         aten.fill_.Scalar(aten.select.int(aten.view.default(flat, [-1]), 0, index), number)
@@ -46,15 +46,15 @@ FAULTS: dict[str, Any] = {
     # Transformer: 4 linears of attention and 2 of the rest in each block; addmm counts them.
     "linear 1.002": ("addmm", 10, 0, times(1.002)),
     "linear in bfloat16": ("addmm", 9, 0, rounded(torch.bfloat16)),
-    "nan": ("_softmax", 1, 0, with_one(float("nan"))),
+    "nan": ("_softmax", 1, 0, with_element(float("nan"))),
     "softmax backward": ("_softmax_backward_data", 1, 0, times(1.01)),
     "norm backward": ("native_layer_norm_backward", 3, 1, times(1.05)),
     "gelu tail": ("gelu", 2, 0, without_last(0.1)),
     "linear 1.1": ("addmm", 4, 0, times(1.1)),
     # CNN: the stem and 2 convolutions in each block.
     "convolution in bfloat16": ("convolution", 4, 0, rounded(torch.bfloat16)),
-    "convolution element": ("convolution", 3, 0, with_one(0.7, 40)),
+    "convolution element": ("convolution", 3, 0, with_element(0.7, 40)),
     "convolution backward": ("convolution_backward", 2, 1, times(1.02)),
-    "inf": ("convolution", 5, 0, with_one(float("inf"))),
+    "inf": ("convolution", 5, 0, with_element(float("inf"))),
     "pooling": ("mean", 0, 0, times(1.01)),
 }

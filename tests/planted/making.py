@@ -9,7 +9,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from studio.places import ROOT
+from studio.paths import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,11 +23,11 @@ CHILDREN = {"mindspore": "tests.planted.mindspore_dumps"}
 def make(pairs: Iterable[Pair], folder: Path) -> None:
     """Those that `folder` has already are kept. Raises CalledProcessError with what the child said."""
     folder.mkdir(parents=True, exist_ok=True)
-    wanted: dict[str, list[Order]] = {}
+    missing: dict[str, list[Order]] = {}
     for order in dict.fromkeys(order for pair in pairs for order in (pair.target, pair.golden)):
         if not (folder / order.folder).is_dir():
-            wanted.setdefault(CHILDREN.get(order.model, "tests.planted.torch_dumps"), []).append(order)
-    for module, orders in wanted.items():
+            missing.setdefault(CHILDREN.get(order.model, "tests.planted.torch_dumps"), []).append(order)
+    for module, orders in missing.items():
         _run(module, orders, folder)
 
 
@@ -41,5 +41,5 @@ def _run(module: str, orders: list[Order], folder: Path) -> None:
             (sys.executable, "-m", module, str(path)), cwd=folder, env=env, stdout=log, stderr=log, check=False
         )
     if done.returncode:
-        said = (folder / "made.log").read_text("utf-8", "replace")
-        raise RuntimeError(said[said.find("FAILED") :][:4000])
+        log_text = (folder / "made.log").read_text("utf-8", "replace")
+        raise RuntimeError(log_text[log_text.find("FAILED") :][:4000])

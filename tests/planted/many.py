@@ -55,13 +55,13 @@ def _renamed(name: str, i: int, counts: dict[str, int]) -> str:
 
 def _changed(value: Any, factor: float) -> Any:
     if isinstance(value, list):
-        return [_changed(one, factor) for one in value]
+        return [_changed(element, factor) for element in value]
     if not isinstance(value, dict):
         return value
     if "Norm" in value:
         numbers = {key: value[key] * factor if isinstance(value[key], float) else value[key] for key in STATISTICS}
         return value | numbers
-    return {key: _changed(one, factor) for key, one in value.items()}
+    return {key: _changed(element, factor) for key, element in value.items()}
 
 
 def _enlarge(tensor: dict[str, Any]) -> None:

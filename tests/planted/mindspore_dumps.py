@@ -43,29 +43,29 @@ class Dumping:
         on_step = order["plant_step"]
         net = mindspore_net.make(planted if on_step is None else "", order["block"])
         other = None if on_step is None else mindspore_net.make(planted, order["block"])
-        for one in filter(None, (net, other)):
-            _prepare(one, order["noise"])
+        for trained in filter(None, (net, other)):
+            _prepare(trained, order["noise"])
         self._configure(order, out)
         for step in range(order["steps"]):
             now = net
             if other is not None and step == on_step:
-                for mine, its in zip(other.get_parameters(), net.get_parameters(), strict=True):
-                    mine.set_data(its)
+                for parameter, source in zip(other.get_parameters(), net.get_parameters(), strict=True):
+                    parameter.set_data(source)
                 now = other
             fault = FAULTS.get(planted) if on_step in (None, step) else None
             gradients = self._step(order, now, fault, mindspore_net.batch(planted, step, rank))
             assert fault is None or self.wrong.hit, (planted, self.wrong.calls)
-            for one, gradient in zip(net.trainable_params(), gradients, strict=True):
-                one.set_data(ms.Tensor(one.asnumpy() - 0.1 * gradient.asnumpy()))
+            for trained, gradient in zip(net.trainable_params(), gradients, strict=True):
+                trained.set_data(ms.Tensor(trained.asnumpy() - 0.1 * gradient.asnumpy()))
 
-    def _step(self, order: dict[str, Any], net: Any, fault: Any, given: Any) -> Any:
+    def _step(self, order: dict[str, Any], net: Any, fault: Any, batch: Any) -> Any:
         learn = ms.value_and_grad(net, None, net.trainable_params())
         self.debugger.start(net)
         self.wrong.begin(order["noise"] if order["noise"] == "ulp" else "", fault)
         try:
-            _, gradients = learn(*given)
-            for one in gradients:
-                one.asnumpy()
+            _, gradients = learn(*batch)
+            for each_gradient in gradients:
+                each_gradient.asnumpy()
         finally:
             self.wrong.is_running = False
             self.debugger.stop()
@@ -91,8 +91,8 @@ class Dumping:
 
 def _prepare(net: Any, noise: str) -> None:
     if noise == "double":
-        for one in net.get_parameters():
-            one.set_dtype(ms.float64)
+        for parameter in net.get_parameters():
+            parameter.set_dtype(ms.float64)
     if noise == "hooked":
         generator = np.random.default_rng(11)
         for _, cell in net.cells_and_names():

@@ -20,10 +20,10 @@ from msprobe import msprobe
 
 def first_of(target: Path, golden: Path) -> dict[str, Any] | None:
     """Its verdict on two folders of dumps; None where every row passes. Raises where it fails."""
-    ours = {_key(path): path for path in target.glob("step*/*/dump.json")}
-    theirs = {_key(path): path for path in golden.glob("step*/*/dump.json")}
-    for key in sorted(ours):
-        row = _first_row(ours[key], theirs[key])
+    targets = {_key(path): path for path in target.glob("step*/*/dump.json")}
+    goldens = {_key(path): path for path in golden.glob("step*/*/dump.json")}
+    for key in sorted(targets):
+        row = _first_row(targets[key], goldens[key])
         if row is not None:
             return {"name": row["NPU Name"], "golden": row["Bench Name"], "step": key[0], "rank": key[1],
                     "result": row["Result"], "message": row["Err_message"][:200]}  # fmt: skip

@@ -58,7 +58,9 @@ class Kernels(TorchDispatchMode):
         self.hit = True
         if isinstance(result, torch.Tensor):
             return self.fault[3](result)
-        return tuple(self.fault[3](one) if i == self.fault[2] else one for i, one in enumerate(result))
+        return tuple(
+            self.fault[3](candidate) if i == self.fault[2] else candidate for i, candidate in enumerate(result)
+        )
 
     def _noised(self, value: torch.Tensor) -> torch.Tensor:
         if not value.is_floating_point() or not value.numel():
@@ -84,10 +86,12 @@ class Kernels(TorchDispatchMode):
         if not narrow or func.overloadpacket.__name__ in ("_to_copy", "native_batch_norm", "mkldnn_rnn_layer"):
             return func(*args, **kwargs)
         result = func(*wide_args, **wide_kwargs)
-        dtype = max(set(narrow), key=lambda one: torch.finfo(one).bits)
+        dtype = max(set(narrow), key=lambda candidate: torch.finfo(candidate).bits)
         return pytree.tree_map_only(
             torch.Tensor,
-            lambda one: aten._to_copy.default(one, dtype=dtype) if one.dtype == torch.float64 else one,
+            lambda candidate: (
+                aten._to_copy.default(candidate, dtype=dtype) if candidate.dtype == torch.float64 else candidate
+            ),
             result,
         )
 
@@ -104,7 +108,7 @@ def _computes(func: Any) -> bool:
     """Whether an operator gives a result of its own: no view, nothing written in place, nothing exact."""
     name = func.overloadpacket.__name__
     schema = func._schema
-    if schema.is_mutable or any(one.alias_info is not None for one in schema.returns):
+    if schema.is_mutable or any(candidate.alias_info is not None for candidate in schema.returns):
         return False
     return name not in ("_to_copy", "clone", "detach", "alias") and not name.startswith(EXACT)
 
@@ -132,8 +136,8 @@ def hooked(model: torch.nn.Module) -> None:
     def hook(module: Any, args: Any, out: Any) -> Any:
         return _Near.apply(out, generator) if isinstance(out, torch.Tensor) and out.is_floating_point() else out
 
-    for one in model.modules():
-        one.register_forward_hook(hook)
+    for candidate in model.modules():
+        candidate.register_forward_hook(hook)
 
 
 class _Near(torch.autograd.Function):

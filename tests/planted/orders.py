@@ -23,8 +23,8 @@ def settings_of(order: dict[str, Any], out: Path) -> dict[str, Any]:
 def gather(making: Path, folder: Path, ranks: int) -> None:
     """stepN/rankR of all, as processes of their own would have left them; one alone keeps its procPID."""
     for rank in range(ranks):
-        for place in sorted((making / f"of{rank}").glob("step*/proc*")):
-            target = folder / place.parent.name / (f"rank{rank}" if ranks > 1 else place.name)
+        for dump_folder in sorted((making / f"of{rank}").glob("step*/proc*")):
+            target = folder / dump_folder.parent.name / (f"rank{rank}" if ranks > 1 else dump_folder.name)
             target.parent.mkdir(parents=True, exist_ok=True)
-            place.rename(target)
+            dump_folder.rename(target)
     shutil.rmtree(making)

@@ -1,4 +1,4 @@
-"""Asks the comparison, and msprobe's own, about pairs, and holds what they say against what is true."""
+"""Verdicts of the comparison, and of msprobe's own, on pairs of dumps, held against what is true."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from studio.places import ROOT
+from studio.paths import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,8 +24,8 @@ CALL = re.compile(r"(.+?\.(?:forward|backward)(?:\.\d+(?=\.(?:input|output|param
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
-    """What was said of a pair. `first`: as the command line's JSON has it, None where nothing differs; `failed`: why
+class PairVerdict:
+    """The verdict on a pair. `first`: as the command line's JSON has it, None where nothing differs; `failed`: why
     there is no answer."""
 
     pair: Pair
@@ -40,7 +40,7 @@ class Said:
 
     @property
     def row(self) -> dict[str, Any]:
-        truth = None if self.pair.plant is None else [asdict(one) for one in self.pair.plant.answers]
+        truth = None if self.pair.plant is None else [asdict(answer) for answer in self.pair.plant.answers]
         return {"pair": self.pair.name, "group": group_of(self.pair), "right": self.is_right, "said": self.first,
                 "failed": self.failed, "true": truth}  # fmt: skip
 
@@ -51,8 +51,8 @@ def group_of(pair: Pair) -> str:
     return "noisy" if pair.golden.noise else "clean"
 
 
-def ask(pair: Pair, folder: Path, home: Path) -> Said:
-    """By the command that a person would type."""
+def compare_pair(pair: Pair, folder: Path, home: Path) -> PairVerdict:
+    """Compare a pair by the command that a person would type."""
     words = ("compare", str(folder / pair.target.folder), str(folder / pair.golden.folder), "--json")
     env = os.environ | {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "STATE", "CACHE")}
     done = subprocess.run(
@@ -62,13 +62,13 @@ def ask(pair: Pair, folder: Path, home: Path) -> Said:
     try:
         first = json.loads(done.stdout.splitlines()[-1])["first_divergence"]
     except (IndexError, KeyError, ValueError):
-        return Said(pair=pair, failed=f"{done.returncode}: {done.stderr[-400:]}")
+        return PairVerdict(pair=pair, failed=f"{done.returncode}: {done.stderr[-400:]}")
     if done.returncode != (0 if first is None else 3):
-        return Said(pair=pair, first=first, failed=f"exit code {done.returncode}")
-    return Said(pair=pair, first=first)
+        return PairVerdict(pair=pair, first=first, failed=f"exit code {done.returncode}")
+    return PairVerdict(pair=pair, first=first)
 
 
-def ask_msprobe(pairs: Sequence[Pair], folder: Path) -> list[Said]:
+def compare_with_msprobe(pairs: Sequence[Pair], folder: Path) -> list[PairVerdict]:
     """Its first row that is no pass, of each pair; the numbers of its process are msprobe's own."""
     orders, answers = folder / "msprobe.jsonl", folder / "msprobe_answers.jsonl"
     answers.unlink(missing_ok=True)
@@ -85,18 +85,18 @@ def ask_msprobe(pairs: Sequence[Pair], folder: Path) -> list[Said]:
     return [_of_msprobe(pair, line) for pair, line in zip(pairs, lines, strict=True)]
 
 
-def _of_msprobe(pair: Pair, line: dict[str, Any]) -> Said:
+def _of_msprobe(pair: Pair, line: dict[str, Any]) -> PairVerdict:
     if "failed" in line:
-        return Said(pair=pair, failed=line["failed"])
+        return PairVerdict(pair=pair, failed=line["failed"])
     row = line["first"]
     if row is None:
-        return Said(pair=pair)
+        return PairVerdict(pair=pair)
     name = row["name"] if row["name"] != "N/A" else row["golden"]
     match = CALL.fullmatch(name)
     call = match.group(1) if match else name
     first = {"name": call, "direction": "backward" if ".backward" in call else "forward", "place": _place(row, pair),
              "step": row["step"], "rank": row["rank"], "reason": f"{row['result']}: {row['message']}"}  # fmt: skip
-    return Said(pair=pair, first=first)
+    return PairVerdict(pair=pair, first=first)
 
 
 def _place(row: dict[str, Any], pair: Pair) -> str:
@@ -111,28 +111,28 @@ def _place(row: dict[str, Any], pair: Pair) -> str:
     return "input"
 
 
-def tally(said: Iterable[Said]) -> dict[str, list[int]]:
+def tally(verdicts: Iterable[PairVerdict]) -> dict[str, list[int]]:
     """Of each group how many were right, of how many."""
     counts: dict[str, list[int]] = {}
-    for one in said:
-        count = counts.setdefault(group_of(one.pair), [0, 0])
-        count[0] += one.is_right
+    for verdict in verdicts:
+        count = counts.setdefault(group_of(verdict.pair), [0, 0])
+        count[0] += verdict.is_right
         count[1] += 1
     return counts
 
 
-def table(ours: Sequence[Said], theirs: Sequence[Said]) -> str:
+def table(ours: Sequence[PairVerdict], msprobe: Sequence[PairVerdict]) -> str:
     rows = [("kind", "pair", "ours", "msprobe")]
-    for mine, its in zip(ours, theirs, strict=True):
-        kind = mine.pair.plant.kind if mine.pair.plant else "nothing planted"
-        rows.append((kind, mine.pair.name, _told(mine), _told(its)))
+    for verdict, peer in zip(ours, msprobe, strict=True):
+        kind = verdict.pair.plant.kind if verdict.pair.plant else "nothing planted"
+        rows.append((kind, verdict.pair.name, _cell(verdict), _cell(peer)))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
 
 
-def _told(said: Said) -> str:
-    if said.failed:
-        return f"FAILED {said.failed[:60]}"
-    first = said.first
+def _cell(verdict: PairVerdict) -> str:
+    if verdict.failed:
+        return f"FAILED {verdict.failed[:60]}"
+    first = verdict.first
     what = "none" if first is None else f"{first['name']} {first['place']}"
-    return what if said.is_right else f"WRONG {what}"
+    return what if verdict.is_right else f"WRONG {what}"

@@ -43,15 +43,15 @@ class Dumping:
     def _dump_rank(self, order: dict[str, Any], out: Path, rank: int) -> None:
         noise = order["noise"]
         planted = order["plant"] if order["plant_rank"] in (None, rank) else ""
-        made = MODELS[order["model"]]
+        module = MODELS[order["model"]]
         on_step = order["plant_step"]
-        model = made.make(planted if on_step is None else "", order["block"])
-        other = None if on_step is None else made.make(planted, order["block"])
-        for one in filter(None, (model, other)):
+        model = module.make(planted if on_step is None else "", order["block"])
+        other = None if on_step is None else module.make(planted, order["block"])
+        for built in filter(None, (model, other)):
             if noise == "double":
-                one.double()
+                built.double()
             if noise == "hooked":
-                hooked(one)
+                hooked(built)
         self._train(order, model, other, out, rank, planted)
 
     def _train(self, order: dict[str, Any], model: Any, other: Any, out: Path, rank: int, planted: str) -> None:
@@ -74,15 +74,15 @@ class Dumping:
             self._step(order, now, mode, step, rank, planted)
             assert fault is None or mode.hit, (planted, mode.calls)
             if now is not model:
-                for mine, its in zip(model.parameters(), now.parameters(), strict=True):
-                    mine.grad = its.grad
+                for parameter, source in zip(model.parameters(), now.parameters(), strict=True):
+                    parameter.grad = source.grad
             optimizer.step()
 
     def _step(self, order: dict[str, Any], model: Any, mode: Kernels, step: int, rank: int, planted: str) -> None:
         noise, scale = order["noise"], 2.0 if planted == "gradient scaled" else 1.0
-        given = MODELS[order["model"]].batch(planted, step, rank)
+        batch = MODELS[order["model"]].batch(planted, step, rank)
         if noise == "double":
-            given = tuple(one.double() if one.is_floating_point() else one for one in given)
+            batch = tuple(tensor.double() if tensor.is_floating_point() else tensor for tensor in batch)
         collector = self.debugger.service.data_collector
         for name in dir(type(collector)):
             if "_data_collect" in name:
@@ -91,7 +91,7 @@ class Dumping:
         self.debugger.start(model)
         with threads_and_kernels(noise), mode:
             with half:
-                loss = model(*given)
+                loss = model(*batch)
             loss.backward(gradient=torch.tensor(scale, dtype=loss.dtype))
         self.debugger.stop()
         self.debugger.step()

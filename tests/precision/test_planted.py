@@ -1,4 +1,4 @@
-"""A part of `prove precision`: some planted divergences, made by real trainings and asked by the real command."""
+"""A part of `prove precision`: some planted divergences, made by real trainings and compared by the real command."""
 
 from __future__ import annotations
 
@@ -6,63 +6,38 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.planted.making import make
+from tests.packages import needs
 from tests.planted.plants import pairs
-from tests.planted.scoring import ask
+from tests.planted.scoring import compare_pair
+from tests.precision.planted_dumps import HEALTHY, PAIRS, PLANTED
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.planted.plant import Pair
 
-pytest.importorskip("torch")
-pytest.importorskip("msprobe")
-
-CHOSEN = (
-    "transformer, eps / clean",
-    "transformer, cast between / kernels",
-    "transformer, no residual / double",
-    "transformer, scale 1.01, block 2 / ulp",
-    "transformer, wrong backward / clean",
-    "transformer, linear 1.1, step 1 of adamw / ulp",
-    "cnn, running / clean",
-    "cnn, convolution in bfloat16, rank 1 / double",
-    "mindspore, weight / ulp",
-)
-HEALTHY = (
-    "transformer-healthy-clean-L1-statistics-1x1, nothing planted / kernels",
-    "transformer-healthy-clean-L1-statistics-3x1-adamw, nothing planted / ulp",
-    "cnn-healthy-clean-L1-statistics-1x1, nothing planted / threads",
-)
-BY_NAME = {one.name: one for one in pairs()}
+pytestmark = needs("torch", "msprobe")
 
 
-@pytest.fixture(scope="session")
-def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder: Path = tmp_path_factory.mktemp("planted")
-    make([BY_NAME[name] for name in (*CHOSEN, *HEALTHY)], folder)
-    return folder
-
-
-@pytest.mark.parametrize("name", CHOSEN)
-def test_that_a_planted_divergence_is_named(name: str, dumps: Path, tmp_path: Path) -> None:
-    said = ask(BY_NAME[name], dumps, tmp_path)
-    assert said.is_right, said.row
+@pytest.mark.parametrize("name", PLANTED)
+def test_that_a_planted_divergence_is_named(name: str, planted_dumps: Path, tmp_path: Path) -> None:
+    verdict = compare_pair(PAIRS[name], planted_dumps, tmp_path)
+    assert verdict.is_right, verdict.row
 
 
 @pytest.mark.parametrize("name", HEALTHY)
-def test_that_noise_alone_is_no_divergence(name: str, dumps: Path, tmp_path: Path) -> None:
-    said = ask(BY_NAME[name], dumps, tmp_path)
-    assert not said.failed, said.row
-    assert said.first is None, said.row
+def test_that_noise_alone_is_no_divergence(name: str, planted_dumps: Path, tmp_path: Path) -> None:
+    verdict = compare_pair(PAIRS[name], planted_dumps, tmp_path)
+    assert not verdict.failed, verdict.row
+    assert verdict.first is None, verdict.row
 
 
 def test_that_every_plant_has_a_name_of_its_own() -> None:
-    assert len(BY_NAME) == len(list(pairs()))
+    assert len(PAIRS) == len(list(pairs()))
 
 
 def test_that_another_operator_is_no_right_answer() -> None:
-    pair: Pair = BY_NAME["transformer, eps / clean"]
+    pair: Pair = PAIRS["transformer, eps / clean"]
     right = {
         "name": "Functional.layer_norm.2.forward",
         "direction": "forward",

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from backends.precision.compare.answer import answer
+from backends.precision.compare.comparison import comparison_answer
 from backends.precision.compare.spec import CompareSpec
 from backends.precision.compare.work import compare
 from studio import run as runs
 from studio import schema
 from studio.errors import StudioError
+from tests.packages import skip_without
 from tests.precision.dump.recorded import DUMPS, copy_of
+from tests.shared_folders import made_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -212,14 +214,15 @@ def _all() -> set[str]:
 
 @pytest.fixture(scope="session")
 def captures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("torch")
-    pytest.importorskip("msprobe")
-    out = tmp_path_factory.mktemp("traps")
+    skip_without("torch", "msprobe")
+    return made_once(tmp_path_factory, "traps", _capture)
+
+
+def _capture(folder: Path) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
-    line = [sys.executable, "-c", CAPTURES, str(out), *sorted(_all())]
+    line = [sys.executable, "-c", CAPTURES, str(folder), *sorted(_all())]
     done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
-    return out
 
 
 @pytest.fixture
@@ -229,7 +232,7 @@ def said(tmp_path: Path) -> Ask:
         (tmp_path / "runs").mkdir(exist_ok=True)
         run = runs.create(tmp_path / "runs", "compare", schema.to_json(spec))
         code = compare(spec, run).code
-        return {"code": code, **json.loads(json.dumps(answer(run)))}
+        return {"code": code, **json.loads(json.dumps(comparison_answer(run)))}
 
     return ask
 

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 import tests.prove
-from studio import files, places
+from studio import files, paths
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ def _prove(name: str) -> bool:
 
 
 def _kept(name: str) -> Path:
-    folder = places.state_home() / "prove"
+    folder = paths.state_home() / "prove"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{name}.json"
 

@@ -53,7 +53,7 @@ app, shell = open_window(Path(sys.argv[1]))
 
 def look():
     page = shell._pages.get("curves")
-    chart = page.grid.charts.get("loss") if page else None
+    chart = page.content.grid.charts.get("loss") if page else None
     if chart is None or not page.watcher or not page.watcher.is_loaded or not chart.isVisible():
         return
     series = page.watcher.curves.series[0, "loss"]
@@ -75,7 +75,7 @@ def kill_windows(run: runs.Run, rounds: int) -> dict[str, float]:
     """
     chance = random.Random(rounds)
     back, wrong = [], 0
-    wait_for(lambda: _steps(run), 120, "the first loss")
+    wait_for(lambda: _steps(run), "the first loss")
     for _ in range(rounds):
         written = _steps(run)
         begun = time.monotonic()

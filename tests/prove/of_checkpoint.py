@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from studio import places
+from studio import paths
 from tests.runs import wait_for
 
-sys.path += [str(places.GUEST), str(places.ROOT / "backends" / "launch" / "engine")]
-from ascend_engine import checkpoint
+sys.path += [str(paths.GUEST), str(paths.ROOT / "backends" / "launch" / "engine")]
+from ascend_engine.checkpoints import checkpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ CHILD = """
 import sys
 from pathlib import Path
 import numpy as np
-from ascend_engine.checkpoint import Saved, Store
+from ascend_engine.checkpoints.checkpoint import Saved, Store
 
 folder, first, size = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 store = Store(folder, 2)
@@ -42,11 +42,11 @@ for step in range(first, first + 100_000):
 
 def start(code: str, *words: str, log: Path) -> subprocess.Popen[bytes]:
     """A child with the engine on its path, as a training has it; its output goes to a file."""
-    paths = os.pathsep.join((str(places.GUEST), str(places.ROOT / "backends" / "launch" / "engine")))
+    python_path = os.pathsep.join((str(paths.GUEST), str(paths.ROOT / "backends" / "launch" / "engine")))
     with log.open("wb") as output:
         return subprocess.Popen(
             [sys.executable, "-c", code, *words],
-            env=os.environ | {"PYTHONPATH": paths},
+            env=os.environ | {"PYTHONPATH": python_path},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -54,7 +54,7 @@ def start(code: str, *words: str, log: Path) -> subprocess.Popen[bytes]:
 
 
 def last_step(folder: Path) -> int:
-    """Of the checkpoint that is pointed to. Raises checkpoint.Damaged where it is not whole."""
+    """Return the step of the checkpoint that is pointed to. Raises checkpoint.Damaged where it is not whole."""
     saved = checkpoint.read(folder / checkpoint.target(folder / "last"))
     assert all((array == saved.step).all() for array in (*saved.weights.values(), *saved.rest.values()))
     return saved.step
@@ -67,7 +67,7 @@ def kill_writers(folder: Path, kills: int) -> dict[str, int]:
     log, step, torn, lost = folder / "log", 0, 0, 0
     for _ in range(kills):
         child = start(CHILD, str(folder / "kept"), str(step + 1), str(SIZE), log=log)
-        wait_for(lambda: log.read_bytes().count(b"\n") >= 2, 60, "two checkpoints")
+        wait_for(lambda: log.read_bytes().count(b"\n") >= 2, "two checkpoints")
         time.sleep(chance.random() * 0.1)
         child.kill()
         child.wait()

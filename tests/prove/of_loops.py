@@ -4,13 +4,12 @@ made up for by threads."""
 from __future__ import annotations
 
 import random
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from tests.launch.test_engine_runs import check, start, train
+from tests.launch.engine_process import check, start_training, train
 from tests.prove.of_resume import digests, steps_of
 from tests.runs import wait_for
 
@@ -60,10 +59,9 @@ def kill(run: Path, seconds: float) -> None:
     """While ModelCheckpoint saves after every step, some time after its first file."""
     run.mkdir()
     options = "--recipe digits --device cpu --optimizer sgd --lr 0.01 --batch 4 --steps 1000000 --mode jit"
-    words = f"{options} --loop model --ckpt --checkpoint-every 1 --keep 1".split()
-    process = start(run, sys.executable, "-m", "ascend_engine", *words)
+    process = start_training(run, f"{options} --loop model --ckpt --checkpoint-every 1 --keep 1")
     try:
-        wait_for(lambda: (run / "artifacts/ckpt/last").exists() or process.poll() is not None, 120, "a file")
+        wait_for(lambda: (run / "artifacts/ckpt/last").exists() or process.poll() is not None, "a file")
         time.sleep(seconds)
         assert process.poll() is None, (run / "output.log").read_text()
     finally:

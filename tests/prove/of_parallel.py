@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from backends.launch.launchers import RANK
-from tests.launch.test_engine_runs import read_events, start
+from tests.launch.engine_config import options_text_of
+from tests.launch.engine_process import read_events, start
 from tests.launch.together import EQUAL, check_together, line_of
 from tests.prove.of_resume import MEASURED_TIMES
 from tests.runs import wait_for
@@ -44,11 +45,12 @@ def train(folder: Path, options: str, kill: int | None = None) -> tuple[int, flo
     """Exit code of a training with two workers, and how many seconds it took to end after `kill`, the rank that is
     killed after its second checkpoint."""
     folder.mkdir()
-    process = start(folder, *line_of(2, str(RANK), *f"--parallel data --workers 2 {OPTIONS} {options}".split()))
+    text = options_text_of(f"--parallel data --workers 2 {OPTIONS} {options}")
+    process = start(folder, *line_of(2, str(RANK), text))
     begun = time.monotonic()
     try:
         if kill is not None:
-            wait_for(lambda: checkpoints(folder) >= 2 or process.poll() is not None, 240, "two checkpoints")
+            wait_for(lambda: checkpoints(folder) >= 2 or process.poll() is not None, "two checkpoints")
             os.kill(int((folder / "logs" / f"rank_{kill}.pid").read_text()), signal.SIGKILL)
             begun = time.monotonic()
         return process.wait(300), time.monotonic() - begun
@@ -61,7 +63,7 @@ def checkpoints(run: Path) -> int:
 
 
 def values_of(run: Path) -> dict[tuple[str, int], str]:
-    """By rank and step: what was recorded, but times and metrics of an evaluation."""
+    """Return by rank and step what was recorded, without times and metrics of an evaluation."""
     found = {}
     for file in run.glob("events*"):
         for line in file.read_text().splitlines():

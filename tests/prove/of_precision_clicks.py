@@ -7,9 +7,9 @@ import subprocess
 import sys
 from typing import Any
 
-from studio.places import ROOT
+from studio.paths import ROOT
 
-CLICKS = ROOT / "tests" / "ui" / "precision_clicks.py"
+CLICKS = ROOT / "tests" / "ui" / "precision" / "clicks.py"
 
 
 def prove() -> dict[str, Any]:

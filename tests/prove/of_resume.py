@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.launch.test_engine_runs import Ran, read_events, start, train
+from tests.launch.engine_process import Ran, read_events, start_training, train
 from tests.prove.of_checkpoint import checkpoint
 from tests.runs import wait_for
 
@@ -60,7 +60,7 @@ CASES = (
 )
 
 
-def kept(run: Path) -> Path:
+def checkpoints_of(run: Path) -> Path:
     return run / "artifacts" / "checkpoints"
 
 
@@ -100,11 +100,11 @@ def _run(run: Path, case: Case, earlier: Path | None, chance: random.Random | No
     Without `chance` it may."""
     run.mkdir()
     line = f"{case.line} --resume {earlier}" if earlier else case.line
-    process = start(run, sys.executable, "-m", "ascend_engine", *line.split())
+    process = start_training(run, line)
     begun = _has_step if earlier else has_checkpoint  # the next one needs something to go on from
     try:
         if chance:
-            wait_for(lambda: begun(run) or process.poll() is not None, 120, "a step")
+            wait_for(lambda: begun(run) or process.poll() is not None, "a step")
             _wait(run, process, chance, case.longest)
             process.kill()
         code = process.wait(timeout=300)
@@ -125,7 +125,7 @@ def _wait(run: Path, process: Popen[bytes], chance: random.Random, longest: floa
 
 
 def has_checkpoint(run: Path) -> bool:
-    return (kept(run) / "last").exists()
+    return (checkpoints_of(run) / "last").exists()
 
 
 def _has_step(run: Path) -> bool:
@@ -133,11 +133,11 @@ def _has_step(run: Path) -> bool:
 
 
 def _is_writing(run: Path) -> bool:
-    return any(path.name.endswith(".tmp") for path in kept(run).glob("*"))
+    return any(path.name.endswith(".tmp") for path in checkpoints_of(run).glob("*"))
 
 
 def steps_of(runs: Iterable[Path]) -> dict[int, set[str]]:
-    """By step: what the runs recorded of it, but times. One text where all agree to the last bit."""
+    """Return by step what the runs recorded, without times. One text where all agree to the last bit."""
     found: dict[int, set[str]] = {}
     for run in runs:
         for event in read_events(run):
@@ -149,7 +149,7 @@ def steps_of(runs: Iterable[Path]) -> dict[int, set[str]]:
 
 def digests(run: Path) -> dict[str, str]:
     """sha256 of all weights and all other state at the end of a run."""
-    last = kept(run) / checkpoint.target(kept(run) / "last")
+    last = checkpoints_of(run) / checkpoint.target(checkpoints_of(run) / "last")
     state = json.loads((last / "state.json").read_text())["state"]
     return {"step": state["step"], **state["files"]}
 

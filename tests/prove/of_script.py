@@ -10,12 +10,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backends.launch.plan import options as engine_options
-from backends.launch.script.script import script
+from backends.launch.engine_options import FILE
+from backends.launch.plan import write_inputs
+from backends.launch.script.document import script_text
 from backends.launch.spec import LaunchSpec
 from studio import schema
+from tests.launch.engine_process import finish, start
 from tests.launch.pairs import Choice, cover
-from tests.launch.test_engine_runs import finish, start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +62,7 @@ NEUTRAL = {"loss_scale": "none", "jit_level": "", "synchronous": "no"}
 def is_allowed(chosen: Choice) -> bool:
     """Nothing that does not apply; `chosen` may be a part of a combination."""
     for name, neutral in NEUTRAL.items():
-        shown = schema.field_of(LaunchSpec, name).shown_when
+        shown = schema.field_of(LaunchSpec, name).visible_when
         if shown and chosen.get(name, neutral) != neutral and chosen.get(shown[0], shown[1][0]) not in shown[1]:
             return False
     if chosen.get("recompute") == "yes" and chosen.get("recipe") in ("linear", "digits", "dense"):
@@ -77,9 +78,10 @@ def combinations() -> list[Choice]:
     return cover(OPTIONS, is_allowed)
 
 
-def told_by_run(folder: Path, spec: LaunchSpec) -> dict[int, dict[str, float]]:
-    """By step, what a run recorded, but times."""
-    ran = finish(folder, start(folder, sys.executable, "-m", "ascend_engine", *engine_options(spec)))
+def metrics_of_run(folder: Path, spec: LaunchSpec) -> dict[int, dict[str, float]]:
+    """Return by step what a run recorded, without times."""
+    write_inputs(spec, folder)
+    ran = finish(folder, start(folder, sys.executable, "-m", "ascend_engine", FILE))
     found: dict[int, dict[str, float]] = {}
     for event in ran.events:
         if event["type"] == "metric":
@@ -88,10 +90,10 @@ def told_by_run(folder: Path, spec: LaunchSpec) -> dict[int, dict[str, float]]:
     return found
 
 
-def told_by_script(folder: Path, spec: LaunchSpec) -> dict[int, dict[str, float]]:
-    """By step, what a script printed, but times."""
+def metrics_of_script(folder: Path, spec: LaunchSpec) -> dict[int, dict[str, float]]:
+    """Return by step what a script printed, without times."""
     path = folder / "train.py"
-    path.write_text(script(spec), "utf-8")
+    path.write_text(script_text(spec), "utf-8")
     done = subprocess.run(
         (sys.executable, "-I", str(path)), cwd=folder, capture_output=True, text=True, timeout=120, check=False
     )
@@ -108,7 +110,7 @@ def differences(folder: Path, spec: LaunchSpec) -> Iterator[str]:
     """Where a script and a run do not agree to the last bit."""
     (folder / "run").mkdir(parents=True)
     (folder / "script").mkdir()
-    run, alone = told_by_run(folder / "run", spec), told_by_script(folder / "script", spec)
+    run, alone = metrics_of_run(folder / "run", spec), metrics_of_script(folder / "script", spec)
     if not run or run.keys() != alone.keys():
         yield f"steps {sorted(run)} and {sorted(alone)}"
         return

@@ -144,9 +144,9 @@ class Trial:
         self._expect(done.returncode == 0, f"launch: {done.stderr[-1000:]}")
         run = runs.open_run(Path(json.loads(done.stdout.splitlines()[-1])["run"]))
         if most := self.project.points:
-            wait_for(lambda: _is_over(run) or _points(run) >= most, SECONDS, worker_log(run))
+            wait_for(lambda: _is_over(run) or _points(run) >= most, worker_log(run), SECONDS)
             self._studio(("stop", str(run.folder)), place)
-        wait_for(lambda: _is_over(run), SECONDS, worker_log(run))
+        wait_for(lambda: _is_over(run), worker_log(run), SECONDS)
         code = runs.glance(run).code
         self._expect(code == 0 or bool(most), f"{line}: {code}: {_log(run)[-1000:]}")
         return run
@@ -201,7 +201,7 @@ class Trial:
         return right, count
 
     def _bit_equal(self, launched: Run | None, rehearsed: Run) -> str:
-        """To what, "" where there is nothing to compare to, "no" where it is not so."""
+        """Return the other side, "" where there is nothing to compare to, "no" where it is not so."""
         project = self.project
         if not project.equal:
             return ""
@@ -228,7 +228,8 @@ def _first(run: Run) -> list[float | str]:
 
 
 def losses_of(run: Run) -> Losses:
-    """By process, those of the first ranks first; of several optimizers in the order in which they stepped."""
+    """Return the losses by process, those of the first ranks first, and of several optimizers in the order of
+    their steps."""
     found: Losses = {}
     for pid, metric in metrics_of(run):
         for name in sorted(metric.values):

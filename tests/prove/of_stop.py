@@ -9,7 +9,7 @@ from typing import Any
 
 from studio import processes, worker
 from tests.runs import ended, launch, wait_for
-from tests.studio.test_worker import EVIL
+from tests.studio.stubborn_training import EVIL
 
 GRACE = 1.0
 

@@ -20,14 +20,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.timeline.trace import open_trace
-from tests.timeline.counted import count_text
-from tests.timeline.hostile import CASES, PACKED, array, bomb, good, lanes, mutated
-from tests.timeline.made import torch_npu
-from tests.timeline.made_db import write_db
-from tests.timeline.made_others import kineto, mindspore
-from tests.timeline.outside import Measured, measure
-from tests.timeline.shared_data import DBS, PROFILES, TEXTS
-from tests.timeline.shown import LINE, ask, slices
+from tests.timeline.command_runs import LINE, run_timeline, slices
+from tests.timeline.hostile_files import (
+    CASES,
+    PACKED,
+    array,
+    bomb,
+    good,
+    lanes,
+    mutated,
+)
+from tests.timeline.other_traces import kineto, mindspore
+from tests.timeline.process_costs import Measured, measure
+from tests.timeline.profile_data import DBS, TEXTS, profile
+from tests.timeline.text_counts import count_text
+from tests.timeline.torch_npu_db import write_db
+from tests.timeline.torch_npu_trace import torch_npu
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -53,7 +61,7 @@ def prove() -> dict[str, Any]:
 
 def _texts() -> list[bytes]:
     made = [array(torch_npu(kernels=40)), array(mindspore(300)), json.dumps(kineto(100), indent=2).encode()]
-    return made + [path.read_bytes() for name in TEXTS if (path := PROFILES / name).is_file()]
+    return made + [profile(name).read_bytes() for name in TEXTS]
 
 
 def _strange(folder: Path) -> Iterator[str]:
@@ -94,7 +102,7 @@ def _changed(folder: Path, chance: random.Random) -> Iterator[str]:
 
 
 def _databases(folder: Path, chance: random.Random) -> Iterator[str]:
-    bases = [path.read_bytes() for name in DBS if (path := PROFILES / name).is_file()]
+    bases = [profile(name).read_bytes() for name in DBS]
     bases.append(write_db(folder / "made.db", tasks=3000).read_bytes())
     for number in range(ROUNDS):
         data, seed = bases[number % len(bases)], chance.randrange(1 << 30)
@@ -123,7 +131,7 @@ def _killed(folder: Path, chance: random.Random) -> Iterator[str]:
         child.kill()
         child.wait()
         if number % 5 == 4:
-            said = ask(path)
+            said = run_timeline(path)
             if (said.code, said.answer.get("slices")) != (0, 100_000):
                 yield f"after a kill: {said}"
             shutil.rmtree(os.environ["XDG_CACHE_HOME"], ignore_errors=True)

@@ -16,11 +16,12 @@ from backends.precision.compare.comparison import FOLDER
 from backends.precision.compare.spec import CompareSpec
 from studio import processes, schema, worker
 from studio import run as runs
+from studio.paths import MAIN
+from tests.command_line import last_json
 from tests.guest.capturing import ODD
-from tests.precision.capture import test_recipe as digits
-from tests.precision.determinism.test_determinism import TORCH as SEEDED
+from tests.precision.capture import digits_weights as digits
+from tests.precision.determinism.seeded_training import TORCH as SEEDED
 from tests.runs import ended, events_of, wait_for
-from tests.studio.test_command_line import last_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,7 @@ class Failed(Exception):
 
 
 def journeys(scratch: Path) -> dict[str, str]:
-    """By name: "right", or what was wrong."""
+    """Return by name "right", or what was wrong."""
     settings = {f"XDG_{name}_HOME": str(scratch / name.lower()) for name in ("CONFIG", "CACHE")}
     settings |= {"XDG_STATE_HOME": str(scratch / ODD), "LANGUAGE": "en"}
     settings |= {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "OMP_NUM_THREADS": "1"}
@@ -109,16 +110,16 @@ def _said(walk: Any, folder: Path) -> str:
 def a_cast(folder: Path) -> None:
     """Launched twice, compared, captured again with tensors, and made into a reproducer that runs by itself."""
     golden, target = trained(folder / "golden", TRAIN), trained(folder / "target", TRAIN.replace(UP, CAST + UP))
-    found = compared(folder, target, golden)
-    first = found["first_divergence"]
+    answer = compared(folder, target, golden)
+    first = answer["first_divergence"]
     expect(_of(first, "direction", "place", "index", "step", "rank"), ("forward", "input", 0, 1, 0))
     expect(_line(first), _number(TRAIN.replace(UP, CAST + UP), UP))
 
-    deeper = command(folder, 0, "deeper", found["run"])["comparison"]
+    deeper = command(folder, 0, "deeper", answer["run"])["comparison"]
     first = compared_in(deeper)
     cast = _number(TRAIN.replace(UP, CAST + UP), "            y = y.bfloat16")
     expect((first["name"], _line(first)), ("Tensor.bfloat16.0.forward", cast))
-    for call, code in (("", 0), (found["first_divergence"]["name"], 0)):
+    for call, code in (("", 0), (answer["first_divergence"]["name"], 0)):
         out = folder / f"reproducer {call}"
         command(folder, 0, "reproduce", deeper, "--out", str(out), *(("--call", call) if call else ()))
         done = subprocess.run(
@@ -128,7 +129,7 @@ def a_cast(folder: Path) -> None:
 
 
 def perturbed_weights(folder: Path) -> None:
-    """Of the digits, in MindSpore; and the capture has changed nothing."""
+    """Capture the digits in MindSpore: the capture changes nothing."""
     words = ("launch", "--recipe", "digits", "--steps", "3")
     plain, other = (digits.weights(folder / f"of {name}.safetensors", name) for name in ("", "layers.3.weight"))
     golden = command(folder, 0, *words, "--weights", plain, *DUMP)["run"]
@@ -172,10 +173,10 @@ def _compared_with(folder: Path, spec: CompareSpec, killed_after: float | None) 
         wait_for(lambda: worker.reap_started() or runs.glance(run).state in ("unattended", "ended", "lost"))
         if runs.glance(run).state != "ended":
             worker.start(run)
-    expect(ended(run, SECONDS).code, 3)
-    kept = [path for path in (run.folder / FOLDER).rglob("*") if path.is_file()]
-    (columns,) = (path.name.encode() for path in kept if path.suffix == ".bin")
-    return sorted(hashlib.sha256(path.read_bytes().replace(columns, b"")).hexdigest() for path in kept)
+    expect(ended(run, seconds=SECONDS).code, 3)
+    stored = [path for path in (run.folder / FOLDER).rglob("*") if path.is_file()]
+    (columns,) = (path.name.encode() for path in stored if path.suffix == ".bin")
+    return sorted(hashlib.sha256(path.read_bytes().replace(columns, b"")).hexdigest() for path in stored)
 
 
 def two_ranks(folder: Path) -> None:
@@ -200,9 +201,9 @@ def compared(folder: Path, target: str, golden: str) -> dict[str, Any]:
 
 def compared_in(run: str) -> dict[str, Any]:
     """The first divergence of a comparison that was made."""
-    from backends.precision.compare.answer import answer
+    from backends.precision.compare.comparison import comparison_answer
 
-    first = answer(runs.open_run(Path(run)))["first_divergence"]
+    first = comparison_answer(runs.open_run(Path(run)))["first_divergence"]
     assert isinstance(first, dict)
     return first
 
@@ -210,22 +211,22 @@ def compared_in(run: str) -> dict[str, Any]:
 def command(folder: Path, code: int, *words: str) -> dict[str, Any]:
     """What it prints as JSON. Raises Failed where it ends otherwise."""
     name, *more = words
-    line = (sys.executable, "-I", "-m", "studio", "--no-project", name, "--json", *more)
+    line = (sys.executable, "-I", str(MAIN), "--no-project", name, "--json", *more)
     done = subprocess.run(line, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
     expect(done.returncode, code, " ".join(words) + "\n" + done.stderr[-1500:])
-    found = last_json(done)
-    assert isinstance(found, dict)
-    return found
+    answer = last_json(done)
+    assert isinstance(answer, dict)
+    return answer
 
 
 def losses(run: str) -> list[float]:
-    found = (getattr(event, "values", {}) for event in events_of(runs.open_run(Path(run))))
-    return [values["loss"] for values in found if "loss" in values]
+    answer = (getattr(event, "values", {}) for event in events_of(runs.open_run(Path(run))))
+    return [values["loss"] for values in answer if "loss" in values]
 
 
-def expect(found: Any, wanted: Any, about: str = "") -> None:
-    if found != wanted:
-        raise Failed(f"{found!r} is not {wanted!r} {about}")
+def expect(actual: Any, expected: Any, about: str = "") -> None:
+    if actual != expected:
+        raise Failed(f"{actual!r} is not {expected!r} {about}")
 
 
 def _of(first: dict[str, Any], *names: str) -> tuple[Any, ...]:
@@ -237,5 +238,5 @@ def _line(first: dict[str, Any]) -> int:
 
 
 def _number(script: str, line: str) -> int:
-    """Of the first line that begins so, from 1 on."""
+    """Return the number of the first line that begins so, from 1 on."""
     return script[: script.index(line)].count("\n") + 1

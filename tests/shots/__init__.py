@@ -1,1 +1,1 @@
-"""Pictures of every page in every state, from real runs; `tests/ui/test_looks.py` finds faults in them."""
+"""Pictures of every page in every state, from real runs; `tests/ui/widgets/test_looks.py` finds faults in them."""

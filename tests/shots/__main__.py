@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from tests.shots.states import State
-    from ui.shell import Shell
+    from ui.shell.window import Shell
 
 SIZES = ((1280, 800), (1920, 1080))
 PAUSE, PATIENCE = 0.4, 5.0

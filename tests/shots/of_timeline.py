@@ -10,20 +10,20 @@ from PySide6.QtWidgets import QApplication
 from studio.project import Project, make_runs_folder
 from studio.run import create
 from tests.bench.stage import wait
-from tests.timeline.made import write_object
-from tests.timeline.made_cluster import write_cluster
-from tests.timeline.made_folders import ranks
-from tests.timeline.made_others import kineto
-from tests.timeline.shared_data import PROFILES, RANK
-from ui.timeline.state import TimeRange
+from tests.timeline.cluster_tables import write_cluster
+from tests.timeline.other_traces import kineto
+from tests.timeline.profile_data import PROFILES, RANK
+from tests.timeline.profile_folders import ranks
+from tests.timeline.torch_npu_trace import write_object
+from ui.timeline.state.selection import TimeRange
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from tests.shots.stage import Stage
-    from ui.pages.timeline import TimelinePage
-    from ui.shell import Shell
+    from ui.shell.window import Shell
+    from ui.timeline.page import TimelinePage
 
 MADE = "profile-of-two-ranks"
 KERNEL = "MatMul"
@@ -67,10 +67,10 @@ def _opened(shell: Shell, stage: Stage) -> TimelinePage:
         wait(lambda: page.opened is not None and page.path == path, 60)
     wait(page.sentence.isVisible, 60)
     page.tools.search.field.clear()
-    page.state.choose_range(None)
-    page.state.select(-1)
-    page.state.show_whole()
-    page.state.scroll_to(0)
+    page.state.selection.choose_range(None)
+    page.state.selection.select(-1)
+    page.state.viewport.show_whole()
+    page.state.viewport.scroll_to(0)
     page.panes.show_tab("slice")
     return page
 
@@ -120,8 +120,8 @@ def _slice(shell: Shell, stage: Stage) -> None:
 
 def _range(shell: Shell, stage: Stage) -> None:
     page = _opened(shell, stage)
-    span = page.state.whole[1]
-    page.state.choose_range(TimeRange(begin=round(span * 0.3), end=round(span * 0.6)))
+    span = page.state.viewport.whole[1]
+    page.state.selection.choose_range(TimeRange(begin=round(span * 0.3), end=round(span * 0.6)))
     wait(lambda: page.panes.range.reckoned is not None, 30)
 
 
@@ -129,7 +129,7 @@ def _search(shell: Shell, stage: Stage) -> None:
     page = _opened(shell, stage)
     page.panes.show_tab("search")
     page.tools.search.field.setText(KERNEL)
-    wait(lambda: len(page.state.hits) > 0, 30)
+    wait(lambda: len(page.state.hits.slices) > 0, 30)
     page.state.go_to_hit(1)
 
 
@@ -142,10 +142,10 @@ def _tables(shell: Shell, stage: Stage) -> None:
     page = _opened(shell, stage)
     pane = page.panes.tables
     page.panes.show_tab("tables")
-    wait(lambda: pane.shown is not None, 30)
-    assert pane.shown is not None
-    pane.view.sortByColumn([column.name for column in pane.shown.rows.columns].index("Duration(us)"), FALLING)
-    wait(lambda: pane.shown is not None and bool(pane.shown.order[0]), 30)
+    wait(lambda: pane.arranged is not None, 30)
+    assert pane.arranged is not None
+    pane.view.sortByColumn([column.name for column in pane.arranged.rows.columns].index("Duration(us)"), FALLING)
+    wait(lambda: pane.arranged is not None and bool(pane.arranged.order[0]), 30)
 
 
 def _analysis(shell: Shell, stage: Stage) -> None:
@@ -154,7 +154,7 @@ def _analysis(shell: Shell, stage: Stage) -> None:
     folder.mkdir(exist_ok=True)
     write_cluster(folder / "cluster_analysis.db")
     page.open(folder)
-    wait(lambda: page.path == folder and page.panes.tables.shown is not None, 30)
+    wait(lambda: page.path == folder and page.panes.tables.arranged is not None, 30)
 
 
 def _keys(shell: Shell, stage: Stage) -> None:

@@ -6,7 +6,7 @@ import importlib.util
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from studio.places import ASSETS, ROOT
+from studio.paths import ASSETS, ROOT
 
 if TYPE_CHECKING:
     from types import ModuleType

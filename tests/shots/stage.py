@@ -17,7 +17,7 @@ from studio import processes, schema, worker
 from studio import run as runs
 from studio.project import Project, make_runs_folder
 from tests.runs import ended
-from tests.shots import of_precision, of_timeline
+from tests.shots import of_timeline, precision_states
 
 if TYPE_CHECKING:
     from studio.run import Run
@@ -197,7 +197,7 @@ def build(stage: Stage) -> None:
         (stage.project / name).parent.mkdir(exist_ok=True)
         (stage.project / name).write_text(text)
     _migrate(stage)
-    of_precision.build(stage.precision, stage.whole)
+    precision_states.build(stage.precision, stage.whole)
     of_timeline.build(stage.folder)
     _train(stage, "failed", recipe="linear", device="ascend", steps=20)
     _train(stage, "linear-pynative", recipe="linear", mode="pynative")
@@ -249,7 +249,7 @@ def _of_gpu(project: Path, command: str, spec: Any) -> None:
     folder = make_runs_folder(Project(folder=project))
     run = runs.create(folder, command, schema.to_json(spec), project)
     worker.start(run)
-    ended(run, 600)
+    ended(run, seconds=600)
 
 
 def _train(stage: Stage, name: str, command: str = "launch", **values: Any) -> None:
@@ -259,7 +259,7 @@ def _train(stage: Stage, name: str, command: str = "launch", **values: Any) -> N
     folder = make_runs_folder(Project(folder=stage.project))
     run = runs.create(folder, command, schema.to_json(spec), stage.project)
     worker.start(run)
-    ended(run, 600)
+    ended(run, seconds=600)
     (stage.folder / "names" / name).symlink_to(run.folder)
 
 

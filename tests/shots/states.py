@@ -14,22 +14,22 @@ from backends.launch.capture.state import Rank
 from backends.launch.own.spec import OwnSpec
 from backends.launch.rehearse.spec import RehearseSpec
 from backends.launch.spec import LaunchSpec
-from backends.migration.official.rows import Opinion, Row
+from backends.migration.official.opinion import Opinion, OpinionRow
 from studio import files, schema
 from studio.errors import StudioError
 from tests.bench.stage import wait
-from tests.shots import of_precision, of_timeline
-from ui.field_box import FieldBox
-from ui.launch.own_script import FOLDED as OWN_FOLDED
+from tests.shots import of_timeline, precision_states
+from ui.form.field_box import FieldBox
+from ui.launch.page import FOLDED, RECIPE
+from ui.launch.user_script.side import FOLDED as OWN_FOLDED
 from ui.migration.views import CERTIFICATE, CHANGES, FINDINGS, OVERVIEW
-from ui.pages.launch import FOLDED, RECIPE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from tests.shots.stage import Stage
-    from ui.shell import Shell
+    from ui.shell.window import Shell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,8 +129,8 @@ def _rehearse(stance: str) -> Callable[[Shell, Stage], None]:
             before.close()
         _script("python", "xor.py")(shell, stage)
         button = shell.page_widget("launch").own().rehearse
-        button.asked = schema.with_value(RehearseSpec(), "stance", stance)
-        button.ask()
+        button.spec = schema.with_value(RehearseSpec(), "stance", stance)
+        button.open()
 
     return show
 
@@ -140,26 +140,26 @@ def _capture(*found: Rank, **values: object) -> Callable[[Shell, Stage], None]:
 
     def show(shell: Shell, stage: Stage) -> None:
         run = stage.run("capturing")
-        (run.folder / state.ASKED).unlink(missing_ok=True)
+        (run.folder / state.REQUEST_FILE).unlink(missing_ok=True)
         shutil.rmtree(run.folder / state.FOLDER, ignore_errors=True)
         _curves("capturing")(shell, stage)
         card = shell.page_widget("curves").capture
         card._close()
         wait(card.button.isVisible, 30)
         card.open()
-        wait(lambda: bool(card.said.text()), 30)
+        wait(lambda: bool(card.sentence.text()), 30)
         for name, value in values.items():
             box = card.findChild(FieldBox, f"capture.{name}.box")
             box.input.show_value(value)
             box.input.edited.emit()
         request = state.request_of(Capture(steps=3))
         for one in found:
-            state.plan_into(run.folder, request)
+            state.write_request(run.folder, request)
             told = run.folder / state.FOLDER / request.id / "rank0.json"
             told.parent.mkdir(parents=True, exist_ok=True)
             said = replace(one, pid=state.ready(run.folder)[0].pid)
             files.write_json(told, said)
-            wait(lambda said=said: card._look.ranks.get(0) == said, 30)
+            wait(lambda said=said: card._snapshot.ranks.get(0) == said, 30)
 
     return show
 
@@ -171,7 +171,7 @@ def _migration(folder: str, tab: int, style: str = "", *, proven: bool = False) 
         folders = {"none": None, "new": stage.gpu_new, "scanned": stage.gpu_scanned, "full": stage.gpu}
         _project(shell, folders[folder])
         page = shell.page_widget("migration")
-        shell.session.look()
+        shell.session.refresh_runs()
         if folder in ("none", "new"):
             return
         wait(lambda: page.scan is not None, 30)
@@ -194,13 +194,13 @@ def _second_opinion(shell: Shell, stage: Stage) -> None:
     _migration("scanned", OVERVIEW)(shell, stage)
     tips = "FP64 is slower than FP32"
     rows = (
-        Row(table="unsupported_api", path="model/kernels.py", line=17, end=17, name="torch.nn.DataParallel", tips="",
-            rules=("api.unsupported",)),
-        Row(table="unknown_api", path="train.py", line=11, end=11, name="torch.manual_seed", tips=""),
-        Row(table="api_performance_advice", path="train.py", line=20, end=20, name="torch.randn", tips=tips),
+        OpinionRow(table="unsupported_api", path="model/kernels.py", line=17, end=17, name="torch.nn.DataParallel",
+            tips="", rules=("api.unsupported",)),
+        OpinionRow(table="unknown_api", path="train.py", line=11, end=11, name="torch.manual_seed", tips=""),
+        OpinionRow(table="api_performance_advice", path="train.py", line=20, end=20, name="torch.randn", tips=tips),
     )  # fmt: skip
     page = shell.page_widget("migration")
-    page.overview.show_opinion(Opinion(version="2.8.0", rows=rows, both=1, theirs=2, ours=19))
+    page.overview.show_opinion(Opinion(version="2.8.0", rows=rows, matched=1, unmatched=2, unmentioned=19))
 
 
 def _no_runs(shell: Shell, stage: Stage) -> None:
@@ -226,7 +226,7 @@ def _help(shell: Shell, stage: Stage) -> None:
 def _help_at(card: str) -> Callable[[Shell, Stage], None]:
     def show(shell: Shell, stage: Stage) -> None:
         _project(shell, stage.project)
-        shell.session.ask_help(f"launch.card.{card}")
+        shell.session.show_help(f"launch.section.{card}")
 
     return show
 
@@ -291,7 +291,7 @@ STATES = (
     State(name="curves-partial", show=_curves("partial")),
     State(name="curves-error", show=_curves("failed", log=True)),
     State(name="curves-linear", show=_curves("linear")),
-    *(State(name=name, show=show) for name, show in of_precision.STATES),
+    *(State(name=name, show=show) for name, show in precision_states.STATES),
     *(State(name=name, show=show) for name, show in of_timeline.STATES),
     State(name="curves-full", show=_curves("digits"), needs_whole=True),
     State(name="curves-log", show=_curves("digits", log=True), needs_whole=True),

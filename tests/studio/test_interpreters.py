@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio import interpreters
-from studio.interpreters import Answer, ask, embedded, found
+from studio.interpreters import Answer, discover, embedded, probe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,9 +54,9 @@ def test_that_environments_are_found_wherever_they_are(
     (tmp_path / "path").mkdir()
     (tmp_path / "path" / "python3.9").symlink_to(version)  # the same one
     (tmp_path / "path" / "python3-config").symlink_to(version)
-    assert found(project) == (project / "of-mine" / "bin" / "python", active, listed, newer, version, embedded())
-    assert found(None)[0] == active
-    assert embedded() in found(tmp_path / "no such project")
+    assert discover(project) == (project / "of-mine" / "bin" / "python", active, listed, newer, version, embedded())
+    assert discover(None)[0] == active
+    assert embedded() in discover(tmp_path / "no such project")
 
 
 def test_that_finding_runs_nothing_and_stands_any_folder(tmp_path: Path) -> None:
@@ -66,13 +66,13 @@ def test_that_finding_runs_nothing_and_stands_any_folder(tmp_path: Path) -> None
     (project / ".venv" / "pyvenv.cfg").write_text("")
     loop = project / "venv"
     loop.symlink_to(loop)
-    assert found(project)[0] == project / ".venv" / "bin" / "python"
+    assert discover(project)[0] == project / ".venv" / "bin" / "python"
     assert not touched.exists()
 
 
 def test_that_the_real_one_says_what_it_has() -> None:
-    answer = ask(embedded(), LONG)
-    assert (answer.problem, answer.said, answer.reasons) == ("", "", {})
+    answer = probe(embedded(), LONG)
+    assert (answer.problem, answer.detail, answer.reasons) == ("", "", {})
     assert answer.python == ".".join(map(str, sys.version_info[:3]))
     known = interpreters.packages(embedded())
     assert answer.versions.keys() == {name for name in ("torch", "mindspore") if name in known}
@@ -96,7 +96,7 @@ def test_that_an_import_that_crashes_takes_no_other_answer_with_it(tmp_path: Pat
         torch_npu="import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)",
         mindspore="raise RuntimeError('libascendcl.so is not there')",
     )
-    answer = ask(python, LONG)
+    answer = probe(python, LONG)
     assert answer == Answer(
         path=python, python=answer.python, versions={"torch": "2.1.0"}, devices=8,
         reasons={"torch_npu": "SIGSEGV", "mindspore": "RuntimeError: libascendcl.so is not there"},
@@ -108,7 +108,7 @@ def test_that_an_import_that_hangs_is_ended_with_all_it_started(tmp_path: Path) 
     python = environment_with(
         tmp_path / "env", torch=f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)"
     )
-    answer = ask(python, 5)
+    answer = probe(python, 5)
     assert (answer.problem, answer.number, answer.versions) == ("hung", 5, {})
     if mark.exists():  # a loaded host may not have come so far
         assert answer.python
@@ -126,24 +126,24 @@ def _until_gone(pid: int) -> None:
 
 
 def test_that_whatever_a_file_is_gets_an_answer(tmp_path: Path) -> None:
-    assert ask(tmp_path / "gone").problem == "refused"
-    assert ask(tmp_path).problem == "refused"
+    assert probe(tmp_path / "gone").problem == "refused"
+    assert probe(tmp_path).problem == "refused"
     path = fake(tmp_path / "a", "head -c 5000 /dev/urandom; exit 0")
-    assert ask(path, LONG).problem == "garbage"
-    answer = ask(fake(tmp_path / "b", "echo broken >&2; kill -SEGV $$"), LONG)
-    assert (answer.problem, answer.number, answer.said) == ("crashed", signal.SIGSEGV, "broken")
-    answer = ask(fake(tmp_path / "c", "echo 'unknown option -I'; exit 2"), LONG)
-    assert (answer.problem, answer.number, answer.said) == ("crashed", 2, "unknown option -I")
+    assert probe(path, LONG).problem == "garbage"
+    answer = probe(fake(tmp_path / "b", "echo broken >&2; kill -SEGV $$"), LONG)
+    assert (answer.problem, answer.number, answer.detail) == ("crashed", signal.SIGSEGV, "broken")
+    answer = probe(fake(tmp_path / "c", "echo 'unknown option -I'; exit 2"), LONG)
+    assert (answer.problem, answer.number, answer.detail) == ("crashed", 2, "unknown option -I")
     path = tmp_path / "no_program"
     path.write_bytes(b"\x7fELF\0\0")
     path.chmod(0o755)
-    assert ask(path).problem == "refused"
+    assert probe(path).problem == "refused"
 
 
 def test_that_one_that_prints_without_end_fills_no_disk(tmp_path: Path) -> None:
-    answer = ask(fake(tmp_path, "exec yes"), LONG)
+    answer = probe(fake(tmp_path, "exec yes"), LONG)
     assert answer.problem in ("garbage", "crashed")
-    assert len(answer.said) <= 2000
+    assert len(answer.detail) <= 2000
 
 
 def test_that_nothing_of_the_place_or_the_environment_is_imported(
@@ -154,7 +154,7 @@ def test_that_nothing_of_the_place_or_the_environment_is_imported(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("PYTHONSTARTUP", str(tmp_path / "torch.py"))
-    assert ask(python, LONG).versions == {"torch": "installed"}
+    assert probe(python, LONG).versions == {"torch": "installed"}
 
 
 @settings(max_examples=200, deadline=None)

@@ -40,7 +40,7 @@ def events_file(run: runs.Run) -> Path:
 def test_that_a_run_reads_back_as_it_was_made(tmp_path: Path) -> None:
     run = small_run(tmp_path)
     again = runs.open_run(run.folder)
-    assert again.asked == run.asked
+    assert again.request == run.request
     glance = runs.glance(again)
     assert (glance.state, glance.code, glance.values["lr"]) == ("ended", 0, 1e-3)
 
@@ -56,7 +56,7 @@ def test_that_run_json_damaged_at_any_byte_is_read_or_refused_with_a_sentence(tm
             if not listed:
                 with pytest.raises(StudioError, match=r"run\.json"):
                     runs.open_run(run.folder)
-            assert all(found.asked.command for found in listed)
+            assert all(found.request.command for found in listed)
 
 
 def test_that_events_damaged_at_any_byte_lose_only_the_damaged_line(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_that_a_run_of_another_host_is_never_taken_over(tmp_path: Path) -> None:
 def test_that_a_run_from_before_a_restart_of_the_host_is_lost(tmp_path: Path) -> None:
     run = small_run(tmp_path)
     events_file(run).unlink()
-    place = vars(processes.here()) | {"boot": "an earlier one"}
+    place = vars(processes.current_host()) | {"boot": "an earlier one"}
     (run.folder / "worker.json").write_text(json.dumps({"pid": 1, "start": 1, "place": place, "attempt": 1}))
     assert runs.glance(run).state == "lost"
 

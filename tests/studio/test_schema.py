@@ -27,7 +27,7 @@ NO_PATH = Path()
 class First:
     kind: Literal["plain", "fancy"] = option("plain")
     colour: Literal["red", "green"] | None = option(None)
-    place: Path = option(NO_PATH, shown_when=("kind", ("fancy",)))
+    place: Path = option(NO_PATH, visible_when=("kind", ("fancy",)))
     words: str = option("none")
 
 
@@ -265,12 +265,12 @@ def test_that_every_action_of_the_studio_has_a_spec_that_can_be_shown() -> None:
 
 def test_that_what_every_action_names_is_there_and_what_follows_two_dashes_belongs_to_one_command() -> None:
     from backends import features
-    from studio.feature import _named
+    from studio.feature import load
 
     for feature in features():
         commands = [action.name for action in feature.actions if not action.line_of]
         for action in feature.actions:
             assert callable(action.load())
-            assert not action.answer or callable(_named(action.answer))
+            assert not action.answer or callable(load(action.answer))
             assert action.command in commands
             assert not action.line_of or schema.line_of(action.spec)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from studio import places
+from studio import paths
 from studio import run as runs
 from studio.supervisor import TooMuch, _Tick, child_environment
 
@@ -24,7 +24,7 @@ def test_that_the_folders_of_a_command_come_before_those_that_are_there(
     env = child_environment(run, 1, {"PATH": "/chosen/bin", "PYTHONPATH": "/engine", "MORE": "1"})
     assert env["PATH"].split(os.pathsep)[0] == "/chosen/bin"
     assert env["PATH"].endswith("/usr/bin:/bin")
-    assert env["PYTHONPATH"].split(os.pathsep) == [str(places.GUEST), "/engine", "/theirs"]
+    assert env["PYTHONPATH"].split(os.pathsep) == [str(paths.GUEST), "/engine", "/theirs"]
     assert env["MORE"] == "1"
     assert child_environment(run, 1, {})["PATH"].endswith("/usr/bin:/bin")
 

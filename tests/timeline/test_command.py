@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from backends.timeline.build import cache
-from studio.places import ROOT
-from tests.timeline.made import torch_npu, write_array, write_object
-from tests.timeline.made_folders import ranks
-from tests.timeline.made_others import kineto
-from tests.timeline.shown import LINE, ask
+from studio.paths import ROOT
+from tests.timeline.command_runs import LINE, run_timeline
+from tests.timeline.other_traces import kineto
+from tests.timeline.profile_folders import ranks
+from tests.timeline.torch_npu_trace import torch_npu, write_array, write_object
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +56,7 @@ def state(folder: Path) -> dict[str, tuple[int, str]]:
 
 
 def test_that_the_answer_begins_as_agreed(tmp_path: Path) -> None:
-    answer = ask(ranks(tmp_path / "data")).answer
+    answer = run_timeline(ranks(tmp_path / "data")).answer
     assert tuple(answer)[: len(FIRST)] == FIRST
     assert answer["events"] == sum(
         answer[part] for part in ("slices", "instants", "flow_ends", "counters", "metadata", "set_aside")
@@ -70,7 +70,7 @@ def test_that_nothing_is_written_into_the_data(tmp_path: Path) -> None:
     folder = ranks(tmp_path / "data")
     before = state(folder)
     for _ in range(2):
-        assert ask(folder).code == 0
+        assert run_timeline(folder).code == 0
     assert state(folder) == before
 
 
@@ -78,13 +78,13 @@ def test_that_data_that_cannot_be_written_opens(tmp_path: Path) -> None:
     folder = ranks(tmp_path / "data")
     for path in [folder, *folder.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
-    assert ask(folder).answer["slices"] > 0
+    assert run_timeline(folder).answer["slices"] > 0
 
 
 def test_that_a_window_reads_progress_as_json(tmp_path: Path) -> None:
     folder = ranks(tmp_path / "data")
-    said = ask(folder, ASCEND_STUDIO_PROGRESS="json")
-    lines = [json.loads(line) for line in said.error.splitlines()]
+    run = run_timeline(folder, ASCEND_STUDIO_PROGRESS="json")
+    lines = [json.loads(line) for line in run.error.splitlines()]
     assert lines
     assert all(0 <= line["done"] <= line["total"] for line in lines)
 
@@ -92,47 +92,47 @@ def test_that_a_window_reads_progress_as_json(tmp_path: Path) -> None:
 def test_that_a_person_reads_sentences(tmp_path: Path) -> None:
     path = tmp_path / "trace_view.json"
     write_array(path, torch_npu())
-    assert "read in" in ask(path).error
-    assert "taken from the cache" in ask(path).error
+    assert "read in" in run_timeline(path).error
+    assert "loaded from the cache" in run_timeline(path).error
 
 
 def test_that_what_is_no_profile_is_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("hello")
-    said = ask(path)
-    assert (said.code, said.answer) == (1, {})
-    assert said.error.startswith(str(path))
-    assert ask(tmp_path / "nowhere").code == 2
+    run = run_timeline(path)
+    assert (run.code, run.answer) == (1, {})
+    assert run.error.startswith(str(path))
+    assert run_timeline(tmp_path / "nowhere").code == 2
 
 
 def test_that_a_json_file_without_events_is_told(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"a": 1}')
-    said = ask(tmp_path / "config.json")
-    assert (said.code, said.answer) == (1, {})
-    assert "holds no events" in said.error
+    run = run_timeline(tmp_path / "config.json")
+    assert (run.code, run.answer) == (1, {})
+    assert "contains no events" in run.error
 
 
 @pytest.mark.parametrize("data", ["[1, 2, 3]", '[{"ph": "?", "name": "a", "pid": 1, "ts": 1}]'])
 def test_that_a_trace_of_which_all_is_set_aside_is_refused(tmp_path: Path, data: str) -> None:
     (tmp_path / "a.json").write_text(data)
-    said = ask(tmp_path / "a.json")
-    assert (said.code, said.answer) == (1, {})
-    assert "holds no events that can be shown" in said.error
-    assert "Set aside: " in said.error
+    run = run_timeline(tmp_path / "a.json")
+    assert (run.code, run.answer) == (1, {})
+    assert "contains no events that can be shown" in run.error
+    assert "Set aside: " in run.error
 
 
 def test_that_a_cache_that_cannot_be_made_is_not_blamed_on_the_profile(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     write_array(tmp_path / "trace_view.json", torch_npu(steps=1))
-    said = ask(tmp_path / "trace_view.json", XDG_CACHE_HOME=str(tmp_path / "file"))
-    assert said.code == 1
-    assert "XDG_CACHE_HOME" in said.error
-    assert "Check the path" not in said.error
+    run = run_timeline(tmp_path / "trace_view.json", XDG_CACHE_HOME=str(tmp_path / "file"))
+    assert run.code == 1
+    assert "XDG_CACHE_HOME" in run.error
+    assert "Check the path" not in run.error
 
 
 def test_that_what_has_no_pid_and_no_tid_has_a_name_to_read(tmp_path: Path) -> None:
     write_object(tmp_path / "a.json", kineto())
-    meta = ask(tmp_path / "a.json").trace.meta
+    meta = run_timeline(tmp_path / "a.json").trace.meta
     assert '(pid "")' in {process.name for process in meta.processes}
     assert '(tid "")' in {lane.name for lane in meta.lanes}
 
@@ -140,9 +140,9 @@ def test_that_what_has_no_pid_and_no_tid_has_a_name_to_read(tmp_path: Path) -> N
 def test_that_one_of_several_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     folder = ranks(tmp_path / "data")
     (next(folder.glob("*0_ascend_pt")) / "ASCEND_PROFILER_OUTPUT" / "trace_view.json").write_text('{"traceEvents": []}')
-    answer = ask(folder).answer
+    answer = run_timeline(folder).answer
     assert answer["slices"] > 0
-    assert "holds no events" in answer["notes"][0]
+    assert "contains no events" in answer["notes"][0]
 
 
 def test_that_ending_it_leaves_nothing(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_that_ending_it_leaves_nothing(tmp_path: Path) -> None:
     with child.stdout:
         assert json.loads(child.stdout.readline())["total"] == path.stat().st_size
     child.send_signal(signal.SIGTERM)
-    assert child.wait(timeout=30) == 128 + signal.SIGTERM
+    assert child.wait(timeout=300) == 128 + signal.SIGTERM
     assert [name for name in os.listdir(cache.home()) if not name.endswith((".lock", ".use"))] == []
 
 

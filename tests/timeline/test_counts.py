@@ -10,14 +10,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.timeline import counted_db
-from tests.timeline.counted import Counted, count
-from tests.timeline.made import torch_npu, write_array, write_bytes, write_object
-from tests.timeline.made_db import write_db
-from tests.timeline.made_folders import OUTPUT, ranks
-from tests.timeline.made_others import chrome_pairs, kineto, mindspore
-from tests.timeline.shared_data import DBS, PROFILES, RANK, TEXTS, profile
-from tests.timeline.shown import Said, arrows, ask, by_table, slices
+from tests.timeline import db_counts
+from tests.timeline.command_runs import (
+    CommandResult,
+    arrows,
+    by_table,
+    run_timeline,
+    slices,
+)
+from tests.timeline.other_traces import chrome_pairs, kineto, mindspore
+from tests.timeline.profile_data import DBS, RANK, SETS, TEXTS, profile
+from tests.timeline.profile_folders import OUTPUT, ranks
+from tests.timeline.text_counts import TraceCounts, count
+from tests.timeline.torch_npu_db import write_db
+from tests.timeline.torch_npu_trace import (
+    torch_npu,
+    write_array,
+    write_bytes,
+    write_object,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +43,7 @@ def _lines(path: Path) -> Path:
     return write_bytes(path, ("[\r\n" + ",\r\n".join(map(json.dumps, torch_npu())) + "\r\n]\r\n").encode())
 
 
-MADE: dict[str, Callable[[Path], Path]] = {
+GENERATED: dict[str, Callable[[Path], Path]] = {
     "torch_npu": lambda folder: write_array(folder / "trace_view.json", torch_npu()),
     "lines": lambda folder: _lines(folder / "trace_view.json"),
     "packed": lambda folder: write_array(folder / "trace_view.json.gz", torch_npu(kernels=40)),
@@ -50,18 +61,18 @@ def test_that_every_event_of_a_real_trace_is_accounted_for(name: str, tmp_path: 
     alone = tmp_path / "alone" / profile(name).name
     alone.parent.mkdir()
     shutil.copyfile(profile(name), alone)
-    _same(count(alone), ask(alone))
+    _same(count(alone), run_timeline(alone))
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", GENERATED)
 def test_that_every_event_of_a_made_trace_is_accounted_for(name: str, tmp_path: Path) -> None:
-    path = MADE[name](tmp_path / "made")
-    _same(count(path), ask(path))
+    path = GENERATED[name](tmp_path / "made")
+    _same(count(path), run_timeline(path))
 
 
-def _same(raw: Counted, said: Said) -> None:
-    assert said.code == 0, said.error
-    answer, trace = said.answer, said.trace
+def _same(raw: TraceCounts, result: CommandResult) -> None:
+    assert result.code == 0, result.error
+    answer, trace = result.answer, result.trace
     expected = {
         "slices": raw.slices.total() + raw.apart.total(), "instants": raw.instants.total(), "flow_ends": raw.ends,
         "flows": raw.tied, "arrows": raw.arrows.total(), "counters": raw.samples.total(), "metadata": raw.metadata,
@@ -79,9 +90,9 @@ def _same(raw: Counted, said: Said) -> None:
 def _well_laid(trace: Trace) -> None:
     """Rows follow one another and no two slices of one overlap; the sums before each slice are right."""
     rows = np.repeat(np.arange(len(trace.row_lane)), np.diff(trace.row_begin))
-    in_one = rows[1:] == rows[:-1]
+    same_row = rows[1:] == rows[:-1]
     assert (trace.start <= trace.end).all()
-    assert (trace.end[:-1] <= trace.start[1:])[in_one].all()
+    assert (trace.end[:-1] <= trace.start[1:])[same_row].all()
     assert (np.diff(trace.cover) == trace.end - trace.start).all()
     assert [lane.first_row for lane in trace.meta.lanes] == np.cumsum([0, *(x.rows for x in trace.meta.lanes)])[
         :-1
@@ -89,10 +100,10 @@ def _well_laid(trace: Trace) -> None:
     assert sum(lane.slices for lane in trace.meta.lanes) == len(trace.start)
 
 
-def _same_slices(raw: Counted, shown: Counter[Any]) -> None:
+def _same_slices(raw: TraceCounts, drawn: Counter[Any]) -> None:
     ticks = Counter({(*key, key[3]): many for key, many in raw.instants.items()})
-    rest = shown - raw.slices - ticks
-    assert not (raw.slices + ticks) - shown
+    rest = drawn - raw.slices - ticks
+    assert not (raw.slices + ticks) - drawn
     assert Counter({key[2:]: many for key, many in rest.items()}) == raw.apart
 
 
@@ -110,46 +121,47 @@ def test_that_every_row_of_a_made_database_is_accounted_for(tmp_path: Path) -> N
 
 def _same_rows(path: Path) -> None:
     """What the product computes itself, the rows of Overlap Analysis, is in no table of the profiler's."""
-    said = ask(path)
-    assert said.code == 0, said.error
-    shown, raw = by_table(said.trace), counted_db.times(path)
+    run = run_timeline(path)
+    assert run.code == 0, run.error
+    drawn, raw = by_table(run.trace), db_counts.times(path)
     for table, times in raw.items():
-        found: Counter[tuple[int, int]] = Counter()
-        for (_, start, end), many in shown.get(table, {}).items():
-            found[(start, end)] += many
-        assert found == times, table
-    rest = {name for table in shown.keys() - raw.keys() for name, _, _ in shown[table]}
+        counts: Counter[tuple[int, int]] = Counter()
+        for (_, start, end), many in drawn.get(table, {}).items():
+            counts[(start, end)] += many
+        assert counts == times, table
+    rest = {name for table in drawn.keys() - raw.keys() for name, _, _ in drawn[table]}
     assert rest <= OVERLAP_ROWS
-    answer = said.answer
-    shown_rows = sum(times.total() for times in raw.values())
-    computed = sum(shown[table].total() for table in shown.keys() - raw.keys())
-    assert answer["slices"] == shown_rows + computed
+    answer = run.answer
+    row_count = sum(times.total() for times in raw.values())
+    computed = sum(drawn[table].total() for table in drawn.keys() - raw.keys())
+    assert answer["slices"] == row_count + computed
     for table, column in (("PYTORCH_API", "name"), ("CANN_API", "name")):
         names: Counter[str] = Counter()
-        for (name, _, _), many in shown[table].items():
+        for (name, _, _), many in drawn[table].items():
             names[name] += many
-        assert names == counted_db.names(path, table, column)
+        assert names == db_counts.names(path, table, column)
 
 
 def test_that_a_folder_of_ranks_holds_all_that_its_files_hold(tmp_path: Path) -> None:
     folder = ranks(tmp_path / "run", 2)
     raw = [count(path) for path in sorted(folder.glob(f"*/{OUTPUT}/trace_view.json"))]
-    said = ask(folder)
-    assert said.code == 0, said.error
-    assert said.answer["slices"] == sum(one.slices.total() for one in raw)
-    assert said.answer["flows"] == sum(one.tied for one in raw)
-    assert slices(said.trace) == sum((one.slices for one in raw), Counter())
-    assert {process.rank for process in said.trace.meta.processes} == {0, 1}
+    run = run_timeline(folder)
+    assert run.code == 0, run.error
+    assert run.answer["slices"] == sum(trace_counts.slices.total() for trace_counts in raw)
+    assert run.answer["flows"] == sum(trace_counts.tied for trace_counts in raw)
+    assert slices(run.trace) == sum((trace_counts.slices for trace_counts in raw), Counter())
+    assert {process.rank for process in run.trace.meta.processes} == {0, 1}
 
 
+@pytest.mark.parametrize("kind", SETS)
 @pytest.mark.parametrize("name", [f"{RANK}/text", f"{RANK}/db", RANK, "torch_cpu", "mindspore_cpu/run_ascend_ms"])
-def test_that_the_real_folders_open(name: str) -> None:
-    said = ask(profile(name))
-    assert said.code == 0, said.error
-    assert said.answer["slices"] > 100
+def test_that_the_folders_open(kind: str, name: str) -> None:
+    run = run_timeline(profile(f"{kind}/{name}"))
+    assert run.code == 0, run.error
+    assert run.answer["slices"] > 100
 
 
 def test_that_all_shared_profiles_are_in_these_tests() -> None:
-    profile(RANK)
-    found = {path for ending in ("*trace*.json", "*profiler_?.db") for path in PROFILES.rglob(ending)}
-    assert found == {PROFILES / name for name in (*TEXTS, *DBS)}
+    root = profile(f"real/{RANK}").parent
+    paths = {path for ending in ("*trace*.json", "*profiler_?.db") for path in root.rglob(ending)}
+    assert paths == {profile(name) for name in (*TEXTS, *DBS) if name.startswith("real")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.timeline.families import family_of, lane_kind, place_of
+from backends.timeline.families import family_of, lane_kind, sort_position
 
 
 @pytest.mark.parametrize(
@@ -74,4 +74,4 @@ def test_that_tasks_of_communication_wait_or_communicate() -> None:
 
 def test_that_processes_without_a_wish_stand_as_the_profilers_put_them() -> None:
     names = ["Python", "CANN", "Ascend Hardware", "Communication", "Overlap Analysis", "unknown"]
-    assert sorted(reversed(names), key=place_of) == names
+    assert sorted(reversed(names), key=sort_position) == names

@@ -22,14 +22,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from backends.timeline.trace import open_trace
-from tests.timeline.counted import Slice, count_text
-from tests.timeline.hostile import CASES, PACKED, array, good, mutated
-from tests.timeline.made import BASE, torch_npu, write_array
-from tests.timeline.made_db import write_db
-from tests.timeline.made_folders import ranks
-from tests.timeline.made_others import kineto
-from tests.timeline.outside import Measured, measure
-from tests.timeline.shown import LINE, ask, slices
+from tests.timeline.command_runs import LINE, run_timeline, slices
+from tests.timeline.hostile_files import (
+    CASES,
+    PACKED,
+    array,
+    good,
+    mutated,
+)
+from tests.timeline.other_traces import kineto
+from tests.timeline.process_costs import Measured, measure
+from tests.timeline.profile_folders import ranks
+from tests.timeline.text_counts import Slice, count_text
+from tests.timeline.torch_npu_db import write_db
+from tests.timeline.torch_npu_trace import BASE, torch_npu, write_array
 
 if TYPE_CHECKING:
     from backends.timeline.trace import Trace
@@ -43,12 +49,12 @@ def tried(path: Path) -> Trace | None:
     """What is shown of a file; None where it was refused, in a sentence."""
     before = fingerprint(path.parent)
     done = measure((*LINE, str(path), "--json"), seconds=120)
-    told(done)
+    check_outcome(done)
     assert fingerprint(path.parent) == before
     return open_trace(Path(json.loads(done.out.splitlines()[-1])["cache"]), path) if done.code == 0 else None
 
 
-def told(done: Measured) -> None:
+def check_outcome(done: Measured) -> None:
     assert "Traceback" not in done.error, done.error[-3000:]
     assert done.code in (0, 1, 2), (done.code, done.error[-3000:])
     assert done.code == 0 or done.error.strip()
@@ -96,11 +102,11 @@ def nothing_invented(text: str, trace: Trace) -> None:
         raw = count_text(text)
     except (ValueError, RecursionError, TypeError, AttributeError, KeyError):
         return
-    found = Counter((start, end) for *_, start, end in slices(trace).elements())
-    there = Counter((start, end) for *_, start, end in raw.slices.elements())
-    there += Counter((time, time) for *_, time in raw.instants.elements())
-    there += Counter((start, end) for _, start, end in raw.apart.elements())
-    assert not found - there
+    counts = Counter((start, end) for *_, start, end in slices(trace).elements())
+    expected = Counter((start, end) for *_, start, end in raw.slices.elements())
+    expected += Counter((time, time) for *_, time in raw.instants.elements())
+    expected += Counter((start, end) for _, start, end in raw.apart.elements())
+    assert not counts - expected
 
 
 # What is no value at all may take the event behind it along.
@@ -109,8 +115,8 @@ def nothing_invented(text: str, trace: Trace) -> None:
 def test_that_a_bad_event_costs_only_itself(name: str, tmp_path: Path) -> None:
     trace = tried(written(tmp_path / "data" / "trace_view.json", CASES[name]()))
     assert trace is not None
-    shown = sum(many for key, many in slices(trace).items() if key[2] == "good")
-    assert shown >= (199 if name == "garbage" else 200)
+    good_slices = sum(many for key, many in slices(trace).items() if key[2] == "good")
+    assert good_slices >= (199 if name == "garbage" else 200)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -160,8 +166,8 @@ def test_that_a_broken_database_is_shown_or_refused(seed: int, tmp_path: Path) -
     trace = tried(written(tmp_path / "data" / DB, broken if seed % 2 else data[:100] + broken))
     times = {(BASE + n * 2000 + n % 7, BASE + n * 2000 + n % 7 + 1500 + n % 400) for n in range(3000)}
     if trace is not None:
-        shown = {key[3:] for key in slices(trace) if key[2] in ("KERNEL_AICORE", "EVENT_WAIT")}
-        assert len(shown - times) <= 20
+        names = {key[3:] for key in slices(trace) if key[2] in ("KERNEL_AICORE", "EVENT_WAIT")}
+        assert len(names - times) <= 20
 
 
 @pytest.mark.parametrize("data", [b"", b"SQLite format 3\x00", bytes(4096), b"SQLite format 3\x00" + bytes(9000),
@@ -176,9 +182,9 @@ def test_that_an_unknown_schema_and_odd_values_are_tolerated(tmp_path: Path) -> 
         base.execute("CREATE TABLE OVERLAP_ANALYSIS (id, x, y)")
         base.execute("CREATE TABLE 'a \" table' ('start Ns', b)")
         base.execute("CREATE VIEW MSTX_EVENTS AS SELECT * FROM nowhere")
-        for odd in ("NULL", "'x'", "-5", "1e300", "x'00ff'", "'1736412474714258990'", "9223372036854775807"):
-            base.execute(f"INSERT INTO TASK VALUES ({odd},{odd},0,1,{odd},1,{odd},0,2,1,0)")
-            base.execute(f"INSERT INTO PYTORCH_API VALUES ({odd},{odd},{odd},{odd},{odd},1,0,1,1,1,50001)")
+        for value in ("NULL", "'x'", "-5", "1e300", "x'00ff'", "'1736412474714258990'", "9223372036854775807"):
+            base.execute(f"INSERT INTO TASK VALUES ({value},{value},0,1,{value},1,{value},0,2,1,0)")
+            base.execute(f"INSERT INTO PYTORCH_API VALUES ({value},{value},{value},{value},{value},1,0,1,1,1,50001)")
         base.execute("INSERT INTO STRING_IDS VALUES (77, NULL), (78, x'ff00'), (79, 5)")
         base.commit()
     trace = tried(path)
@@ -191,10 +197,10 @@ def test_that_a_locked_database_is_read_or_refused(tmp_path: Path) -> None:
     path = write_db(tmp_path / "data" / DB, tasks=300)
     with closing(sqlite3.connect(path, isolation_level=None)) as base:
         base.execute("BEGIN EXCLUSIVE")
-        said = ask(path)
+        run = run_timeline(path)
         base.execute("ROLLBACK")
-    assert "Traceback" not in said.error
-    assert said.code == 0 or said.error.strip()
+    assert "Traceback" not in run.error
+    assert run.code == 0 or run.error.strip()
 
 
 def test_that_rows_in_the_log_of_a_database_are_read(tmp_path: Path) -> None:
@@ -244,11 +250,11 @@ def test_that_a_kill_half_way_leaves_nothing_that_is_wrong(tmp_path: Path, homes
         time.sleep(wait)
         child.kill()
         child.wait()
-    said = ask(path)
-    assert (said.code, said.answer["slices"]) == (0, 60_000)
+    run = run_timeline(path)
+    assert (run.code, run.answer["slices"]) == (0, 60_000)
     once = _size(homes / "cache")
     shutil.rmtree(homes / "cache")
-    ask(path)
+    run_timeline(path)
     assert once <= _size(homes / "cache") * 1.05 + 100_000
 
 
@@ -260,9 +266,9 @@ def test_that_eight_may_open_the_same_at_once(tmp_path: Path) -> None:
     folder = ranks(tmp_path / "data", 2, kernels=40)
     line = (*LINE, str(folder), "--json")
     children = [subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(8)]
-    said = [child.communicate() for child in children]
-    assert [child.returncode for child in children] == [0] * 8, said
-    answers = [json.loads(out.splitlines()[-1]) for out, _ in said]
+    outputs = [child.communicate() for child in children]
+    assert [child.returncode for child in children] == [0] * 8, outputs
+    answers = [json.loads(out.splitlines()[-1]) for out, _ in outputs]
     assert len({answer["slices"] for answer in answers}) == 1
     assert all(slices(open_trace(Path(answer["cache"]), folder)) for answer in answers)
 
@@ -272,8 +278,8 @@ def test_that_data_that_nobody_may_write_opens_and_stays_as_it_is(tmp_path: Path
     for path in [*folder.rglob("*"), folder]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     before = fingerprint(folder)
-    assert ask(folder).code == 0
-    assert ask(folder).code == 0
+    assert run_timeline(folder).code == 0
+    assert run_timeline(folder).code == 0
     assert fingerprint(folder) == before
 
 
@@ -281,18 +287,18 @@ def test_that_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, homes: Path
     path = written(tmp_path / "data" / "trace_view.json", array(good(60_000)))
     limit = (200_000, 200_000)
     done = measure((*LINE, str(path), "--json"), prepare=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
-    told(done)
+    check_outcome(done)
     assert done.code == 1
     assert _size(homes / "cache") < 1_000_000
-    assert ask(path).answer["slices"] == 60_000
+    assert run_timeline(path).answer["slices"] == 60_000
 
 
 def test_that_a_damaged_cache_is_made_anew(tmp_path: Path) -> None:
     path = write_array(tmp_path / "data" / "trace_view.json", torch_npu())
-    first = ask(path).answer
+    first = run_timeline(path).answer
     for file in sorted(Path(first["cache"]).glob("*")):
         if file.suffix in (".npy", ".json", ".bin") and file.stat().st_size > 200:
             os.truncate(file, file.stat().st_size // 2)
-            again = ask(path)
+            again = run_timeline(path)
             assert (again.code, again.answer["slices"]) == (0, first["slices"]), file.name
             assert slices(again.trace) == _slices_of(path.read_bytes()), file.name

@@ -13,25 +13,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.timeline.read import open_cached, read_profile
-from backends.timeline.tables import sheet_making
-from backends.timeline.tables.sheet_reading import read_sheet
-from backends.timeline.tables.sheet_slices import name_of, slice_of
+from backends.timeline.profile_reader import open_cached, read_profile
+from backends.timeline.tables import sheet_builder
+from backends.timeline.tables.sheet_reader import read_sheet
+from backends.timeline.tables.sheet_slices import row_name, slice_of_row
 from backends.timeline.tables.sheets import Sheet, holds_tables_only, sheets
 from studio.errors import StudioError
-from tests.timeline.made_cluster import LINK, TIMES, write_cluster, write_cluster_texts
-from tests.timeline.made_folders import rank_folder, ranks
-from tests.timeline.shared_data import PROFILES, RANK, profile
-from tests.timeline.shown import ask
+from tests.timeline.cluster_tables import (
+    LINK,
+    TIMES,
+    write_cluster,
+    write_cluster_texts,
+)
+from tests.timeline.command_runs import run_timeline
+from tests.timeline.profile_data import DB_FOLDERS, PROFILES, RANK, SETS, TEXT_FOLDERS, profile, synthetic_root
+from tests.timeline.profile_folders import rank_folder, ranks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from backends.timeline.read import Opened
-    from backends.timeline.tables.sheet_rows import Rows
+    from backends.timeline.profile_reader import Opened
+    from backends.timeline.tables.sheet_rows import SheetRows
 
-TEXT_FOLDERS = [f"{RANK}/text/rank{rank}_ascend_pt/ASCEND_PROFILER_OUTPUT" for rank in (0, 1)]
-DB_FOLDERS = [f"{RANK}/db/rank{rank}_ascend_pt/ASCEND_PROFILER_OUTPUT" for rank in (0, 1)]
 TIME, BANDWIDTH = "Communication Time Info", "Communication Bandwidth Info"
 
 
@@ -44,27 +47,32 @@ def csv_sheet(path: Path, data: bytes) -> Sheet:
     return Sheet(path=path, table="", rank=None)
 
 
-def column(rows: Rows, name: str) -> list[str]:
-    return next(one.cells() for one in rows.columns if one.name == name)
+def column(rows: SheetRows, name: str) -> list[str]:
+    return next(column.cells() for column in rows.columns if column.name == name)
 
 
-def everything(rows: Rows) -> list[tuple[str, ...]]:
-    return [tuple(one.cell(row) for one in rows.columns) for row in range(rows.count)]
+def everything(rows: SheetRows) -> list[tuple[str, ...]]:
+    return [tuple(column.cell(row) for column in rows.columns) for row in range(rows.count)]
 
 
 # Real files
 
 
 def _csv_files() -> list[Path]:
-    return sorted(PROFILES.rglob("*.csv"))
+    roots = [synthetic_root(), *([PROFILES] if "real" in SETS else [])]
+    return [path for root in roots for path in sorted(root.rglob("*.csv"))]
 
 
-@pytest.mark.parametrize("path", _csv_files(), ids=lambda path: f"{path.parts[-3][:5]}-{path.name}")
+def _csv_label(path: Path) -> str:
+    return f"{'real' if path.is_relative_to(PROFILES) else 'synthetic'} {path.parts[-3][:5]} {path.name}"
+
+
+@pytest.mark.parametrize("path", _csv_files(), ids=_csv_label)
 def test_that_a_real_csv_is_read_as_the_csv_module_reads_it(path: Path) -> None:
     with path.open(encoding="utf-8", newline="") as file:
         head, *rows = csv.reader(file)
     found = read_sheet(Sheet(path=path, table="", rank=None))
-    assert [one.name for one in found.columns] == [name.strip() for name in head]
+    assert [column.name for column in found.columns] == [name.strip() for name in head]
     assert everything(found) == [tuple(cell.strip().strip('"') for cell in row) for row in rows]
     assert (found.total, found.damaged, found.is_cut) == (len(rows), 0, False)
 
@@ -89,9 +97,9 @@ def test_that_every_pair_of_a_real_communication_matrix_is_a_row(folder: str) ->
     path = profile(folder) / "communication_matrix.json"
     content = json.loads(path.read_text("utf-8"))
     pairs = [pair for step in content.values() for kind in step.values() for op in kind.values() for pair in op.items()]
-    found = read_sheet(Sheet(path=path, table="", rank=0))
-    assert column(found, "Link") == [name for name, _ in pairs]
-    assert list(map(float, column(found, "Bandwidth(GB/s)"))) == [one["Bandwidth(GB/s)"] for _, one in pairs]
+    rows = read_sheet(Sheet(path=path, table="", rank=0))
+    assert column(rows, "Link") == [name for name, _ in pairs]
+    assert list(map(float, column(rows, "Bandwidth(GB/s)"))) == [operator["Bandwidth(GB/s)"] for _, operator in pairs]
 
 
 @pytest.mark.parametrize("folder", DB_FOLDERS)
@@ -108,42 +116,46 @@ def test_that_a_real_analysis_db_is_read_as_sqlite_reads_it(folder: str) -> None
             ]
 
 
-def test_that_a_real_profile_lists_its_tables_by_rank() -> None:
-    listed = sheets(opened(profile(RANK) / "text").trace)
+@pytest.mark.parametrize("kind", SETS)
+def test_that_a_profile_lists_its_tables_by_rank(kind: str) -> None:
+    listed = sheets(opened(profile(f"{kind}/{RANK}") / "text").trace)
     for rank in (0, 1):
-        names = [one.path.name for one in listed if one.rank == rank]
+        names = [sheet.path.name for sheet in listed if sheet.rank == rank]
         assert names[0] == "kernel_details.csv"
-        assert set(names) == {path.name for path in profile(TEXT_FOLDERS[rank]).iterdir()} - {"trace_view.json"}
-    assert {one.title for one in sheets(opened(profile(RANK) / "db").trace)} == {
+        folder = profile(f"{kind}/{RANK}/text/rank{rank}_ascend_pt/ASCEND_PROFILER_OUTPUT")
+        assert set(names) == {path.name for path in folder.iterdir()} - {"trace_view.json"}
+    assert {sheet.title for sheet in sheets(opened(profile(f"{kind}/{RANK}") / "db").trace)} == {
         "CommAnalyzerBandwidth · analysis.db", "CommAnalyzerMatrix · analysis.db", "CommAnalyzerTime · analysis.db",
         "StepTraceTime · analysis.db",
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("kind", SETS)
 @pytest.mark.parametrize("rank", [0, 1])
-def test_that_every_kernel_of_the_table_is_found_in_the_lanes(rank: int) -> None:
-    trace = opened(profile(RANK) / "text").trace
+def test_that_every_kernel_of_the_table_is_found_in_the_lanes(rank: int, kind: str) -> None:
+    trace = opened(profile(f"{kind}/{RANK}") / "text").trace
     sheet = next(one for one in sheets(trace) if (one.rank, one.path.name) == (rank, "kernel_details.csv"))
     rows = read_sheet(sheet)
     names, durations = column(rows, "Name"), column(rows, "Duration(us)")
     for number in range(rows.count):
-        index = slice_of(trace, rank, rows, number)
-        assert trace.name_text(int(trace.name[index])) == names[number] == name_of(rows, number)
+        index = slice_of_row(trace, rank, rows, number)
+        assert trace.name_text(int(trace.name[index])) == names[number] == row_name(rows, number)
         lasts = int(trace.end[index]) - int(trace.start[index])
         assert lasts / 1000 == pytest.approx(float(durations[number]), abs=0.002)
         assert trace.meta.processes[trace.meta.lanes[trace.lane_of(index)].process].rank == rank
 
 
-@pytest.mark.parametrize("kind", ["text", "db"])
-def test_that_a_communication_of_an_analysis_is_found_in_the_lanes(kind: str) -> None:
-    trace = opened(profile(RANK) / kind).trace
-    wanted = "CommAnalyzerTime" if kind == "db" else TIME
-    rows = read_sheet(next(one for one in sheets(trace) if one.table == wanted and one.rank == 1))
-    named = [number for number in range(rows.count) if name_of(rows, number).startswith("hcom_")]
+@pytest.mark.parametrize("kind", SETS)
+@pytest.mark.parametrize("form", ["text", "db"])
+def test_that_a_communication_of_an_analysis_is_found_in_the_lanes(form: str, kind: str) -> None:
+    trace = opened(profile(f"{kind}/{RANK}") / form).trace
+    title = "CommAnalyzerTime" if form == "db" else TIME
+    rows = read_sheet(next(sheet for sheet in sheets(trace) if sheet.table == title and sheet.rank == 1))
+    named = [number for number in range(rows.count) if row_name(rows, number).startswith("hcom_")]
     assert len(named) == 4
     for number in named:
-        index = slice_of(trace, 1, rows, number)
-        assert trace.name_text(int(trace.name[index])) == name_of(rows, number)
+        index = slice_of_row(trace, 1, rows, number)
+        assert trace.name_text(int(trace.name[index])) == row_name(rows, number)
 
 
 # Analyses alone
@@ -151,7 +163,7 @@ def test_that_a_communication_of_an_analysis_is_found_in_the_lanes(kind: str) ->
 
 def test_that_an_analysis_alone_opens_with_its_tables_and_a_note(tmp_path: Path) -> None:
     write_cluster(tmp_path / "cluster_analysis.db")
-    answer = ask(tmp_path / "cluster_analysis.db").answer
+    answer = run_timeline(tmp_path / "cluster_analysis.db").answer
     assert [answer[name] for name in ("slices", "flows", "counters", "lanes", "set_aside", "first_ns")] == [0] * 6
     [note] = answer["notes"]
     assert "no events over time" in note
@@ -162,13 +174,13 @@ def test_that_an_analysis_alone_opens_with_its_tables_and_a_note(tmp_path: Path)
     assert [one.table for one in sheets(again.trace)] == ["ClusterStepTraceTime", "HcclTopOpStats"]
 
 
-@pytest.mark.parametrize("place", [".", "cluster_analysis_output", "out/cluster_analysis_output"])
-def test_that_a_folder_with_nothing_but_an_analysis_opens(tmp_path: Path, place: str) -> None:
-    (tmp_path / place).mkdir(parents=True, exist_ok=True)
-    write_cluster(tmp_path / place / "cluster_analysis.db")
-    found = opened(tmp_path)
-    assert (found.trace.meta.slices, len(found.trace.meta.lanes)) == (0, 0)
-    rows = read_sheet(sheets(found.trace)[0])
+@pytest.mark.parametrize("location", [".", "cluster_analysis_output", "out/cluster_analysis_output"])
+def test_that_a_folder_with_nothing_but_an_analysis_opens(tmp_path: Path, location: str) -> None:
+    (tmp_path / location).mkdir(parents=True, exist_ok=True)
+    write_cluster(tmp_path / location / "cluster_analysis.db")
+    profile_opened = opened(tmp_path)
+    assert (profile_opened.trace.meta.slices, len(profile_opened.trace.meta.lanes)) == (0, 0)
+    rows = read_sheet(sheets(profile_opened.trace)[0])
     assert column(rows, "index") == list("01234567")
 
 
@@ -176,15 +188,15 @@ def test_that_a_folder_with_nothing_but_an_analysis_opens(tmp_path: Path, place:
 def test_that_a_table_alone_and_a_folder_of_such_open(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes((profile(TEXT_FOLDERS[1]) / name).read_bytes())
     for path in (tmp_path / name, tmp_path):
-        found = opened(path)
-        assert holds_tables_only(found.trace.meta)
-        assert {one.path for one in sheets(found.trace)} == {tmp_path / name}
+        profile_opened = opened(path)
+        assert holds_tables_only(profile_opened.trace.meta)
+        assert {sheet.path for sheet in sheets(profile_opened.trace)} == {tmp_path / name}
 
 
 def test_that_an_empty_table_alone_is_refused(tmp_path: Path) -> None:
     for name, data in (("kernel_details.csv", b"Name,Type\n"), ("communication.json", b"")):
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(StudioError, match="no rows"):
+        with pytest.raises(StudioError, match="only empty tables"):
             opened(tmp_path / name)
 
 
@@ -223,15 +235,15 @@ def test_that_the_analysis_of_a_cluster_comes_behind_its_ranks(tmp_path: Path) -
     write_cluster(output / "cluster_analysis.db")
     write_cluster_texts(output)
     (output / "ComputeOpSum" / "all_stats.csv").write_text("OP Type,Count\nMatMul,3\n")
-    listed = [one for one in sheets(opened(folder).trace) if one.rank is None]
-    assert [one.title for one in listed] == [
+    listed = [sheet for sheet in sheets(opened(folder).trace) if sheet.rank is None]
+    assert [sheet.title for sheet in listed] == [
         "ClusterStepTraceTime · cluster_analysis.db", "HcclTopOpStats · cluster_analysis.db",
         "cluster_step_trace_time.csv", f"{TIME} · cluster_communication.json",
         f"{BANDWIDTH} · cluster_communication.json", "cluster_communication_matrix.json", "communication_group.json",
         "all_stats.csv",
     ]  # fmt: skip
-    assert {one.rank for one in sheets(opened(folder).trace)} == {0, 1, None}
-    assert {one.rank for one in sheets(opened(min(folder.glob("*_ascend_pt"))).trace)} == {0}
+    assert {sheet.rank for sheet in sheets(opened(folder).trace)} == {0, 1, None}
+    assert {sheet.rank for sheet in sheets(opened(min(folder.glob("*_ascend_pt"))).trace)} == {0}
 
 
 def test_that_the_json_of_a_cluster_is_flat(tmp_path: Path) -> None:
@@ -239,7 +251,7 @@ def test_that_the_json_of_a_cluster_is_flat(tmp_path: Path) -> None:
 
     def read(name: str, table: str) -> tuple[list[str], list[tuple[str, ...]]]:
         rows = read_sheet(Sheet(path=tmp_path / name, table=table, rank=None))
-        return [one.name for one in rows.columns], everything(rows)
+        return [column.name for column in rows.columns], everything(rows)
 
     keys = ("collective", "step1", "hcom_allReduce__1_0", "77")
     heads, rows = read("cluster_communication.json", TIME)
@@ -282,7 +294,7 @@ def test_that_figures_are_sorted_as_figures_and_exactly(tmp_path: Path) -> None:
 
 def test_that_texts_that_look_like_figures_to_python_alone_stay_texts(tmp_path: Path) -> None:
     rows = read_sheet(csv_sheet(tmp_path / "a.csv", b"a,b,c,d\n1_000,inf,nan,0x10\n"))
-    assert [one.is_number for one in rows.columns] == [False] * 4
+    assert [column.is_number for column in rows.columns] == [False] * 4
     assert everything(rows) == [("1_000", "inf", "nan", "0x10")]
 
 
@@ -298,17 +310,17 @@ def test_that_a_filter_finds_letters_of_both_sizes_in_one_cell_only(tmp_path: Pa
 @given(st.lists(st.tuples(st.text(max_size=8), st.text(max_size=8)), min_size=1, max_size=30), st.text(max_size=3))
 @settings(max_examples=60, deadline=None)
 def test_that_arranging_keeps_every_row_that_holds_the_text(cells: list[tuple[str, str]], text: str) -> None:
-    making = sheet_making.Making(["a", "b"], 100)
+    making = sheet_builder.SheetBuilder(["a", "b"], 100)
     making.add(list(zip(*cells, strict=True)))
     rows = making.rows()
     for by in (-1, 0, 1):
         assert sorted(rows.arranged(by=by).tolist()) == list(range(len(cells)))
-        found = set(rows.arranged(text, by).tolist())
-        wanted = text.replace("\0", "").strip().casefold()
-        plain = {row for row, one in enumerate(everything(rows)) if any(wanted in cell.casefold() for cell in one)}
-        assert found <= set(range(len(cells)))
-        if wanted.isascii() and all(cell.isascii() for one in cells for cell in one):
-            assert found == plain
+        matching = set(rows.arranged(text, by).tolist())
+        needle = text.replace("\0", "").strip().casefold()
+        plain = {row for row, one in enumerate(everything(rows)) if any(needle in cell.casefold() for cell in one)}
+        assert matching <= set(range(len(cells)))
+        if needle.isascii() and all(cell.isascii() for one in cells for cell in one):
+            assert matching == plain
 
 
 # Bad input
@@ -316,22 +328,24 @@ def test_that_arranging_keeps_every_row_that_holds_the_text(cells: list[tuple[st
 
 def test_that_a_long_table_is_cut_and_says_of_how_many(tmp_path: Path) -> None:
     quoted = b"name,stack\n" + b'mm,"line 1\nline 2"\n' * 5000
-    rows = read_sheet(csv_sheet(tmp_path / "a.csv", quoted), most=1000)
+    rows = read_sheet(csv_sheet(tmp_path / "a.csv", quoted), max_rows=1000)
     assert (rows.count, rows.total, rows.is_cut) == (1000, 5000, True)
-    rows = read_sheet(csv_sheet(tmp_path / "a.csv", b"a,b\n" + b"1,2\n" * 70_000), most=1000)
+    rows = read_sheet(csv_sheet(tmp_path / "a.csv", b"a,b\n" + b"1,2\n" * 70_000), max_rows=1000)
     assert (rows.count, rows.total) == (1000, 70_000)
     write_cluster(tmp_path / "cluster_analysis.db", ranks=3000)
-    rows = read_sheet(Sheet(path=tmp_path / "cluster_analysis.db", table="ClusterStepTraceTime", rank=None), most=10)
+    rows = read_sheet(
+        Sheet(path=tmp_path / "cluster_analysis.db", table="ClusterStepTraceTime", rank=None), max_rows=10
+    )
     assert (rows.count, rows.total) == (10, 3000)
 
 
 def test_that_memory_is_bounded_by_letters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sheet_making, "LETTERS", 100_000)
+    monkeypatch.setattr(sheet_builder, "MAX_LETTERS", 100_000)
     rows = read_sheet(
         csv_sheet(tmp_path / "a.csv", b"a,b\n" + b"x" * 1000 + b",2\n" * 1 + (b"y" * 1000 + b",2\n") * 2000)
     )
     assert rows.is_cut
-    assert sum(len(one.text) for one in rows.columns) < 600_000
+    assert sum(len(column.text) for column in rows.columns) < 600_000
     assert rows.total == 2001
 
 
@@ -418,7 +432,7 @@ def test_that_what_is_gone_is_told(tmp_path: Path) -> None:
             read_sheet(sheet)
     assert sheets(opened(folder).trace) == ()
     write_cluster(tmp_path / "analysis.db")
-    with pytest.raises(StudioError, match="no longer holds a table"):
+    with pytest.raises(StudioError, match="no longer contains the table"):
         read_sheet(Sheet(path=tmp_path / "analysis.db", table="Gone", rank=None))
 
 

@@ -4,30 +4,49 @@ from __future__ import annotations
 
 import gc
 import shutil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from studio import run as runs
-from studio.places import ROOT
-from ui import qt_texts, theme
+from studio.paths import ROOT
 from ui.curves.log_panel import LogPanel
-from ui.garbage import collect_between_events
-from ui.say import change_language
-from ui.session import Session
-from ui.settings import Settings
-from ui.shell import Shell
+from ui.services.session import Session
+from ui.services.settings import Settings
+from ui.shell import qt_texts
+from ui.shell.garbage import collect_between_events
+from ui.shell.window import Shell
+from ui.widgets import theme
+from ui.widgets.localized import change_language
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from PySide6.QtCore import SignalInstance
     from PySide6.QtWidgets import QApplication, QWidget
-    from pytestqt.qtbot import QtBot
+    from pytestqt.wait_signal import SignalBlocker
 
     from studio.run import Run
 
+PATIENCE = 300_000  # ms; tests/runs.py says why
 RECORDED = ROOT / "tests" / "recorded" / "runs"
+
+
+class PatientBot(QtBot):
+    """A QtBot whose waits are not about time."""
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE) -> None:
+        super().waitUntil(callback, timeout=timeout)
+
+    def waitSignal(self, signal: SignalInstance, *, timeout: int = PATIENCE, **options: Any) -> SignalBlocker:
+        return super().waitSignal(signal, timeout=timeout, **options)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    return PatientBot(request)
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +58,9 @@ def plain_look(homes: Path, qapp: QApplication) -> Iterator[None]:
     yield
     change_language("en")
     qt_texts.use("en")
-    assert not gc.isenabled(), "Python's collector was switched on: it frees widgets under Qt's hands (ui.garbage)."
+    assert not gc.isenabled(), (
+        "Python's collector was switched on: it frees widgets under Qt's hands (ui.shell.garbage)."
+    )
 
 
 @pytest.fixture
@@ -65,7 +86,7 @@ def shell(qtbot: QtBot, session: Session) -> Shell:
 @pytest.fixture
 def page(qtbot: QtBot, session: Session) -> QWidget:
     """The Curves page. Tests of another page have one of their own under this name."""
-    from ui.pages.curves import CurvesPage
+    from ui.curves.page import CurvesPage
 
     made = CurvesPage(session)
     qtbot.addWidget(made)
@@ -92,7 +113,7 @@ def recorded_run(session: Session) -> Callable[[str], Run]:
         folder = session.folder / f"20260101-000000-{name}"
         folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(RECORDED / name, folder)
-        session.look()
+        session.refresh_runs()
         return runs.open_run(folder)
 
     return put

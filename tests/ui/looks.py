@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, Qt
@@ -21,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )  # fmt: skip
 
-from studio.texts import catalogue, t
+from studio.texts import all_texts, t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -126,6 +127,8 @@ def _size(size: object) -> str:
 
 
 def _clipped_choice(box: QComboBox) -> Iterator[str]:
+    if hasattr(box, "whole_text"):  # it shortens what it shows
+        return
     option = QStyleOptionComboBox()
     box.initStyleOption(option)
     style = box.style()
@@ -162,8 +165,13 @@ def _clipped_headings(header: QHeaderView) -> Iterator[str]:
             yield f"the heading '{text}' needs {needed} px, has {room}"
 
 
+@lru_cache(maxsize=1)
+def _prefixes() -> set[str]:
+    return {key.partition(".")[0] for key in all_texts("en") if not key.startswith("rule")}
+
+
 def _ids(widget: QWidget) -> Iterator[str]:
-    prefixes = {key.partition(".")[0] for key in (*catalogue("en"), "precision.")}
+    prefixes = _prefixes()
     for text in texts_of(widget):
         match = ID.fullmatch(text.strip())
         if match and match[1] in prefixes and not FILE.fullmatch(text.strip()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,33 +11,52 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QProgressBar, QWidget
 
 from backends.launch.capture import state
 from backends.launch.capture.forecast import forecast
+from backends.launch.capture.sentences import end_sentences, first_step
 from backends.launch.capture.spec import CaptureSpec
-from backends.launch.capture.work import ask_for, said
+from backends.launch.capture.work import forecast_note, request_capture
 from studio import schema
 from studio.errors import StudioError
 from studio.sentences import sentence_of
 from studio.texts import t
-from ui.asking import ask
-from ui.curves.capture_look import Look, look
-from ui.curves.captured import ends, first_step
-from ui.field_box import FieldBox
-from ui.say import say
-from ui.widgets import Card, Sentence, button, primary_button, retone, text_button
+from ui.form.field_box import FieldBox
+from ui.services.background import run_in_background
+from ui.widgets.basic import (
+    Card,
+    Sentence,
+    button,
+    primary_button,
+    retone,
+    text_button,
+)
+from ui.widgets.localized import localize
 
 if TYPE_CHECKING:
-    from backends.launch.capture.state import Rank, Request
-    from studio.run import Glance, Run
-    from ui.session import Session
+    from pathlib import Path
 
-COMMAND = "capture"
+    from backends.launch.capture.state import Rank, Ready, Request
+    from studio.run import Glance, Run
+    from ui.services.session import Session
+
 FIELDS = ("kind", "steps", "at", "ranks", "stacks", "task", "level", "targets", "direction", "casts")
-COLUMNS, MOST = 3, 4
+COLUMNS, MAX_COLUMNS = 3, 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaptureSnapshot:
+    """`request`: the newest one, and how far its `ranks` are; `is_over`: nothing more comes of it. `before`: what
+    earlier captures came to, None where that was not read."""
+
+    ready: tuple[Ready, ...] = ()
+    request: Request | None = None
+    is_over: bool = True
+    ranks: dict[int, Rank] = field(default_factory=dict)
+    before: tuple[Rank, ...] | None = None
 
 
 class CaptureCard(Card):
     """`button` opens it. It also shows what a command line has asked of the run."""
 
-    folder_wanted = Signal(object)
+    folder_requested = Signal(object)
 
     def __init__(self, session: Session) -> None:
         super().__init__("capture.card")
@@ -45,17 +64,17 @@ class CaptureCard(Card):
         self._session = session
         self._run: Run | None = None
         self._works = False
-        self._look = Look()
+        self._snapshot = CaptureSnapshot()
         self._turn = 0
-        self._is_looking = self._looks_again = False
+        self._is_reading = self._reads_again = False
         self._spec = CaptureSpec()
         self._unread: dict[str, schema.Problem] = {}
         self._is_open = False
-        self._is_asking = False
-        self._mine = ""  # the request whose end is still to be read
+        self._is_requesting = False
+        self._request_id = ""  # the request whose end is still to be read
         self.button = button("capture.button", "capture.button")
         self.button.clicked.connect(self.open)
-        say(self.button, "setToolTip", "capture.button_hint")
+        localize(self.button.setToolTip, "capture.button_hint")
         self.button.hide()
         self._make()
         self.hide()
@@ -65,30 +84,30 @@ class CaptureCard(Card):
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(10)
         self._boxes = {name: self._make_box(name) for name in FIELDS}
-        self.said, self.failed, self.progress = Sentence(), Sentence(), QProgressBar()
-        self.said.setObjectName("curves_capture_said")
+        self.sentence, self.failed, self.progress = Sentence(), Sentence(), QProgressBar()
+        self.sentence.setObjectName("curves_capture_said")
         self.failed.setObjectName("curves_capture_failed")
         retone(self.failed, "role", "bad")
         self.progress.setTextVisible(False)
         self.progress.setFixedHeight(6)
         self.start = primary_button("capture.start", "capture.start")
-        self.again = text_button("capture.again", "capture.again")
+        self.capture_again = text_button("capture.again", "capture.again")
         self.cancel = button("capture.cancel", "capture.cancel")
         self.folder = button("capture.open", "capture.open")
         self.timeline = button("timeline.page.show_capture", "capture_timeline")
         self.close_button = text_button("capture.close", "capture.close")
-        for one, do in (
-            (self.start, self._ask), (self.again, self.open), (self.cancel, self._withdraw),
+        for widget, do in (
+            (self.start, self._request), (self.capture_again, self.open), (self.cancel, self._withdraw),
             (self.folder, self._open_folder), (self.timeline, self._open_profile), (self.close_button, self._close),
         ):  # fmt: skip
-            one.clicked.connect(do)
+            widget.clicked.connect(do)
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addStretch(1)
-        for widget in (self.close_button, self.again, self.cancel, self.folder, self.timeline, self.start):
+        for widget in (self.close_button, self.capture_again, self.cancel, self.folder, self.timeline, self.start):
             row.addWidget(widget)
         self.body.addLayout(self._grid)
-        self.body.addWidget(self.said)
+        self.body.addWidget(self.sentence)
         self.body.addWidget(self.failed)
         self.body.addWidget(self.progress)
         self.body.addLayout(row)
@@ -99,122 +118,126 @@ class CaptureCard(Card):
         box.setObjectName(f"capture.{name}.box")
         box.input.setObjectName(f"capture.{name}")
         if name == "steps":
-            box.say_hint("capture.steps_hint")
+            box.show_hint("capture.steps_hint")
         box.input.show_value(schema.value_of(self._spec, name))
         box.input.edited.connect(self._edited)
         return box
 
     def show_run(self, run: Run, glance: Glance | None) -> None:
-        """To be called a few times a second: it looks at a few small files, in another thread."""
+        """Called a few times a second: a few small files are read, in another thread."""
         self._works = glance is not None and glance.state in ("running", "unattended")
         if self._run is None or run.folder != self._run.folder:
-            self._run, self._is_open, self._mine, self._is_asking = run, False, "", False
-            self._take(Look())
+            self._run, self._is_open, self._request_id, self._is_requesting = run, False, "", False
+            self._show_snapshot(CaptureSnapshot())
         else:
-            self._look_again()
+            self._read_again()
 
-    def _look_again(self) -> None:
-        """One look at a time: a disk may be slower than this is called."""
-        self._looks_again = self._is_looking
-        if self._run is not None and not self._is_looking:
-            self._is_looking = True
-            question = partial(look, self._run.folder, works=self._works, with_before=self._is_open)
-            ask(self, question, partial(self._looked, self._turn))
+    def _read_again(self) -> None:
+        """One reading at a time: a disk may be slower than this is called."""
+        self._reads_again = self._is_reading
+        if self._run is not None and not self._is_reading:
+            self._is_reading = True
+            question = partial(read_snapshot, self._run.folder, works=self._works, with_before=self._is_open)
+            run_in_background(self, question, partial(self._show_read, self._turn))
 
-    def _looked(self, turn: int, found: Look) -> None:
-        self._is_looking = False
-        if turn == self._turn and found != self._look:
-            self._look = found
+    def _show_read(self, turn: int, snapshot: CaptureSnapshot) -> None:
+        self._is_reading = False
+        if turn == self._turn and snapshot != self._snapshot:
+            self._snapshot = snapshot
             self._show()
-        if self._looks_again:
-            self._look_again()
+        if self._reads_again:
+            self._read_again()
 
-    def _take(self, known: Look) -> None:
-        """What is known without looking; a look that is under way is older."""
-        self._look = known
+    def _show_snapshot(self, snapshot: CaptureSnapshot) -> None:
+        """What is known without reading; a reading that is under way is older."""
+        self._snapshot = snapshot
         self._turn += 1
         self._show()
-        self._look_again()
+        self._read_again()
 
     def _show(self) -> None:
-        seen = self._look
-        if seen.request is not None and not seen.is_over:
-            self._mine, self._is_open = seen.request.id, False
-            self._show_progress(seen.request, seen.ranks)
-        elif seen.request is not None and seen.request.id == self._mine and not self._is_open:
-            self._show_end(seen.ranks, may_go_on=bool(seen.ready))
-        elif self._is_open and seen.ready:
-            self._show_form(seen)
+        snapshot = self._snapshot
+        if snapshot.request is not None and not snapshot.is_over:
+            self._request_id, self._is_open = snapshot.request.id, False
+            self._show_progress(snapshot.request, snapshot.ranks)
+        elif snapshot.request is not None and snapshot.request.id == self._request_id and not self._is_open:
+            self._show_end(snapshot.ranks, can_capture=bool(snapshot.ready))
+        elif self._is_open and snapshot.ready:
+            self._show_form(snapshot)
         else:
             self.hide()
-        self.button.setVisible(bool(seen.ready) and self.isHidden())
+        self.button.setVisible(bool(snapshot.ready) and self.isHidden())
 
     def open(self) -> None:
-        self._is_open, self._mine = True, ""
-        self._take(self._look)
+        self._is_open, self._request_id = True, ""
+        self._show_snapshot(self._snapshot)
         self._boxes["steps"].input.focus.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _close(self) -> None:
-        self._is_open, self._mine = False, ""
+        self._is_open, self._request_id = False, ""
         self._show()
 
-    def _show_form(self, seen: Look) -> None:
-        names = [name for name in FIELDS if name != "ranks" or len(seen.ready) > 1]
-        names = [name for name in names if schema.is_shown(self._spec, schema.field_of(CaptureSpec, name))]
+    def _show_form(self, snapshot: CaptureSnapshot) -> None:
+        names = [name for name in FIELDS if name != "ranks" or len(snapshot.ready) > 1]
+        names = [name for name in names if schema.is_visible(self._spec, schema.field_of(CaptureSpec, name))]
         for name, box in self._boxes.items():
             box.setVisible(name in names)
-        columns = MOST if len(names) == MOST else COLUMNS
-        for place, name in enumerate(names):
-            self._grid.addWidget(self._boxes[name], place // columns, place % columns)
-        for column in range(MOST):
+        columns = MAX_COLUMNS if len(names) == MAX_COLUMNS else COLUMNS
+        for index, name in enumerate(names):
+            self._grid.addWidget(self._boxes[name], index // columns, index % columns)
+        for column in range(MAX_COLUMNS):
             self._grid.setColumnStretch(column, 1 if column < columns else 0)
-        problems = {one.field: one for one in (*schema.problems(self._chosen()), *self._unread.values())}
+        problems = {problem.field: problem for problem in (*schema.problems(self._chosen()), *self._unread.values())}
         for name, box in self._boxes.items():
             box.show_problem(problems.get(name))
-        self.said.setText("" if problems else self._expected(seen))
-        self.start.setEnabled(not problems and not self._is_asking)
+        self.sentence.setText("" if problems else self._expected(snapshot))
+        self.start.setEnabled(not problems and not self._is_requesting)
         self._show_only(self.start, self.close_button)
 
-    def _expected(self, seen: Look) -> str:
+    def _expected(self, snapshot: CaptureSnapshot) -> str:
         """Nothing until it is known whether this run was captured before."""
         request = state.request_of(self._chosen().capture)
-        return "" if seen.before is None else sentence_of(said(forecast(request, seen.ready, seen.before), request))
+        if snapshot.before is None:
+            return ""
+        return sentence_of(forecast_note(forecast(request, snapshot.ready, snapshot.before), request))
 
-    def _show_only(self, *shown: QWidget, failed: str = "") -> None:
-        others = (self.again, self.cancel, self.folder, self.timeline, self.close_button, self.progress)
+    def _show_only(self, *visible: QWidget, failed: str = "") -> None:
+        others = (self.capture_again, self.cancel, self.folder, self.timeline, self.close_button, self.progress)
         for widget in (self.start, *others):
-            widget.setVisible(widget in shown)
-        if self.start not in shown:
+            widget.setVisible(widget in visible)
+        if self.start not in visible:
             for box in self._boxes.values():
                 box.hide()
-        self.said.setVisible(bool(self.said.text()))
+        self.sentence.setVisible(bool(self.sentence.text()))
         self.failed.setVisible(bool(failed))
         self.failed.setText(failed)
         self.show()
 
-    def _show_progress(self, request: Request, found: dict[int, Rank]) -> None:
-        lead = next(iter(found.values()), None)
-        if lead is None:
-            self.said.setText(t("capture.waits"))
-        elif lead.state == "armed":
-            self.said.setText(t("capture.waits_for", step=lead.start))
+    def _show_progress(self, request: Request, ranks: dict[int, Rank]) -> None:
+        """The first rank stands for all: they capture the same steps."""
+        first = next(iter(ranks.values()), None)
+        if first is None:
+            self.sentence.setText(t("capture.waits"))
+        elif first.state == "armed":
+            self.sentence.setText(t("capture.waits_for", step=first.start))
         else:
-            texts = [t("capture.works", done=lead.done, steps=request.steps), first_step(lead)]
-            self.said.setText("\n".join(filter(None, texts)))
+            texts = [t("capture.works", done=first.done, steps=request.steps), first_step(first)]
+            self.sentence.setText("\n".join(filter(None, texts)))
         self.progress.setRange(0, request.steps)
-        self.progress.setValue(lead.done if lead else 0)
-        waits = lead is None or lead.state == "armed"
-        self._show_only(self.progress, *([self.cancel] if waits else []))
+        self.progress.setValue(first.done if first else 0)
+        is_waiting = first is None or first.state == "armed"
+        self._show_only(self.progress, *([self.cancel] if is_waiting else []))
 
-    def _show_end(self, found: dict[int, Rank], *, may_go_on: bool) -> None:
-        failed = {rank: one for rank, one in found.items() if one.finding}
-        others = {rank: one for rank, one in found.items() if rank not in failed}
-        self.said.setText("\n".join(ends(others, len(found))) or ("" if failed else t("capture.withdrawn")))
-        done = any(one.state == "done" for one in others.values())
-        profiled = any(one.state == "done" and one.kind == "profile" for one in others.values())
-        made = (*([self.folder] if done else []), *([self.timeline] if profiled else []))
-        shown = (*made, *([self.again] if may_go_on else []), self.close_button)
-        self._show_only(*shown, failed="\n".join(ends(failed, len(found))))
+    def _show_end(self, ranks: dict[int, Rank], *, can_capture: bool) -> None:
+        failed = {number: rank for number, rank in ranks.items() if rank.finding}
+        others = {number: rank for number, rank in ranks.items() if number not in failed}
+        sentences = end_sentences(others, len(ranks)) or ([] if failed else [t("capture.withdrawn")])
+        self.sentence.setText("\n".join(sentences))
+        done = [rank for rank in others.values() if rank.state == "done"]
+        has_profile = any(rank.kind == "profile" for rank in done)
+        results = (*([self.folder] if done else []), *([self.timeline] if has_profile else []))
+        buttons = (*results, *([self.capture_again] if can_capture else []), self.close_button)
+        self._show_only(*buttons, failed="\n".join(end_sentences(failed, len(ranks))))
 
     def _edited(self) -> None:
         for name, box in self._boxes.items():
@@ -229,50 +252,64 @@ class CaptureCard(Card):
         spec = schema.effective(self._spec)
         return schema.with_value(spec, "run", self._run.folder) if self._run else spec
 
-    def _ask(self) -> None:
-        """Looking at the run and writing the request are short, but not on every disk."""
+    def _request(self) -> None:
+        """Reading the run and writing the request are short, but not on every disk."""
         run, chosen = self._run, self._chosen().capture
         if run is not None:
-            self._is_asking = True
+            self._is_requesting = True
             self.start.setEnabled(False)
-            ask(self, partial(_asked, run, chosen), partial(self._answered, run))
+            run_in_background(self, partial(_write_request, run, chosen), partial(self._requested, run))
 
-    def _answered(self, run: Run, answer: Request | StudioError) -> None:
+    def _requested(self, run: Run, answer: Request | StudioError) -> None:
         """Another run may be looked at by then."""
         if isinstance(answer, StudioError):
             self._session.trouble.emit(answer)
         if self._run is run:
-            self._is_asking = False
-            known = self._look
+            self._is_requesting = False
+            snapshot = self._snapshot
             if not isinstance(answer, StudioError):
-                self._mine, self._is_open = answer.id, False
-                known = replace(known, request=answer, is_over=False, ranks={})
-            self._take(known)
+                self._request_id, self._is_open = answer.id, False
+                snapshot = replace(snapshot, request=answer, is_over=False, ranks={})
+            self._show_snapshot(snapshot)
 
     def _withdraw(self) -> None:
-        run, request = self._run, self._look.request
+        run, request = self._run, self._snapshot.request
         if run is not None and request is not None:
-            ask(self, partial(state.withdraw, run.folder, request), partial(self._withdrawn, run))
+            run_in_background(self, partial(state.withdraw, run.folder, request), partial(self._withdrawn, run))
 
     def _withdrawn(self, run: Run, _nothing: None) -> None:
         if self._run is run:
-            self._is_open, self._mine = False, ""
-            self._take(replace(self._look, request=None))
+            self._is_open, self._request_id = False, ""
+            self._show_snapshot(replace(self._snapshot, request=None))
 
     def _open_folder(self) -> None:
-        if self._run is not None and self._mine:
-            self.folder_wanted.emit(self._run.folder / state.FOLDER / self._mine)
+        if self._run is not None and self._request_id:
+            self.folder_requested.emit(self._run.folder / state.FOLDER / self._request_id)
 
     def _open_profile(self) -> None:
-        if self._run is not None and self._mine:
-            self._session.profile_wanted.emit(self._run.folder / state.FOLDER / self._mine)
+        if self._run is not None and self._request_id:
+            self._session.path_requested.emit("profile", self._run.folder / state.FOLDER / self._request_id)
 
     def retranslate(self) -> None:
         self._show()
 
 
-def _asked(run: Run, chosen: Any) -> Request | StudioError:
+def _write_request(run: Run, chosen: Any) -> Request | StudioError:
     try:
-        return ask_for(run, chosen)[0]
+        return request_capture(run, chosen)[0]
     except StudioError as error:
         return error
+
+
+def read_snapshot(folder: Path, *, works: bool, with_before: bool) -> CaptureSnapshot:
+    """Read a few files. `works`: whether the run's training lives."""
+    request = state.newest_request(folder)
+    # Before the ranks: then these are the last ones where it is over.
+    is_over = request is None or not works or state.is_over(folder, request)
+    return CaptureSnapshot(
+        ready=state.ready(folder) if works else (),
+        request=request,
+        is_over=is_over,
+        ranks=state.ranks(folder, request.id) if request else {},
+        before=state.done_before(folder) if with_before else None,
+    )

@@ -1,4 +1,4 @@
-"""All charts of the runs that are looked at, in as many columns as fit."""
+"""All charts of the runs that are looked at, in as many columns as fit, and how they are drawn."""
 
 from __future__ import annotations
 
@@ -6,44 +6,45 @@ import itertools
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QWidget
 
-from ui.charts import Before, Chart, Line
-from ui.curves.metrics import ordered
-from ui.curves.view_range import ViewRange
-from ui.widgets import GAP
+from ui.widgets.basic import GAP, label, text_button
+from ui.widgets.charts import Before, Chart, Line
+from ui.widgets.localized import localize
+from ui.widgets.metric_format import ordered
+from ui.widgets.step_range import ViewRange
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from PySide6.QtGui import QResizeEvent, QShowEvent
 
-    from backends.curves.marks import Mark
-    from ui.watcher import RunWatcher
+    from backends.common.marks import Mark
+    from ui.services.watcher import RunWatcher
 
 FRAME = 66
-NARROWEST = 380
-MOST_COLUMNS = 3
+MIN_WIDTH = 380
+MAX_COLUMNS = 3
 
 
-class Shown:
+class DrawnRun:
     """A run whose curves are in the charts, with the colour it has there."""
 
     def __init__(self, name: str, index: int, watcher: RunWatcher, before: Sequence[RunWatcher] = ()) -> None:
         """`before`: the runs that it goes on from, the last one first."""
-        self.name, self.index, self.curves, self.story = name, index, watcher.curves, watcher.story
+        self.name, self.index, self.curves, self.status = name, index, watcher.curves, watcher.status
         self._chain = (watcher, *before)
 
     def lines(self, metric: str, is_alone: bool) -> list[Line]:
         ranks = [rank for rank in self.curves.ranks() if (rank, metric) in self.curves.series]
         return [
             Line(
-                name=self._name(rank, ranks, is_alone), index=self.index + place,
+                name=self._name(rank, ranks, is_alone), index=self.index + index,
                 series=self.curves.series[rank, metric],
                 starts=self._starts(rank), before=tuple(self._before(rank, metric)),
             )
-            for place, rank in enumerate(ranks)
+            for index, rank in enumerate(ranks)
         ]  # fmt: skip
 
     def _starts(self, rank: int) -> tuple[int, ...]:
@@ -54,13 +55,13 @@ class Shown:
     def _parts(self) -> list[tuple[RunWatcher, int]]:
         """The runs before with the step up to which each counts, in the order of the steps. The training says at
         which step it went on; until it has, nothing is known of the runs before."""
-        found: list[tuple[RunWatcher, int]] = []
+        parts: list[tuple[RunWatcher, int]] = []
         for watcher, earlier in itertools.pairwise(self._chain):
-            resumed = watcher.story.marks.first("resume")
+            resumed = watcher.status.marks.first("resume")
             if resumed is None:
                 break
-            found.insert(0, (earlier, resumed.step))
-        return found
+            parts.insert(0, (earlier, resumed.step))
+        return parts
 
     def _before(self, rank: int, metric: str) -> Iterator[Before]:
         for watcher, end in self._parts():
@@ -80,7 +81,7 @@ class ChartGrid(QWidget):
         super().__init__()
         self.steps = ViewRange(self)
         self.charts: dict[str, Chart] = {}
-        self._shown: Sequence[Shown] = ()
+        self._drawn_runs: Sequence[DrawnRun] = ()
         self._smoothing = 0.0
         self._columns = 0
         self._drew = 0.0
@@ -90,17 +91,17 @@ class ChartGrid(QWidget):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.draw)
-        self.steps.changed.connect(self.later)
+        self.steps.changed.connect(self.draw_soon)
 
-    def show_runs(self, shown: Sequence[Shown]) -> None:
-        self._shown = shown
-        self.later()
+    def show_runs(self, drawn_run: Sequence[DrawnRun]) -> None:
+        self._drawn_runs = drawn_run
+        self.draw_soon()
 
     def smooth(self, weight: float) -> None:
         self._smoothing = weight
-        self.later()
+        self.draw_soon()
 
-    def later(self) -> None:
+    def draw_soon(self) -> None:
         """Draws at once, or a frame after the last drawing: whatever comes until then is drawn with it."""
         if not self._timer.isActive():
             since = round((time.monotonic() - self._drew) * 1000)
@@ -115,7 +116,9 @@ class ChartGrid(QWidget):
         # The wider range asked for the drawing that is done here.
         self._timer.stop()
         for name, chart in self.charts.items():
-            lines = [line for shown in self._shown for line in shown.lines(name, len(self._shown) == 1)]
+            lines = [
+                line for drawn_run in self._drawn_runs for line in drawn_run.lines(name, len(self._drawn_runs) == 1)
+            ]
             chart.smoothing = self._smoothing
             chart.show_lines(lines)
             chart.show_marks(self._marks_on(name))
@@ -125,34 +128,36 @@ class ChartGrid(QWidget):
             self._timer.start(0)
 
     def _marks_on(self, metric: str) -> list[Mark]:
-        """Of the run at the front: all on its loss, overflows also where the scale falls at them."""
+        """The marks of the run at the front: all on its loss, overflows also on the loss scale, which falls at them."""
         kinds = {"loss": ("resume", "nan", "overflow", "checkpoint"), "loss_scale": ("overflow",)}.get(metric, ())
-        return [mark for mark in self._shown[0].story.marks.kept if mark.kind in kinds] if self._shown else []
+        return (
+            [mark for mark in self._drawn_runs[0].status.marks.marks if mark.kind in kinds] if self._drawn_runs else []
+        )
 
     def _names(self) -> list[str]:
-        return ordered(list(dict.fromkeys(name for shown in self._shown for name in shown.curves.names())))
+        return ordered(list(dict.fromkeys(name for drawn_run in self._drawn_runs for name in drawn_run.curves.names())))
 
     def _extent(self) -> tuple[float, float]:
         ends = [
             (int(series.steps[0]), int(series.steps[-1]))
-            for shown in self._shown for series in shown.curves.series.values() if len(series)
+            for drawn_run in self._drawn_runs for series in drawn_run.curves.series.values() if len(series)
         ]  # fmt: skip
         begins = [
-            int(part.series.steps[0]) for shown in self._shown for name in shown.curves.names()
-            for line in shown.lines(name, is_alone=True) for part in line.before
+            int(part.series.steps[0]) for drawn_run in self._drawn_runs for name in drawn_run.curves.names()
+            for line in drawn_run.lines(name, is_alone=True) for part in line.before
         ]  # fmt: skip
         return (min([*begins, *(end[0] for end in ends)]), max(end[1] for end in ends)) if ends else (0, 1)
 
     def _make(self, names: list[str]) -> bool:
         """The charts of these metrics. A chart takes 20 ms to make: one at a time; False while some are missing."""
         missing = [name for name in names if name not in self.charts]
-        known = {*self.charts, *missing[:1]} & set(names)
-        if known != set(self.charts):
-            for name in self.charts.keys() - known:
+        names_to_keep = {*self.charts, *missing[:1]} & set(names)
+        if names_to_keep != set(self.charts):
+            for name in self.charts.keys() - names_to_keep:
                 self._drop(self.charts.pop(name))
             if missing:
                 self.charts[missing[0]] = Chart(missing[0], self.steps)
-            self.charts = {name: self.charts[name] for name in names if name in known}
+            self.charts = {name: self.charts[name] for name in names if name in names_to_keep}
             self._arrange()
         return len(missing) <= 1
 
@@ -165,21 +170,50 @@ class ChartGrid(QWidget):
     def _arrange(self) -> None:
         columns = self._columns_that_fit()
         self._columns = columns
-        for place, chart in enumerate(self.charts.values()):
-            self._grid.addWidget(chart, place // columns, place % columns)
+        for index, chart in enumerate(self.charts.values()):
+            self._grid.addWidget(chart, index // columns, index % columns)
             chart.show()
-        for column in range(MOST_COLUMNS):
+        for column in range(MAX_COLUMNS):
             self._grid.setColumnStretch(column, 1 if column < columns else 0)
 
     def _columns_that_fit(self) -> int:
-        return max(1, min(MOST_COLUMNS, (self.width() + GAP) // (NARROWEST + GAP)))
+        return max(1, min(MAX_COLUMNS, (self.width() + GAP) // (MIN_WIDTH + GAP)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self._columns_that_fit() != self._columns and self.charts:
             self._arrange()
-        self.later()
+        self.draw_soon()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self.later()
+        self.draw_soon()
+
+
+class ChartTools(QWidget):
+    def __init__(self, grid: ChartGrid) -> None:
+        super().__init__()
+        self._grid = grid
+        caption = label("curves.smoothing", "hint")
+        self._slider = QSlider(Qt.Orientation.Horizontal)
+        self._slider.setObjectName("curves.smoothing")
+        self._slider.setRange(0, 99)
+        self._slider.setFixedWidth(120)
+        caption.setBuddy(self._slider)
+        localize(self._slider.setToolTip, "curves.smoothing_hint")
+        localize(self._slider.setAccessibleName, "curves.smoothing")
+        self._weight = QLabel("0.00")
+        self._weight.setProperty("role", "hint")
+        self._slider.valueChanged.connect(self._smooth)
+        show_all = text_button("curves.show_all", "curves.show_all")
+        show_all.clicked.connect(lambda: grid.steps.show_all())
+        localize(show_all.setToolTip, "curves.show_all_hint")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        for widget in (caption, self._slider, self._weight, show_all):
+            row.addWidget(widget)
+
+    def _smooth(self, percent: int) -> None:
+        self._weight.setText(f"{percent / 100:.2f}")
+        self._grid.smooth(percent / 100)

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from studio.texts import t
 from studio.units import count, duration, number
-from ui.curves.metrics import look_of, number_of
-from ui.widgets import GAP, Figure
+from ui.widgets.basic import GAP, Figure
+from ui.widgets.metric_format import format_of, number_of
 
 if TYPE_CHECKING:
-    from backends.curves.story import Story
+    from backends.common.run_status import RunStatus
     from studio.series import Curves, Series
 
 NOTHING = "–"
@@ -32,20 +32,20 @@ class FigureRow(QWidget):
             figure.setObjectName(f"curves.figure.{name}")
             row.addWidget(figure, 1)
 
-    def show_story(self, story: Story, curves: Curves, recipe: str) -> None:
-        known = {name: series for (rank, name), series in curves.series.items() if rank == min(curves.ranks())}
+    def show_status(self, story: RunStatus, curves: Curves, recipe: str) -> None:
+        series_by_name = {name: series for (rank, name), series in curves.series.items() if rank == min(curves.ranks())}
         self._show_step(story)
-        self._show_loss(known.get("loss"), story)
-        self._show_measured(known, recipe, story)
-        self._show_speed(story, known.get("throughput"), known.get("step_time"))
+        self._show_loss(series_by_name.get("loss"), story)
+        self._show_measured(series_by_name, recipe, story)
+        self._show_speed(story, series_by_name.get("throughput"), series_by_name.get("step_time"))
 
-    def _show_step(self, story: Story) -> None:
+    def _show_step(self, story: RunStatus) -> None:
         of = f" / {_whole(story.total)}" if story.total > 0 else ""
         left = story.seconds_left()
         hint = t("curves.left", time=duration(left)) if left and not story.ended else ""
         self.figures["step"].show_value(f"{_whole(story.steps_done)}{of}", "", hint)
 
-    def _show_loss(self, loss: Series | None, story: Story) -> None:
+    def _show_loss(self, loss: Series | None, story: RunStatus) -> None:
         if loss is None or not len(loss):
             self.figures["loss"].show_value(NOTHING, "", "" if story.ended else t("curves.from_first_step"))
             return
@@ -53,25 +53,25 @@ class FigureRow(QWidget):
         hint = t("curves.best", value=number(best[1], 3), step=_whole(best[0])) if best else ""
         self.figures["loss"].show_value(number(float(loss.values[-1])), "", hint)
 
-    def _show_measured(self, known: dict[str, Series], recipe: str, story: Story) -> None:
-        chosen = _measured(known, recipe)
+    def _show_measured(self, series_by_name: dict[str, Series], recipe: str, story: RunStatus) -> None:
+        chosen = _measured(series_by_name, recipe)
         for name in MEASURED:
             self.figures[name].setVisible(name == chosen)
         if chosen == "line":
-            weight, bias = (float(known[name].values[-1]) for name in ("weight", "bias"))
+            weight, bias = (float(series_by_name[name].values[-1]) for name in ("weight", "bias"))
             self.figures["line"].show_value(line_text(weight, bias), "", t("curves.true_line"))
         elif chosen:
-            self._show_metric(chosen, known.get(chosen), story)
+            self._show_metric(chosen, series_by_name.get(chosen), story)
 
-    def _show_metric(self, name: str, series: Series | None, story: Story) -> None:
+    def _show_metric(self, name: str, series: Series | None, story: RunStatus) -> None:
         figure = self.figures[name]
         if series is None or not len(series):
             figure.show_value(NOTHING, "", t("curves.no_evaluation" if story.ended else "curves.at_first_evaluation"))
             return
         value = number_of(name, float(series.values[-1]))
-        figure.show_value(value, look_of(name).unit, t("curves.held_out", step=_whole(int(series.steps[-1]))))
+        figure.show_value(value, format_of(name).unit, t("curves.held_out", step=_whole(int(series.steps[-1]))))
 
-    def _show_speed(self, story: Story, speed: Series | None, step_time: Series | None) -> None:
+    def _show_speed(self, story: RunStatus, speed: Series | None, step_time: Series | None) -> None:
         rate, seconds = usual(speed), usual(step_time)
         if story.ended and story.summary and story.summary.step_seconds > 0:
             rate, seconds = story.summary.samples_per_second, story.summary.step_seconds
@@ -79,7 +79,7 @@ class FigureRow(QWidget):
         value, unit = _split(duration(seconds)) if seconds else (NOTHING, "")
         self.figures["step_time"].show_value(value, unit, self._first(story))
 
-    def _first(self, story: Story) -> str:
+    def _first(self, story: RunStatus) -> str:
         if story.compile_seconds is not None:
             return t("curves.first_step_compiled", time=duration(story.compile_seconds))
         return t("curves.usual_step") if story.step > 1 else ""
@@ -99,13 +99,13 @@ def line_text(weight: float, bias: float) -> str:
     return f"y = {number(weight, 3)} x {sign} {number(abs(bias), 3)}"
 
 
-def _measured(known: dict[str, Series], recipe: str) -> str:
+def _measured(series_by_name: dict[str, Series], recipe: str) -> str:
     """What tells how good it is: measured on the held-out part, or the line that `linear` learns."""
-    if len(known.get("weight", ())) and len(known.get("bias", ())):
+    if len(series_by_name.get("weight", ())) and len(series_by_name.get("bias", ())):
         return "line"
-    if "accuracy" in known or recipe == "digits":
+    if "accuracy" in series_by_name or recipe == "digits":
         return "accuracy"
-    return "eval_loss" if "eval_loss" in known or recipe == "text" else ""
+    return "eval_loss" if "eval_loss" in series_by_name or recipe == "text" else ""
 
 
 def _split(text: str) -> tuple[str, str]:

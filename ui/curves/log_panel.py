@@ -6,14 +6,20 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.texts import t
-from ui.curves.log_choice import LogChoice
-from ui.icons import show_icon
-from ui.log_view import LogView, limits_told
-from ui.say import say, unsay
-from ui.widgets import Elided, label, line, text_button
+from ui.curves.rank_log_choice import RankLogChoice
+from ui.widgets.basic import (
+    Elided,
+    SearchField,
+    label,
+    line,
+    text_button,
+)
+from ui.widgets.icons import show_icon
+from ui.widgets.localized import localize, set_unlocalized
+from ui.widgets.log_view import LogView, limits_sentence
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +49,7 @@ class LogPanel(QFrame):
         column.addWidget(self.view, 1)
         self.view.counted.connect(self._show_count)
         self.view.following_changed.connect(lambda following: self._follow.setVisible(not following and self.is_open))
-        self.view.grown.connect(self._tell)
+        self.view.grown.connect(self._show_state)
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         find.activated.connect(self.find_text)
@@ -57,7 +63,7 @@ class LogPanel(QFrame):
         self._toggle = text_button("log.title", "log_toggle")
         self._toggle.clicked.connect(lambda: self.open(not self.is_open))
         self._last = Elided(role="hint")
-        self.choice = LogChoice()
+        self.choice = RankLogChoice()
         self.choice.chosen.connect(self._show_chosen)
         row.addWidget(self._toggle)
         row.addWidget(self.choice)
@@ -76,10 +82,12 @@ class LogPanel(QFrame):
         self._follow.hide()
         self._levels = QComboBox()
         self._levels.setObjectName("log.level")
+        self._levels.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._levels.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._levels.addItems([t(key) for key in LEVELS])
         self._levels.currentIndexChanged.connect(self.view.show_levels)
-        say(self._levels, "setToolTip", "log.level_hint")
-        say(self._levels, "setAccessibleName", "log.level")
+        localize(self._levels.setToolTip, "log.level_hint")
+        localize(self._levels.setAccessibleName, "log.level")
         self._search = _Search()
         self._search.textChanged.connect(self.view.search)
         self._search.went.connect(self.view.next_match)
@@ -89,7 +97,7 @@ class LogPanel(QFrame):
         previous, following = self._arrow("log.previous", "chevron-up", -1), self._arrow("log.next", "chevron-down", 1)
         copy = text_button("log.copy", "log.copy")
         copy.clicked.connect(self.view.copy)
-        say(copy, "setToolTip", "log.copy_hint")
+        localize(copy.setToolTip, "log.copy_hint")
         level = label("log.level", "hint")
         level.setBuddy(self._levels)
         for widget in (self._follow, level, self._levels, self._search, self._count, previous, following, copy):
@@ -97,22 +105,22 @@ class LogPanel(QFrame):
         return tools
 
     def _arrow(self, key: str, icon: str, step: int) -> QWidget:
-        made = text_button("", key)
-        show_icon(made, icon, "dim", 16)
-        say(made, "setToolTip", key)
-        say(made, "setAccessibleName", key)
-        made.clicked.connect(lambda: self.view.next_match(step))
-        return made
+        icon_button = text_button("", key)
+        show_icon(icon_button, icon, "dim", 16)
+        localize(icon_button.setToolTip, key)
+        localize(icon_button.setAccessibleName, key)
+        icon_button.clicked.connect(lambda: self.view.next_match(step))
+        return icon_button
 
     def show_file(self, path: Path | None) -> None:
-        """The log of a run; those of its ranks are offered beside it."""
+        """Show the log of a run; those of its ranks can be chosen."""
         self.choice.show_log(path)
         self._show_chosen(path)
 
     def _show_chosen(self, path: Path | None) -> None:
         self._search.clear()
         self.view.show_file(path)
-        self._tell()
+        self._show_state()
 
     def open(self, opened: bool) -> None:
         if opened == self.is_open:
@@ -123,7 +131,7 @@ class LogPanel(QFrame):
         self.choice.offer(opened)
         self._follow.setVisible(opened and not self.view.is_following)
         show_icon(self._toggle, "chevron-down" if opened else "chevron-right", "dim", 16)
-        self._tell()
+        self._show_state()
         self.opened.emit(opened)
 
     def find_text(self) -> None:
@@ -132,11 +140,11 @@ class LogPanel(QFrame):
         self._search.setFocus()
         self._search.selectAll()
 
-    def _tell(self) -> None:
+    def _show_state(self) -> None:
         """Closed: the last line. Open: what the view leaves out, if it does."""
         lines = self.view.lines
         if self.is_open:
-            self._last.setText(limits_told(lines))
+            self._last.setText(limits_sentence(lines))
         elif lines is None or not len(lines) - lines.first:
             self._last.setText(t("log.empty") if lines else "")
         else:
@@ -144,31 +152,27 @@ class LogPanel(QFrame):
 
     def _show_count(self, current: int, total: int) -> None:
         if not self._search.text():
-            unsay(self._count, "setText")
+            set_unlocalized(self._count.setText)
         elif not total:
-            say(self._count, "setText", "log.no_match")
+            localize(self._count.setText, "log.no_match")
         elif current:
-            unsay(self._count, "setText", f"{current} / {total}")
+            set_unlocalized(self._count.setText, f"{current} / {total}")
         else:
-            say(self._count, "setText", "log.matches", n=total)
+            localize(self._count.setText, "log.matches", n=total)
 
     def retranslate(self) -> None:
-        for place, key in enumerate(LEVELS):
-            self._levels.setItemText(place, t(key))
+        for index, key in enumerate(LEVELS):
+            self._levels.setItemText(index, t(key))
         self.choice.retranslate()
-        self._tell()
+        self._show_state()
 
 
-class _Search(QLineEdit):
+class _Search(SearchField):
     went = Signal(int)
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("log.search")
-        self.setFixedWidth(200)
-        say(self, "setPlaceholderText", "log.search")
-        say(self, "setAccessibleName", "log.search")
-        say(self, "setToolTip", "log.search_hint")
+        super().__init__("log.search", "log.search", 200)
+        localize(self.setToolTip, "log.search_hint")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -10,15 +10,21 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from studio.texts import t
-from ui import theme
-from ui.curves.event_marks import COLORS, SHAPES, SIZE, kinds_of, sentence
-from ui.page_scroll import empty
-from ui.widgets import Sentence, label, retone
+from ui.widgets import theme
+from ui.widgets.basic import Sentence, label, retone
+from ui.widgets.event_marks import (
+    COLORS,
+    SHAPES,
+    SIZE,
+    kinds_of,
+    sentence,
+)
+from ui.widgets.page_scroll import empty
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent
 
-    from backends.curves.marks import Kind, Marks
+    from backends.common.marks import Kind, Marks
 
 NAMES: dict[Kind, str] = {
     "nan": "mark.kind.nan",
@@ -63,16 +69,16 @@ class MarksLine(QWidget):
         column.setSpacing(4)
         column.addLayout(first)
         column.addLayout(self._row)
-        self._shown: tuple[object, ...] = ()
+        self._drawn: tuple[object, ...] = ()
         self.hide()
 
     def show_marks(self, marks: Marks) -> None:
         resumed = marks.first("resume")
         text = sentence(resumed) if resumed else ""
-        counts = [(kind, t(NAMES[kind], count=marks.count[kind])) for kind in kinds_of(marks.kept) if kind in NAMES]
-        if (text, *counts) == self._shown:
+        counts = [(kind, t(NAMES[kind], count=marks.count[kind])) for kind in kinds_of(marks.marks) if kind in NAMES]
+        if (text, *counts) == self._drawn:
             return
-        self._shown = (text, *counts)
+        self._drawn = (text, *counts)
         self.setVisible(bool(text or counts))
         self.resumed.setText(text)
         retone(self.resumed, "role", "dim" if resumed and resumed.key == "launch.resumed" else "warning")

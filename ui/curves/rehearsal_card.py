@@ -13,9 +13,16 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from backends.common.rehearsal import OPERATORS, read_report, uses_device
 from studio.texts import t
 from studio.units import count, number
-from ui.asking import ask
-from ui.curves.facts_table import FactsTable
-from ui.widgets import Card, Chip, Sentence, button, label, retone
+from ui.services.background import run_in_background
+from ui.widgets.basic import (
+    Card,
+    Chip,
+    Sentence,
+    button,
+    label,
+    retone,
+)
+from ui.widgets.facts_table import FactsTable
 
 if TYPE_CHECKING:
     from backends.common.rehearsal import Blocked, Report
@@ -23,7 +30,7 @@ if TYPE_CHECKING:
 
 COMMAND = "rehearse"
 WIDTH = 560
-MOST_LOSSES, MOST_ROWS = 8, 12
+MAX_LOSSES, MAX_ROWS = 8, 12
 STANCES = {"cuda": "curves.rehearsal.as_cuda", "npu": "curves.rehearsal.as_npu"}
 ENDS = {
     "steps": "curves.rehearsal.ended_steps", "time": "curves.rehearsal.ended_time",
@@ -65,7 +72,7 @@ class RehearsalCard(Card):
         self.body.addWidget(self.rest)
         self._add_button()
         self._run: Run | None = None
-        self.found: Report | None = None
+        self.report: Report | None = None
         self.hide()
 
     def _add_tables(self) -> None:
@@ -98,47 +105,47 @@ class RehearsalCard(Card):
 
     def show_run(self, run: Run | None, *, is_over: bool) -> None:
         """Called again and again while a run is looked at: its report is read once, when it has ended."""
-        wanted = run if run is not None and is_over and run.asked.command == COMMAND else None
-        if wanted is None or self._run is None or wanted.folder != self._run.folder:
-            self.found = None
+        rehearsed = run if run is not None and is_over and run.request.command == COMMAND else None
+        if rehearsed is None or self._run is None or rehearsed.folder != self._run.folder:
+            self.report = None
             self.hide()
-            if wanted is not None:
-                ask(self, partial(read_report, wanted.folder), partial(self._read, wanted))
-        self._run = wanted
+            if rehearsed is not None:
+                run_in_background(self, partial(read_report, rehearsed.folder), partial(self._read, rehearsed))
+        self._run = rehearsed
 
-    def _read(self, run: Run, found: Report | None) -> None:
+    def _read(self, run: Run, report: Report | None) -> None:
         if self._run is not None and run.folder == self._run.folder:
-            self.found = found
+            self.report = report
             self.retranslate()
             self.report_read.emit()
 
     def retranslate(self) -> None:
-        self.setVisible(self.found is not None)
-        if self.found is not None and self._run is not None:
-            self._show(self.found)
-            is_there = (self._run.folder / OPERATORS).is_file()
-            self._operators.setVisible(is_there and self.found.operators > 0)
+        self.setVisible(self.report is not None)
+        if self.report is not None and self._run is not None:
+            self._show(self.report)
+            has_operators = (self._run.folder / OPERATORS).is_file()
+            self._operators.setVisible(has_operators and self.report.operators > 0)
 
     def sentence(self, run: Run, outcome: str) -> str:
         """What the page says of a rehearsal at its top: always that it is one. '' for other runs."""
-        if run.asked.command != COMMAND:
+        if run.request.command != COMMAND:
             return ""
         return t(SENTENCES.get(outcome, "curves.rehearsal.sentence_over"))
 
-    def _show(self, found: Report) -> None:
-        self.stance.show_state(t(STANCES[found.stance]), "accent" if found.answer else "bad")
-        retone(self.ended, "role", "dim" if found.answer else "bad")
-        self.ended.setText(end_text(found))
-        self.facts.show_rows((), facts(found))
-        pairs = list(found.redirected.items())
-        rows = [(name, count_text(times)) for name, times in pairs[:MOST_ROWS]]
+    def _show(self, report: Report) -> None:
+        self.stance.show_state(t(STANCES[report.stance]), "accent" if report.answer else "bad")
+        retone(self.ended, "role", "dim" if report.answer else "bad")
+        self.ended.setText(end_text(report))
+        self.facts.show_rows((), facts(report))
+        pairs = list(report.redirected.items())
+        rows = [(name, count_text(times)) for name, times in pairs[:MAX_ROWS]]
         self.redirections.show_rows(("", t("curves.rehearsal.times")), rows)
-        self.blocked.setText("\n".join(blocked_text(one) for one in found.blocked[:MOST_ROWS]))
-        for shown, title in self._titles.items():
-            is_filled = bool(pairs if shown is self.redirections else found.blocked)
-            shown.setVisible(is_filled)
+        self.blocked.setText("\n".join(blocked_text(blocked) for blocked in report.blocked[:MAX_ROWS]))
+        for table, title in self._titles.items():
+            is_filled = bool(pairs if table is self.redirections else report.blocked)
+            table.setVisible(is_filled)
             title.setVisible(is_filled)
-        more = max(0, len(pairs) - MOST_ROWS) + max(0, len(found.blocked) - MOST_ROWS)
+        more = max(0, len(pairs) - MAX_ROWS) + max(0, len(report.blocked) - MAX_ROWS)
         self.rest.setText(t("curves.rehearsal.more", count=more))
         self.rest.setVisible(more > 0)
 
@@ -147,35 +154,38 @@ class RehearsalCard(Card):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._run.folder / OPERATORS)))
 
 
-def end_text(found: Report) -> str:
+def end_text(report: Report) -> str:
     """How it ended; where the answer is no, whether the NPU was refused or only left alone."""
-    if found.answer:
-        return t(ENDS.get(found.ended, ENDS["script"]), steps=found.steps)
-    is_left_alone = found.steps > 0 and not uses_device(found.redirected)
+    if report.answer:
+        return t(ENDS.get(report.ended, ENDS["script"]), steps=report.steps)
+    is_left_alone = report.steps > 0 and not uses_device(report.redirected)
     return t("curves.rehearsal.left_alone" if is_left_alone else "curves.rehearsal.no")
 
 
-def facts(found: Report) -> list[tuple[str, str]]:
+def facts(report: Report) -> list[tuple[str, str]]:
     rows = [
-        (t("curves.rehearsal.losses"), losses_text(found.losses) if found.losses else t("curves.rehearsal.no_losses")),
-        (t("curves.rehearsal.operators"), count_text(found.operators)),
-        (t("curves.rehearsal.redirections"), count_text(sum(found.redirected.values()))),
+        (
+            t("curves.rehearsal.losses"),
+            losses_text(report.losses) if report.losses else t("curves.rehearsal.no_losses"),
+        ),
+        (t("curves.rehearsal.operators"), count_text(report.operators)),
+        (t("curves.rehearsal.redirections"), count_text(sum(report.redirected.values()))),
     ]
-    if found.processes > 1:
-        rows.append((t("curves.rehearsal.processes"), str(found.processes)))
+    if report.processes > 1:
+        rows.append((t("curves.rehearsal.processes"), str(report.processes)))
     return rows
 
 
 def losses_text(losses: tuple[float | str, ...]) -> str:
-    texts = [number(one) if isinstance(one, float) else one for one in losses[:MOST_LOSSES]]
-    return ", ".join(texts) + (" …" if len(losses) > MOST_LOSSES else "")
+    texts = [number(loss) if isinstance(loss, float) else loss for loss in losses[:MAX_LOSSES]]
+    return ", ".join(texts) + (" …" if len(losses) > MAX_LOSSES else "")
 
 
 def count_text(value: int) -> str:
     return str(value) if value < 100 else count(value)
 
 
-def blocked_text(one: Blocked) -> str:
+def blocked_text(blocked: Blocked) -> str:
     """Where, what came of it, and what a host with an NPU says there."""
-    place = f"{PurePath(one.path).name}:{one.line}" if one.path else one.name
-    return t(KINDS[one.kind], place=place, message=one.message or one.name)
+    location = f"{PurePath(blocked.path).name}:{blocked.line}" if blocked.path else blocked.name
+    return t(KINDS[blocked.kind], place=location, message=blocked.message or blocked.name)

@@ -5,24 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QPainter, QPen
+from PySide6.QtGui import QFont, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from studio.run import outcome_of
-from ui import theme
-from ui.curves.names import state_name, title_of, tone_of
 from ui.curves.run_model import RunModel, facts_of, loss_of
-from ui.curves.state_shape import TOKENS, paint_state
+from ui.services.run_titles import state_name, title_of, tone_of
+from ui.widgets import theme
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel
 
     from studio.run import Glance, Run
     from ui.curves.run_model import Index
+    from ui.widgets.basic import Tone
 
 HEIGHT = 54
 BOX = 14
 LEFT = 34
+TOKENS: dict[Tone, str] = {"good": "good", "warning": "warning", "bad": "bad", "accent": "accent", "neutral": "dim"}
+SHAPES = {
+    "done": ((0.1, 0.55), (0.4, 0.85), (0.9, 0.2)),
+    "failed": ((0.15, 0.15), (0.85, 0.85), (0.5, 0.5), (0.85, 0.15), (0.15, 0.85)),
+    "lost": ((0.5, 0.05), (0.95, 0.5), (0.5, 0.95), (0.05, 0.5), (0.5, 0.05)),
+}
+"""Lines of a shape for each state, in a box of 1 by 1."""
 MOUSE = (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease, QEvent.Type.MouseButtonDblClick)
 
 
@@ -75,8 +82,8 @@ class RunDelegate(QStyledItemDelegate):
         painter.setPen(theme.color("dim"))
         loss = loss_of(glance)
         painter.drawText(lower, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, loss)
-        taken = painter.fontMetrics().horizontalAdvance(loss)
-        _elided(painter, lower.adjusted(0, 0, -taken - 8, 0), facts_of(run, glance))
+        used = painter.fontMetrics().horizontalAdvance(loss)
+        _elided(painter, lower.adjusted(0, 0, -used - 8, 0), facts_of(run, glance))
         painter.setFont(base)
         painter.setPen(theme.color("text"))
         _elided(painter, upper.adjusted(0, 0, -width - 24, 0), title_of(run))
@@ -100,10 +107,35 @@ def tick_box(rect: QRect) -> QRect:
 
 def _toggle(model: QAbstractItemModel, index: Index) -> None:
     is_on = index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
-    wanted = Qt.CheckState.Unchecked if is_on else Qt.CheckState.Checked
-    model.setData(index, wanted, Qt.ItemDataRole.CheckStateRole)
+    state = Qt.CheckState.Unchecked if is_on else Qt.CheckState.Checked
+    model.setData(index, state, Qt.ItemDataRole.CheckStateRole)
 
 
 def _elided(painter: QPainter, rect: QRect, text: str) -> None:
     fits = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
     painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, fits)
+
+
+def paint_state(painter: QPainter, box: QRectF, outcome: str, tone: Tone) -> None:
+    """Each state has a shape, so that colour is never alone: running a triangle, done a tick, failed a cross, stopped
+    a square, lost a diamond, others a ring, with a bar where the answer is no."""
+    color = theme.color(TOKENS[tone])
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(color, 1.6))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    if outcome in SHAPES:
+        points = [QPointF(box.x() + x * box.width(), box.y() + y * box.height()) for x, y in SHAPES[outcome]]
+        painter.drawPolyline(QPolygonF(points))
+    elif outcome == "running":
+        painter.setBrush(color)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.drawPolygon(QPolygonF([box.topLeft(), QPointF(box.right(), box.center().y()), box.bottomLeft()]))
+    elif outcome == "stopped":
+        painter.fillRect(box.adjusted(0.5, 0.5, -0.5, -0.5), color)
+    else:
+        ring, middle = box.adjusted(1, 1, -1, -1), box.center().y()
+        painter.drawEllipse(ring)
+        if outcome == "no":
+            painter.drawLine(QPointF(ring.left() + 2, middle), QPointF(ring.right() - 2, middle))
+    painter.restore()

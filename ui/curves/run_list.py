@@ -10,27 +10,32 @@ from PySide6.QtWidgets import QHBoxLayout, QListView, QMenu, QMessageBox, QWidge
 from studio import run as runs
 from studio.errors import StudioError
 from studio.texts import t
-from ui.curves.names import title_of, when
 from ui.curves.run_delegate import RunDelegate
 from ui.curves.run_model import RunModel
-from ui.icons import show_icon
-from ui.say import say, unsay
-from ui.widgets import Card, Elided, Sentence, text_button
+from ui.services.run_titles import title_of, when
+from ui.widgets.basic import (
+    Card,
+    Elided,
+    Sentence,
+    text_button,
+)
+from ui.widgets.icons import show_icon
+from ui.widgets.localized import localize, set_unlocalized
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QPoint
+    from PySide6.QtCore import QModelIndex, QPoint
 
     from studio.run import Glance, Run
-    from ui.session import Session
+    from ui.services.session import Session
 
 WIDTH = 272
 
 
 class RunList(Card):
-    """Choosing a run shows it; its tick, or Space, only draws its curves beside the chosen one's."""
+    """Choosing a run shows it; its tick, or Space, only draws its curves with those of the chosen one."""
 
     ticked = Signal()
-    folder_wanted = Signal(object)
+    folder_requested = Signal(object)
 
     def __init__(self, session: Session) -> None:
         super().__init__("curves.runs")
@@ -64,12 +69,12 @@ class RunList(Card):
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._show_menu)
         self.view.selectionModel().currentChanged.connect(self._choose)
-        say(self.view, "setAccessibleName", "curves.runs")
-        say(self.view, "setToolTip", "curves.runs_hint")
+        localize(self.view.setAccessibleName, "curves.runs")
+        localize(self.view.setToolTip, "curves.runs_hint")
         self.body.addWidget(self.view, 1)
 
     def _make_undo(self) -> QWidget:
-        """For the page to place: it is there when the last run is in the trash and the list is not."""
+        """The page lays it out, as it is visible also while the list of runs is not."""
         line = QWidget()
         row = QHBoxLayout(line)
         row.setContentsMargins(0, 0, 0, 0)
@@ -77,7 +82,7 @@ class RunList(Card):
         self._undo = text_button("curves.undo", "curves.undo")
         self._undo.clicked.connect(self.undo)
         self._empty_alone = text_button("curves.empty_trash", "curves_empty_trash_alone")
-        self._empty_alone.clicked.connect(self._ask_to_empty)
+        self._empty_alone.clicked.connect(self._confirm_emptying)
         row.addWidget(self._undo_text)
         row.addWidget(self._undo)
         row.addStretch(1)
@@ -91,10 +96,10 @@ class RunList(Card):
         row.setContentsMargins(8, 0, 8, 0)
         self._delete = text_button("curves.delete", "curves.delete")
         show_icon(self._delete, "delete", "accent", 16)
-        say(self._delete, "setToolTip", "curves.delete_hint")
+        localize(self._delete.setToolTip, "curves.delete_hint")
         self._delete.clicked.connect(self._delete_chosen)
         self._empty = text_button("curves.empty_trash", "curves.empty_trash")
-        self._empty.clicked.connect(self._ask_to_empty)
+        self._empty.clicked.connect(self._confirm_emptying)
         row.addWidget(self._delete)
         row.addStretch(1)
         row.addWidget(self._empty)
@@ -102,8 +107,8 @@ class RunList(Card):
 
     def show_runs(self, listed: list[tuple[Run, Glance]]) -> None:
         self.model.show_runs(listed)
-        known = {run.name for run, _ in listed}
-        for name in [name for name in self.model.colors if name not in known and name != self.model.chosen]:
+        names = {run.name for run, _ in listed}
+        for name in [name for name in self.model.colors if name not in names and name != self.model.chosen]:
             self.model.tick(name, on=False)
         self.show_chosen()
         self._show_trash()
@@ -122,25 +127,25 @@ class RunList(Card):
     def drawn(self) -> list[tuple[Run, int]]:
         """The runs with a tick and the numbers of their colours, the chosen one first."""
         colors = self.model.colors
-        found = [(run, colors[run.name]) for run, _ in self.model.listed if run.name in colors]
-        return sorted(found, key=lambda pair: pair[0].name != self.model.chosen)
+        drawn_runs = [(run, colors[run.name]) for run, _ in self.model.listed if run.name in colors]
+        return sorted(drawn_runs, key=lambda pair: pair[0].name != self.model.chosen)
 
-    def _choose(self, current, previous) -> None:
+    def _choose(self, current: QModelIndex, _previous: QModelIndex) -> None:
         if current.isValid() and current.row() < len(self.model.listed):
             run = self.model.listed[current.row()][0]
             if run.name != self.model.chosen:
                 self._session.choose_run(run)
 
-    def _show_menu(self, place: QPoint) -> None:
-        index = self.view.indexAt(place)
+    def _show_menu(self, position: QPoint) -> None:
+        index = self.view.indexAt(position)
         if not index.isValid():
             return
         run, _ = self.model.listed[index.row()]
         menu = QMenu(self.view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(t("curves.open_folder"), lambda: self.folder_wanted.emit(run))
+        menu.addAction(t("curves.open_folder"), lambda: self.folder_requested.emit(run))
         menu.addAction(t("curves.delete"), lambda: self.delete(run))
-        menu.popup(self.view.viewport().mapToGlobal(place))
+        menu.popup(self.view.viewport().mapToGlobal(position))
 
     def _delete_chosen(self) -> None:
         row = self.model.row_of(self.model.chosen)
@@ -148,16 +153,16 @@ class RunList(Card):
             self.delete(self.model.listed[row][0])
 
     def delete(self, run: Run) -> None:
-        """To the trash; the line below brings it back."""
+        """Move the run to the trash; the line below the list restores it."""
         try:
             moved = runs.trash(run)
         except StudioError as error:
             self._session.trouble.emit(error)
             return
-        self._trashed = runs.Run(folder=moved, asked=run.asked)
+        self._trashed = runs.Run(folder=moved, request=run.request)
         if self._session.run and self._session.run.name == run.name:
             self._session.choose_run(None)
-        self._session.look()
+        self._session.refresh_runs()
         self._show_trash()
 
     def undo(self) -> None:
@@ -167,7 +172,7 @@ class RunList(Card):
         except StudioError as error:
             self._session.trouble.emit(error)
             back = None
-        self._session.look()
+        self._session.refresh_runs()
         if back:
             self._session.choose_run(back)
         self._show_trash()
@@ -181,11 +186,11 @@ class RunList(Card):
         self.undo_line.setVisible(self._trashed is not None or is_alone)
         if self._trashed:
             name = f"{title_of(self._trashed)} {when(self._trashed)}"
-            say(self._undo_text, "setText", "curves.trashed", run=name)
+            localize(self._undo_text.setText, "curves.trashed", run=name)
         else:
-            unsay(self._undo_text, "setText")
+            set_unlocalized(self._undo_text.setText)
 
-    def _ask_to_empty(self) -> None:
+    def _confirm_emptying(self) -> None:
         """The one question in a box of its own: what goes then is gone."""
         n = len(runs.run_names(self._session.folder.parent / "trash"))
         box = QMessageBox(self.window())

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 
 from studio.units import duration, number
-from ui.curves.names import state_name, title_of, when
-from ui.plain_text import plain_tip
+from ui.services.run_titles import state_name, title_of, when
+from ui.widgets.plain_tip import plain_tip
 
 if TYPE_CHECKING:
     from studio.run import Glance, Run
 
     Index = QModelIndex | QPersistentModelIndex
 
-MOST_TICKED = 7
+MAX_TICKED = 7
 
 
 class RunModel(QAbstractListModel):
@@ -53,22 +53,22 @@ class RunModel(QAbstractListModel):
         self.chosen = name
         if name:
             self._give_color(name)
-        self._tell()
+        self._emit_changed()
 
     def tick(self, name: str, on: bool) -> None:
-        if name == self.chosen or on == (name in self.colors) or (on and len(self.colors) >= MOST_TICKED):
+        if name == self.chosen or on == (name in self.colors) or (on and len(self.colors) >= MAX_TICKED):
             return
         if on:
             self._give_color(name)
         else:
             del self.colors[name]
-        self._tell()
+        self._emit_changed()
 
     def _give_color(self, name: str) -> None:
         if name not in self.colors:
             self.colors[name] = next(n for n in range(len(self.colors) + 1) if n not in self.colors.values())
 
-    def _tell(self) -> None:
+    def _emit_changed(self) -> None:
         self.dataChanged.emit(self.index(0), self.index(max(0, len(self.listed) - 1)))
         self.ticked.emit()
 

@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from backends.curves.asked import grace_of
+from backends.common.run_values import grace_of
 from studio import worker
 from studio.errors import StudioError
 from studio.texts import t
 from studio.units import duration
-from ui.curves.names import state_name
-from ui.say import say, unsay
-from ui.widgets import button, label, primary_button, text_button
+from ui.services.run_titles import state_name
+from ui.widgets.basic import (
+    button,
+    label,
+    primary_button,
+    text_button,
+)
+from ui.widgets.localized import localize, set_unlocalized
 
 if TYPE_CHECKING:
     from studio.run import Glance, Run
-    from ui.session import Session
+    from ui.services.session import Session
 
 
 class StopControl(QWidget):
@@ -30,21 +35,21 @@ class StopControl(QWidget):
         self._session = session
         self._run: Run | None = None
         self._glance: Glance | None = None
-        self._asked: dict[str, float] = {}
+        self._stop_times: dict[str, float] = {}
         self._is_sure = False
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
         self._text = label(role="dim")
         self._keep = text_button("curves.keep_running", "curves.keep_running")
-        self._keep.clicked.connect(lambda: self._ask(False))
+        self._keep.clicked.connect(lambda: self._show_confirmation(False))
         self._stop = button("curves.stop", "curves.stop")
-        say(self._stop, "setToolTip", "curves.stop_hint")
-        self._stop.clicked.connect(lambda: self._ask(True))
+        localize(self._stop.setToolTip, "curves.stop_hint")
+        self._stop.clicked.connect(lambda: self._show_confirmation(True))
         self._sure = primary_button("curves.stop_now", "curves_stop_sure")
         self._sure.clicked.connect(self.stop)
         self._end = button("curves.end_now", "curves.end_now")
-        say(self._end, "setToolTip", "curves.end_now_hint")
+        localize(self._end.setToolTip, "curves.end_now_hint")
         self._end.clicked.connect(self.stop)
         for widget in (self._text, self._keep, self._stop, self._sure, self._end):
             row.addWidget(widget)
@@ -58,12 +63,12 @@ class StopControl(QWidget):
         self._run, self._glance = run, glance
         self._show()
 
-    def ask(self) -> None:
+    def confirm(self) -> None:
         """As the button does; for the shortcut and the palette."""
         if self._stop.isVisible():
-            self._ask(True)
+            self._show_confirmation(True)
 
-    def _ask(self, is_sure: bool) -> None:
+    def _show_confirmation(self, is_sure: bool) -> None:
         self._is_sure = is_sure
         self._show()
         (self._sure if is_sure else self._stop).setFocus()
@@ -75,7 +80,7 @@ class StopControl(QWidget):
             return
         self._is_sure = False
         if worker.stop(run):
-            self._asked.setdefault(run.name, time.monotonic())
+            self._stop_times.setdefault(run.name, time.monotonic())
         else:
             state = state_name(self._glance) if self._glance else ""
             self._session.trouble.emit(StudioError("run.not_here", run=run.name, state=state))
@@ -83,7 +88,7 @@ class StopControl(QWidget):
 
     def _show(self) -> None:
         works = self._glance is not None and self._glance.state in ("running", "unattended")
-        since = self._asked.get(self._run.name) if self._run else None
+        since = self._stop_times.get(self._run.name) if self._run else None
         stopping = works and since is not None
         asking = works and not stopping and self._is_sure
         if not works and (self._end.hasFocus() or self._stop.hasFocus() or self._sure.hasFocus()):
@@ -94,10 +99,10 @@ class StopControl(QWidget):
         self._end.setVisible(stopping)
         self._text.setVisible(asking or stopping)
         if asking:
-            say(self._text, "setText", "curves.stop_question")
+            localize(self._text.setText, "curves.stop_question")
         elif stopping and self._run and since is not None:
             left = max(0.0, grace_of(self._run) - (time.monotonic() - since))
-            unsay(self._text, "setText", t("curves.stopping", left=_whole_seconds(left)))
+            set_unlocalized(self._text.setText, t("curves.stopping", left=_whole_seconds(left)))
         if stopping != self._timer.isActive():
             self._timer.start() if stopping else self._timer.stop()
 

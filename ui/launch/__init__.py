@@ -1,1 +1,1 @@
-"""What is on the Launch page beside the form."""
+"""The Launch page."""

@@ -8,32 +8,37 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from backends.launch.preview.asked import preview_of
+from backends.launch.preview.from_launch import preview_of
 from backends.launch.preview.spec import PreviewSpec, feed_forward
 from studio.texts import t
-from ui import actions
-from ui.curves.preview_card import COMMAND
-from ui.form import Form
-from ui.say import say
-from ui.widgets import GAP, Sentence, button, label, retone
+from ui.form.form import Form
+from ui.services import actions
+from ui.widgets.basic import (
+    GAP,
+    Sentence,
+    button,
+    label,
+    retone,
+)
+from ui.widgets.localized import localize
 
 if TYPE_CHECKING:
-    from ui.pages.launch import LaunchPage
-    from ui.session import Session
+    from ui.launch.page import LaunchPage
+    from ui.services.session import Session
 
 FOLDED = ("training", "assumed", "shown")
 LARGE = ("llama", "gpt")
 
 
 class PreviewSplits(QWidget):
-    """Below the fields of the card Parallel; its form is made when it is first asked for."""
+    """Below the fields of the section Parallel; its form is made when it is first opened."""
 
     def __init__(self, page: LaunchPage, session: Session) -> None:
         super().__init__()
         self.setObjectName("launch_preview")
         self._page, self._session = page, session
         self.form: Form | None = None
-        self._given = PreviewSpec()
+        self._initial = PreviewSpec()
         self.open_button = button("launch.preview.open", "launch.preview.open")
         self.open_button.setCheckable(True)
         self.open_button.toggled.connect(self._toggled)
@@ -49,7 +54,7 @@ class PreviewSplits(QWidget):
         actions.register(page, "launch.preview.open", "launch.preview.open", self.open)
 
     def open(self) -> None:
-        """Shows the form, with what is chosen on the page, wherever the page is scrolled to."""
+        """Show the form with the page's choices, wherever the page is scrolled to."""
         self._page.form.focus_field("parallel")
         self.open_button.setChecked(False)
         self.open_button.setChecked(True)
@@ -60,17 +65,17 @@ class PreviewSplits(QWidget):
             if self.form is None:
                 self._make_form()
             assert self.form is not None
-            self._given = preview_of(self._page.form.spec())
-            self.form.set_spec(self._given)
+            self._initial = preview_of(self._page.form.spec())
+            self.form.set_spec(self._initial)
         self._panel.setVisible(is_open)
 
     def _make_form(self) -> None:
         self.form = Form(PreviewSpec, "launch", _implied, FOLDED)
         self.form.spec_changed.connect(self._changed)
-        self.form.help_wanted.connect(self._help)
+        self.form.help_requested.connect(self._help)
         self.start_button = button("launch.preview.start", "launch.preview.start")
         self.start_button.clicked.connect(self.start)
-        say(self.start_button, "setToolTip", "launch.preview.start_hint")
+        localize(self.start_button.setToolTip, "launch.preview.start_hint")
         self._wrong = Sentence()
         retone(self._wrong, "role", "bad")
         row = QHBoxLayout()
@@ -87,20 +92,20 @@ class PreviewSplits(QWidget):
 
     def _help(self, _card: str) -> None:
         """All of its cards have one section of the help, that of the card they are in."""
-        self._page.form.help_wanted.emit("parallel")
+        self._page.form.help_requested.emit("parallel")
 
     def start(self) -> None:
-        """Estimates what is chosen in the form, as a run that Curves shows."""
+        """Estimate the choices of the form, as a run that the Curves page shows."""
         assert self.form is not None
         if wrong := self.form.problems():
             self.form.focus_field(wrong[0].field)
-        elif self._session.start(COMMAND, self.form.spec()):
-            self._session.page_wanted.emit("curves")
+        elif self._session.start("preview", self.form.spec()):
+            self._session.page_requested.emit("curves")
 
     def _changed(self, spec: PreviewSpec) -> None:
         """A recipe's batch and precision are not what a large network begins with."""
         usual = PreviewSpec().training
-        if spec.net.network in LARGE and spec.training == self._given.training != usual:
+        if spec.net.network in LARGE and spec.training == self._initial.training != usual:
             assert self.form is not None
             self.form.set_spec(replace(spec, training=usual))
         self._show()

@@ -13,9 +13,9 @@ from backends.launch.preview.shard import written
 from backends.launch.spec import LaunchSpec
 from studio import schema
 from studio.texts import t
-from ui.pairs_input import PairRow, PairsInput
-from ui.say import say
-from ui.widgets import label, retone, show_icon
+from ui.form.pairs_input import PairRow, PairsInput
+from ui.widgets.basic import label, retone, show_icon
+from ui.widgets.localized import localize
 
 if TYPE_CHECKING:
     from backends.launch.operators import Operator
@@ -29,60 +29,60 @@ END = 40
 class StrategyRow(PairRow):
     """One operator. `is_known`: the recipe has it, so its name stays and only its strategy can be emptied."""
 
-    is_known = False
+    is_recipes = False
 
     def __init__(self, name: str, text: str) -> None:
         super().__init__(name, text)
-        say(self.key, "setPlaceholderText", HEADS[0])
-        say(self.key, "setAccessibleName", HEADS[0])
-        say(self.text, "setPlaceholderText", "launch.strategy.example")
-        say(self.text, "setAccessibleName", HEADS[2])
+        localize(self.key.setPlaceholderText, HEADS[0])
+        localize(self.key.setAccessibleName, HEADS[0])
+        localize(self.text.setPlaceholderText, "launch.strategy.example")
+        localize(self.text.setAccessibleName, HEADS[2])
 
-    def _place(self) -> None:
+    def _lay_out_rows(self) -> None:
         self.shapes, self.sign, self.check = label(role="dim"), QLabel(), label(role="hint")
         self.sign.setFixedSize(16, 16)
         self.check.setWordWrap(True)
         verdict = QWidget()
-        beside = QHBoxLayout(verdict)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.setSpacing(5)
-        beside.addWidget(self.sign)
-        beside.addWidget(self.check, 1)
-        place(self.row, (self.key, self.shapes, self.text, verdict))
+        verdict_row = QHBoxLayout(verdict)
+        verdict_row.setContentsMargins(0, 0, 0, 0)
+        verdict_row.setSpacing(5)
+        verdict_row.addWidget(self.sign)
+        verdict_row.addWidget(self.check, 1)
+        fill_row(self.row, (self.key, self.shapes, self.text, verdict))
         policy = self.remove.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.remove.setSizePolicy(policy)
         self.row.addWidget(self.remove)
 
     def is_empty(self) -> bool:
-        return not self.text.text().strip() if self.is_known else super().is_empty()
+        return not self.text.text().strip() if self.is_recipes else super().is_empty()
 
-    def is_kept(self) -> bool:
+    def is_stored(self) -> bool:
         """Also where the recipe at hand does not have the operator: what a person wrote, not what another recipe
         brought along."""
-        return not self.is_known or not self.is_empty()
+        return not self.is_recipes or not self.is_empty()
 
     def show_operator(self, operator: Operator | None) -> None:
         """None: an operator that the recipe does not have, or that only the user's own recipe knows."""
-        self.is_known = operator is not None and operator.shapes is not None
-        self.key.setReadOnly(self.is_known)
-        self.key.setFocusPolicy(Qt.FocusPolicy.ClickFocus if self.is_known else Qt.FocusPolicy.StrongFocus)
-        self.remove.setHidden(self.is_known)
+        self.is_recipes = operator is not None and operator.shapes is not None
+        self.key.setReadOnly(self.is_recipes)
+        self.key.setFocusPolicy(Qt.FocusPolicy.ClickFocus if self.is_recipes else Qt.FocusPolicy.StrongFocus)
+        self.remove.setHidden(self.is_recipes)
         shapes = operator.shapes if operator and operator.shapes else ()
         self.shapes.setText(" · ".join(written(shape) for shape in shapes) or "–")
 
     def show_check(self, spec: LaunchSpec) -> None:
-        """Says what is wrong, or that it fits; nothing of an operator that MindSpore is to decide about."""
+        """Show what is wrong, or that it fits; nothing for an operator that MindSpore decides about."""
         if self.is_empty():
-            self._say("", t("launch.strategy.free") if self.is_known else "")
+            self._show_verdict("", t("launch.strategy.free") if self.is_recipes else "")
             return
         name, text = self.key.text().strip(), self.text.text()
         problems = check_strategy(schema.with_value(spec, "strategy", ((name, text),)), name, text)
-        fits = "launch.strategy.fits" if self.is_known else "launch.strategy.suffices"
-        said = t(problems[0].rule, **problems[0].args) if problems else t(fits)
-        self._say("bad" if problems else "good", said)
+        fits = "launch.strategy.fits" if self.is_recipes else "launch.strategy.suffices"
+        sentence = t(problems[0].rule, **problems[0].args) if problems else t(fits)
+        self._show_verdict("bad" if problems else "good", sentence)
 
-    def _say(self, tone: str, text: str) -> None:
+    def _show_verdict(self, tone: str, text: str) -> None:
         self.check.setText(text)
         retone(self.check, "role", "bad" if tone == "bad" else "hint")
         for line in (self.key, self.text):
@@ -105,13 +105,13 @@ class StrategyTable(PairsInput):
         row = QHBoxLayout(self._head)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
-        place(row, [label(key, "hint") for key in HEADS])
+        fill_row(row, [label(key, "hint") for key in HEADS])
         row.addSpacing(END)
         self._column.insertWidget(0, self._head)
         self._none = label("launch.rule.no_operators", "hint")
         self._none.setWordWrap(True)
         self._column.addWidget(self._none)
-        say(self._add, "setText", "launch.strategy.add")
+        localize(self._add.setText, "launch.strategy.add")
 
     def make_row(self, key: str, text: str) -> StrategyRow:
         return StrategyRow(key, text)
@@ -128,16 +128,22 @@ class StrategyTable(PairsInput):
         """Each row shows its own."""
 
     def _complete(self) -> None:
-        """Rows as the recipe has them, in its order, their texts kept."""
-        known = {one.name: one for one in operators(self._spec) if one.shapes is not None}
-        shown = [(row.key.text(), row.text.text()) for row in self._rows]
-        texts = dict(shown)
-        others = [pair for row, pair in zip(self._rows, shown, strict=True) if pair[0] not in known and row.is_kept()]
-        wanted = [(name, texts.get(name, "")) for name in known] + others
-        if shown != wanted:
-            super().show_value(wanted)
+        """Show the recipe's operators in its order, keeping the texts of the rows."""
+        operators_by_name = {
+            operator.name: operator for operator in operators(self._spec) if operator.shapes is not None
+        }
+        visible_rows = [(row.key.text(), row.text.text()) for row in self._rows]
+        texts = dict(visible_rows)
+        others = [
+            pair
+            for row, pair in zip(self._rows, visible_rows, strict=True)
+            if pair[0] not in operators_by_name and row.is_stored()
+        ]
+        rows = [(name, texts.get(name, "")) for name in operators_by_name] + others
+        if visible_rows != rows:
+            super().show_value(rows)
         for row in self._rows:
-            row.show_operator(known.get(row.key.text()))
+            row.show_operator(operators_by_name.get(row.key.text()))
             row.show_check(self._spec)
         is_own = self._spec.what.recipe == "own"
         self._head.setVisible(bool(self._rows))
@@ -158,8 +164,8 @@ class StrategyTable(PairsInput):
         self._complete()
 
 
-def place(row: QHBoxLayout, widgets: Any) -> None:
-    """In columns of the same widths in every row, whatever is in them."""
+def fill_row(row: QHBoxLayout, widgets: Any) -> None:
+    """Fill a row with columns of the same widths in every row, whatever they hold."""
     for widget, width in zip(widgets, WIDTHS, strict=True):
         widget.setMinimumWidth(1)
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, widget.sizePolicy().verticalPolicy())

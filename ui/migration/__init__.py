@@ -1,1 +1,1 @@
-"""What the Migration page is made of."""
+"""The Migration page and its four views, each in a folder of its own."""

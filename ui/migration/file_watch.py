@@ -1,4 +1,4 @@
-"""Notices that files were saved: their times are looked at off the UI thread, as a network drive may be slow."""
+"""Notices saved files by their stamps, read off the UI thread as a network drive may be slow."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from ui.asking import ask
+from ui.services.background import run_in_background
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     Stamps = dict[str, tuple[int, int]]
 
-INTERVAL = 1000
-MOST = 2000
+INTERVAL_MS = 1000
+MAX_FILES = 2000
 
 
 class FileWatch(QObject):
-    """`saved`: some of the watched files are not as they were. One look at a time."""
+    """`saved`: some of the watched files changed. One check runs at a time."""
 
     saved = Signal()
 
@@ -29,25 +29,29 @@ class FileWatch(QObject):
         self._folder: Path | None = None
         self._paths: tuple[str, ...] = ()
         self._stamps: Stamps | None = None
-        self._looks = False
-        self._timer = QTimer(self, interval=INTERVAL)
-        self._timer.timeout.connect(self.look)
+        self._is_checking = False
+        self._timer = QTimer(self, interval=INTERVAL_MS)
+        self._timer.timeout.connect(self.check)
 
     def watch(self, folder: Path | None, paths: tuple[str, ...]) -> None:
-        """From now on these, relative to a folder, as they are at the next look."""
-        self._folder, self._paths, self._stamps = folder, paths[:MOST], None
+        """Watch these files, relative to a folder; the next check records their state."""
+        self._folder, self._paths, self._stamps = folder, paths[:MAX_FILES], None
 
     def run(self, on: bool) -> None:
-        """Only while the page is shown."""
+        """Start or stop checking; the page checks only while it is visible."""
         self._timer.start() if on else self._timer.stop()
 
-    def look(self) -> None:
-        if self._folder is not None and not self._looks:
-            self._looks = True
-            ask(self, partial(_stamps, self._folder, self._paths), partial(self._looked, self._folder, self._paths))
+    def check(self) -> None:
+        if self._folder is not None and not self._is_checking:
+            self._is_checking = True
+            run_in_background(
+                self,
+                partial(_read_stamps, self._folder, self._paths),
+                partial(self._compare, self._folder, self._paths),
+            )
 
-    def _looked(self, folder: Path, paths: tuple[str, ...], stamps: Stamps) -> None:
-        self._looks = False
+    def _compare(self, folder: Path, paths: tuple[str, ...], stamps: Stamps) -> None:
+        self._is_checking = False
         if folder != self._folder or paths is not self._paths:
             return
         before, self._stamps = self._stamps, stamps
@@ -55,13 +59,13 @@ class FileWatch(QObject):
             self.saved.emit()
 
 
-def _stamps(folder: Path, paths: tuple[str, ...]) -> Stamps:
-    """Time and size of each; a file that is gone has none."""
-    found: Stamps = {}
+def _read_stamps(folder: Path, paths: tuple[str, ...]) -> Stamps:
+    """Return modification time and size of each file that exists."""
+    stamps: Stamps = {}
     for path in paths:
         try:
-            seen = os.stat(folder / path)  # noqa: PTH116 - thousands of files, once a second
+            status = os.stat(folder / path)  # noqa: PTH116 - thousands of files, once a second
         except OSError:
             continue
-        found[path] = (seen.st_mtime_ns, seen.st_size)
-    return found
+        stamps[path] = (status.st_mtime_ns, status.st_size)
+    return stamps

@@ -1,1 +1,1 @@
-"""Pieces of the Precision page."""
+"""The Precision page: a folder for each of its views, and what several of them share."""

@@ -1,4 +1,5 @@
-"""The dumps that can be compared: those of the project's runs, and folders from elsewhere. Read off the UI thread."""
+"""The dumps that can be compared: those of the project's runs, and folders from elsewhere. They are read off the UI
+thread."""
 
 from __future__ import annotations
 
@@ -8,72 +9,78 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from backends.common import program_line
 from backends.launch.capture.state import FOLDER
-from backends.launch.own import program
-from backends.precision.dump.layout import one_root, places
+from backends.precision.dump.layout import find_dumps, refuse_several_captures
 from studio.errors import StudioError
 from studio.texts import t
 from studio.units import size
-from ui.curves.names import title_of, when
+from ui.services.run_titles import title_of, when
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from backends.precision.dump.dump import Place
+    from backends.precision.dump.dump import DumpLocation
     from studio.run import Run
 
-HEAD = 400
-LONGEST = 20
-_SAID = re.compile(rb'"(task|level|framework)"\s*:\s*"(\w+)"')
+HEADER_BYTES = 400
+MAX_ARGUMENTS = 20
+_HEADER_FIELD = re.compile(rb'"(task|level|framework)"\s*:\s*"(\w+)"')
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capture:
-    """`path`: what a comparison is given. `run`: None for one from elsewhere. `octets`: of its files; `written`: when
-    its newest dump was, s since the epoch. `task`, `level`, `framework`: as its first dump says, '' where it does
-    not."""
+    """A folder of dumps.
+
+    `path` is what a comparison is given; `run` is None for a folder from elsewhere; `size_bytes` is the size of its
+    files; `written_at` is the time of its newest dump, s since the epoch. `task`, `level` and `framework` are those of
+    its first dump, '' where it does not say."""
 
     path: Path
-    places: tuple[Place, ...]
+    dumps: tuple[DumpLocation, ...]
     run: Run | None = None
-    octets: int = 0
-    written: float = 0.0
+    size_bytes: int = 0
+    written_at: float = 0.0
     task: str = ""
     level: str = ""
     framework: str = ""
 
     @property
     def steps(self) -> tuple[int, ...]:
-        return tuple(sorted({place.step for place in self.places if place.step is not None}))
+        return tuple(sorted({dump.step for dump in self.dumps if dump.step is not None}))
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        return tuple(sorted({place.rank for place in self.places if place.rank is not None}))
+        return tuple(sorted({dump.rank for dump in self.dumps if dump.rank is not None}))
 
 
 def read_capture(path: Path, run: Run | None = None) -> Capture | StudioError:
-    """All dumps below a folder, or the one that a file is; the error says what is missing."""
+    """Read all dumps below a folder, or the one that a file is; the error says what is missing."""
     try:
-        found = places(path)
-        one_root(found)
+        dumps = find_dumps(path)
+        refuse_several_captures(dumps)
     except StudioError as error:
         return error
-    said = _said(_file(found[0]))
+    header = _read_header(_file(dumps[0]))
     return Capture(
-        path=path, places=found, run=run, octets=sum(_octets(place.folder) for place in found),
-        written=written(map(_file, found)), **said,
-    )  # fmt: skip
+        path=path,
+        dumps=dumps,
+        run=run,
+        size_bytes=sum(_folder_bytes(dump.folder) for dump in dumps),
+        written_at=newest_write_time(map(_file, dumps)),
+        **header,
+    )
 
 
-def captures_of(runs: Iterable[Run]) -> tuple[Capture, ...]:
-    """Of runs, the newest first; of a run its newest capture first. What holds no dump is passed over."""
-    found = (read_capture(folder, run) for run in runs for folder in _folders(run))
-    return tuple(one for one in found if isinstance(one, Capture))
+def read_captures(runs: Iterable[Run]) -> tuple[Capture, ...]:
+    """Return the captures of runs, the newest of each run first; folders that hold no dump are skipped."""
+    captures = (read_capture(folder, run) for run in runs for folder in _folders(run))
+    return tuple(capture for capture in captures if isinstance(capture, Capture))
 
 
 def _folders(run: Run) -> list[Path]:
-    """The captures of a run: their names begin with the time of day, so that their own times order them."""
+    """Return the captures of a run, newest first by file time: their names only begin with the time of day."""
     try:
         names = os.listdir(run.folder / FOLDER)
     except OSError:
@@ -89,25 +96,25 @@ def _time(path: Path) -> float:
         return 0.0
 
 
-def _file(place: Place) -> Path:
-    return place.folder / place.file
+def _file(dump: DumpLocation) -> Path:
+    return dump.folder / dump.file
 
 
-def written(files: Iterable[Path]) -> float:
-    """When the newest of some files was written, s since the epoch; 0 where none is there."""
+def newest_write_time(files: Iterable[Path]) -> float:
+    """Return when the newest of some files was written, s since the epoch; 0 where none exists."""
     return max(map(_time, files), default=0.0)
 
 
-def _said(path: Path) -> dict[str, str]:
-    """What msprobe writes at the head of a dump."""
+def _read_header(path: Path) -> dict[str, str]:
+    """Read the fields that msprobe writes at the head of a dump."""
     try:
         with path.open("rb") as file:
-            return {name.decode(): value.decode() for name, value in _SAID.findall(file.read(HEAD))}
+            return {name.decode(): value.decode() for name, value in _HEADER_FIELD.findall(file.read(HEADER_BYTES))}
     except OSError:
         return {}
 
 
-def _octets(folder: Path) -> int:
+def _folder_bytes(folder: Path) -> int:
     total = 0
     for root, _, names in os.walk(folder):
         for name in names:
@@ -116,36 +123,37 @@ def _octets(folder: Path) -> int:
     return total
 
 
-# In words
-
-
-def name_of(capture: Capture) -> str:
-    """'train.py --cast 1 · 10:12:05', or the folder's own name."""
+def capture_name(capture: Capture) -> str:
+    """Return 'train.py --cast 1 · 10:12:05', or the folder's own name."""
     return run_name(capture.run) if capture.run else capture.path.name
 
 
 def run_name(run: Run) -> str:
-    """What was run, with its arguments, and when to the second: the sides of a comparison are much alike."""
-    card = run.asked.values.get("program")
+    """Return what was run, with its arguments and the time to the second: the two sides of a comparison look much
+    alike."""
+    card = run.request.values.get("program")
     line = tuple(map(str, card.get("line") or ())) if isinstance(card, dict) else ()
-    words = " ".join(program.read(line).arguments) if line else ""
-    said = words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"
-    return f"{title_of(run)} {said}".strip() + f" · {when(run, with_seconds=True)}"
+    words = " ".join(program_line.parse_program_line(line).arguments) if line else ""
+    arguments = words if len(words) <= MAX_ARGUMENTS else f"{words[: MAX_ARGUMENTS - 1]}…"
+    return f"{title_of(run)} {arguments}".strip() + f" · {when(run, with_seconds=True)}"
 
 
-def words_of(capture: Capture) -> str:
-    """'step 0–1 · 2 ranks · statistics · L1 · torch · 12 MB'"""
+def describe_capture(capture: Capture) -> str:
+    """Return 'step 0–1 · 2 ranks · statistics · L1 · torch · 12 MB'."""
     steps, ranks = capture.steps, capture.ranks
     parts = [
-        t("precision.start.steps", steps=span(steps)) if len(steps) > 1 else "",
+        t("precision.start.steps", steps=format_numbers(steps)) if len(steps) > 1 else "",
         t("precision.start.step", step=steps[0]) if len(steps) == 1 else "",
         t("precision.start.ranks", count=len(ranks)) if len(ranks) > 1 else "",
-        task_name(capture.task), capture.level, capture.framework, size(capture.octets),
-    ]  # fmt: skip
+        task_text(capture.task),
+        capture.level,
+        capture.framework,
+        size(capture.size_bytes),
+    ]
     return " · ".join(filter(None, parts))
 
 
-def task_name(task: str) -> str:
+def task_text(task: str) -> str:
     return t(TASKS[task]) if task in TASKS else task
 
 
@@ -155,8 +163,8 @@ TASKS = {
 }  # fmt: skip
 
 
-def span(numbers: tuple[int, ...]) -> str:
-    """'0–3', '0, 2, 5', '7'"""
+def format_numbers(numbers: tuple[int, ...]) -> str:
+    """Return '0–3', '0, 2, 5' or '7'."""
     if len(numbers) > 1 and numbers == tuple(range(numbers[0], numbers[-1] + 1)):
         return f"{numbers[0]}–{numbers[-1]}"
     return ", ".join(map(str, numbers))

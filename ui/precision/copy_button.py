@@ -1,4 +1,4 @@
-"""A button that copies a text, and says for a moment that it did."""
+"""A button that copies a text and confirms it for a moment."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 
-from ui.copy_card import FEEDBACK
-from ui.say import say
-from ui.widgets import show_icon
+from ui.widgets.basic import show_icon
+from ui.widgets.copy_card import FEEDBACK
+from ui.widgets.localized import localize
 
 
 class CopyButton(QPushButton):
@@ -20,18 +20,18 @@ class CopyButton(QPushButton):
         self._text = ""
         self._feedback = QTimer(self)
         self._feedback.setSingleShot(True)
-        self._feedback.timeout.connect(lambda: self._say(False))
+        self._feedback.timeout.connect(lambda: self._show_copied(False))
         self.clicked.connect(self._copy)
-        self._say(False)
+        self._show_copied(False)
 
     def show_text(self, text: str) -> None:
         self._text = text
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._text)
-        self._say(True)
+        self._show_copied(True)
         self._feedback.start(FEEDBACK)
 
-    def _say(self, copied: bool) -> None:
-        say(self, "setText", "launch.copied" if copied else "launch.copy")
+    def _show_copied(self, copied: bool) -> None:
+        localize(self.setText, "launch.copied" if copied else "launch.copy")
         show_icon(self, "check" if copied else "copy", "accent", 16)

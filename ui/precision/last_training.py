@@ -1,4 +1,4 @@
-"""What was trained last: a capture and a proof begin with its line, its folder and its interpreter."""
+"""The newest training of the project, with which a capture and a proof of determinism begin."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 COMMANDS = ("script", "determinism", "certify")
 
 
-def as_last(spec: Any, project: Project | None, listed: list[tuple[Run, Glance]]) -> Any:
-    """`spec` with `line`, `workdir` and `python` of the newest run that had a line; without one in the project's
-    folder."""
+def with_last_training(spec: Any, project: Project | None, listed: list[tuple[Run, Glance]]) -> Any:
+    """Return `spec` with `line`, `workdir` and `python` of the newest run that has a command line, else with the
+    project's folder."""
     spec = schema.with_value(spec, "workdir", project.folder if project else Path())
-    cards = (_card(run) for run, _ in listed if run.asked.command in COMMANDS) if project else ()
-    card = next(filter(None, cards), {})
-    if not card:
+    sections = (_training_section(run) for run, _ in listed if run.request.command in COMMANDS) if project else ()
+    section = next(filter(None, sections), {})
+    if not section:
         return spec
-    spec = schema.with_value(spec, "line", tuple(map(str, card["line"])))
+    spec = schema.with_value(spec, "line", tuple(map(str, section["line"])))
     for name in ("workdir", "python"):
-        value = card.get(name)
+        value = section.get(name)
         if isinstance(value, str) and Path(value) != Path():
             spec = schema.with_value(spec, name, Path(value))
     return spec
 
 
-def _card(run: Run) -> dict[str, Any]:
-    cards = (card for card in run.asked.values.values() if isinstance(card, dict))
-    return next((card for card in cards if isinstance(card.get("line"), list) and card["line"]), {})
+def _training_section(run: Run) -> dict[str, Any]:
+    sections = (section for section in run.request.values.values() if isinstance(section, dict))
+    return next((section for section in sections if isinstance(section.get("line"), list) and section["line"]), {})

@@ -1,4 +1,4 @@
-"""A file, a folder or a run: one of those that are known, or another that is looked for or dropped."""
+"""The choice of a file, a folder or a run: one that is listed, or another by dialog or drop."""
 
 from __future__ import annotations
 
@@ -9,29 +9,35 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from studio.texts import t
-from ui.dropping import DropTarget
-from ui.file_dialogs import ask_file, ask_folder
-from ui.precision.place_box import PlaceBox
-from ui.widgets import Elided, button, label, mono_font, show_icon
+from ui.precision.elided_combo import ElidedComboBox
+from ui.services.dropping import DropTarget
+from ui.services.file_dialogs import ask_file, ask_folder
+from ui.widgets.basic import (
+    Elided,
+    button,
+    label,
+    mono_font,
+    show_icon,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 class PathChoice(DropTarget):
-    """`name`: of its objects; `wants`: a file or a folder."""
+    """`name` is its object name; `kind` is 'file' or 'folder'."""
 
     chosen = Signal()
 
-    def __init__(self, name: str, title_key: str, wants: str = "file") -> None:
+    def __init__(self, name: str, title_key: str, kind: str = "file") -> None:
         super().__init__()
         self.path_dropped.connect(self._take)
         self.path: Path | None = None
-        self._wants = wants
-        self._known: Sequence[tuple[str, Path]] = ()
-        self.choice = PlaceBox(name, title_key)
+        self._kind = kind
+        self._choices: Sequence[tuple[str, Path]] = ()
+        self.choice = ElidedComboBox(name, title_key)
         self.choice.activated.connect(self._activated)
-        browse = button("precision.start.folder" if wants == "folder" else "precision.more.file", f"{name}_browse")
+        browse = button("precision.start.folder" if kind == "folder" else "precision.more.file", f"{name}_browse")
         show_icon(browse, "folder-open", "dim", 16)
         browse.clicked.connect(self._browse)
         self._path = Elided(role="hint")
@@ -49,10 +55,10 @@ class PathChoice(DropTarget):
         column.addStretch(1)
         self.retranslate()
 
-    def show_known(self, known: Sequence[tuple[str, Path]]) -> None:
-        """Names and paths. What was chosen stays, also where it is not among them any more."""
-        if known != self._known:
-            self._known = known
+    def show_choices(self, choices: Sequence[tuple[str, Path]]) -> None:
+        """Offer pairs of name and path. A chosen path stays, also where it is no longer among them."""
+        if choices != self._choices:
+            self._choices = choices
             self.retranslate()
 
     def show_path(self, path: Path | None) -> None:
@@ -68,11 +74,11 @@ class PathChoice(DropTarget):
         self.chosen.emit()
 
     def _browse(self) -> None:
-        ask = ask_folder if self._wants == "folder" else ask_file
-        ask(self, t("form.browse"), self.path.parent if self.path else Path.home(), self._take)
+        open_dialog = ask_folder if self._kind == "folder" else ask_file
+        open_dialog(self, t("form.browse"), self.path.parent if self.path else Path.home(), self._take)
 
     def retranslate(self) -> None:
-        entries: list[tuple[str, Path | None]] = [(t("precision.more.choose"), None), *self._known]
+        entries: list[tuple[str, Path | None]] = [(t("precision.more.choose"), None), *self._choices]
         if self.path not in [path for _, path in entries]:
             entries.append((self.path.name if self.path else "", self.path))
         self.choice.show_entries(entries, [path for _, path in entries].index(self.path))

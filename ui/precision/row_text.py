@@ -1,4 +1,4 @@
-"""What the cells of a row say. Only rows that are painted are put into words."""
+"""The texts of rows and calls. Only what is painted is put into words."""
 
 from __future__ import annotations
 
@@ -12,67 +12,67 @@ from studio.texts import t
 if TYPE_CHECKING:
     from backends.precision.compare.comparison import Comparison
 
-PLACES = {
+ROLE_KEYS = {
     INPUT: "precision.view.place_input", KWARG: "precision.view.place_kwarg", OUTPUT: "precision.view.place_output",
     PARAMETER: "precision.view.place_parameter", GRADIENT: "precision.view.place_gradient",
 }  # fmt: skip
-RESULTS = {PASS: "pass", WARNING: "warning", ERROR: "error"}
+RESULT_WORDS = {PASS: "pass", WARNING: "warning", ERROR: "error"}
 RESULT_TOKENS = {NO_RESULT: "dim", PASS: "good", WARNING: "warning", ERROR: "bad"}
 NOTHING = "–"
 
 
-def cell(comparison: Comparison, row: int, column: str) -> str:
-    """One of COLUMNS or of MEASURES."""
+def cell_text(comparison: Comparison, row: int, column: str) -> str:
+    """Return the text of one of COLUMNS or of MEASURES."""
     if column == "number":
         return str(int(comparison.call[row]) + 1)
     if column == "name":
         return " ".join(comparison.names[comparison.call[row]].split("\n"))
     if column == "place":
-        return place(comparison, row)
+        return item_text(comparison, row)
     if column == "dtype":
-        return dtype(comparison, row)
+        return dtypes_text(comparison, row)
     if column == "shape":
-        return shape(comparison, row)
+        return shapes_text(comparison, row)
     if column == "msprobe":
-        return RESULTS.get(int(comparison.msprobe[row]), "")
+        return RESULT_WORDS.get(int(comparison.msprobe[row]), "")
     if column in MEASURES:
-        return figure(float(comparison.measures[row, MEASURES.index(column)]))
-    return figure(float((comparison.error if column == "error" else comparison.allowed)[row]))
+        return format_figure(float(comparison.measures[row, MEASURES.index(column)]))
+    return format_figure(float((comparison.error if column == "error" else comparison.allowed)[row]))
 
 
-def place(comparison: Comparison, row: int) -> str:
-    """'input 0', 'dim', 'output 0.1', 'gradient weight'."""
-    key = PLACES.get(int(comparison.role[row]), PLACES[INPUT])
+def item_text(comparison: Comparison, row: int) -> str:
+    """Return 'input 0', 'dim', 'output 0.1' or 'gradient weight'."""
+    key = ROLE_KEYS.get(int(comparison.role[row]), ROLE_KEYS[INPUT])
     return t(key, item=comparison.items[comparison.item[row]]).strip()
 
 
-def dtype(comparison: Comparison, row: int) -> str:
-    """'float32', where they differ golden's first: 'float32 → bfloat16'."""
+def dtypes_text(comparison: Comparison, row: int) -> str:
+    """Return 'float32' or, where the sides differ, golden's first: 'float32 → bfloat16'."""
     sides = (comparison.golden_dtype[row], comparison.target_dtype[row])
-    return _of_both(*(short_dtype(comparison.dtypes[side]) if side >= 0 else "" for side in sides))
+    return _both_sides(*(short_dtype(comparison.dtypes[side]) if side >= 0 else "" for side in sides))
 
 
-def shape(comparison: Comparison, row: int) -> str:
+def shapes_text(comparison: Comparison, row: int) -> str:
     sides = (comparison.golden_shape[row], comparison.target_shape[row])
-    return _of_both(*(shape_text(comparison.shapes[side]) if side >= 0 else "" for side in sides))
+    return _both_sides(*(shape_text(comparison.shapes[side]) if side >= 0 else "" for side in sides))
 
 
 def shape_text(sizes: tuple[int, ...]) -> str:
-    """'4×6×8'; '()' of a tensor that is one number."""
+    """Return '4×6×8', '()' for a scalar."""
     return "×".join(map(str, sizes)) or "()"
 
 
 def short_dtype(name: str) -> str:
-    """'bfloat16' of 'torch.bfloat16' and 'mindspore.bfloat16'."""
+    """Return 'bfloat16' for 'torch.bfloat16' and 'mindspore.bfloat16'."""
     return name.rpartition(".")[2]
 
 
-def _of_both(golden: str, target: str) -> str:
+def _both_sides(golden: str, target: str) -> str:
     return target if golden == target or not golden else f"{golden} → {target}" if target else golden
 
 
-def figure(value: float, digits: int = 3) -> str:
-    """An error or a measure: '2.4e-07', '0.0012', '–' where there is none."""
+def format_figure(value: float, digits: int = 3) -> str:
+    """Return an error or a measure: '2.4e-07', '0.0012', '–' for NaN."""
     if math.isnan(value):
         return NOTHING
     if math.isinf(value):
@@ -84,8 +84,8 @@ def figure(value: float, digits: int = 3) -> str:
     return f"{value:.{digits - 2}e}"
 
 
-def stat(value: float) -> str:
-    """A maximum, a mean: five digits, since what differs shows only there; NaN is one of them."""
+def format_statistic(value: float) -> str:
+    """Return a statistic with five digits, since small differences show only there; NaN is a value here."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -95,27 +95,27 @@ def stat(value: float) -> str:
     return f"{value:.5g}"
 
 
-def grouped(count: int) -> str:
-    """'1 200', with a thin space."""
+def format_count(count: int) -> str:
+    """Return '1 200', with a thin space."""
     return f"{count:,}".replace(",", "\u2009")
 
 
-def call_error(comparison: Comparison, call: int) -> str:
-    """Of one side alone there is none."""
+def format_call_error(comparison: Comparison, call: int) -> str:
+    """Return the error of a call, '–' where only one side made it."""
     is_alone = comparison.call_verdict[call] in (MISSING, EXTRA)
-    return NOTHING if is_alone else figure(float(comparison.call_error[call]))
+    return NOTHING if is_alone else format_figure(float(comparison.call_error[call]))
 
 
 def has_target(comparison: Comparison, call: int) -> bool:
-    return comparison.call_verdict[call] != MISSING
+    return bool(comparison.call_verdict[call] != MISSING)
 
 
 def has_golden(comparison: Comparison, call: int) -> bool:
-    return comparison.call_verdict[call] != EXTRA
+    return bool(comparison.call_verdict[call] != EXTRA)
 
 
 def golden_name(comparison: Comparison, call: int) -> str:
-    """What the golden side calls it: another number where a call is missing before it."""
+    """Return the golden side's name of a call, whose number differs where a call is missing before it."""
     column = comparison.columns.get("golden_name")
     other = -1 if column is None else int(column[call])
     return comparison.texts[other] if other >= 0 else comparison.names[call]

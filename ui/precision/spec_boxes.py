@@ -1,4 +1,4 @@
-"""Some fields of a spec in rows, without the cards of a whole form."""
+"""Some fields of a spec in rows, without the sections of a whole form."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from studio import schema
 from studio.texts import t
-from ui.field_box import FieldBox
+from ui.form.field_box import FieldBox
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ SPACING = 16
 
 
 class SpecBoxes(QWidget):
-    """`rows`: names of fields; those of a row share its width. `implied`: what an empty field stands for."""
+    """`rows` holds names of fields, which share the width of their row; `implied` is what an empty field stands for."""
 
     edited = Signal()
 
@@ -32,7 +32,7 @@ class SpecBoxes(QWidget):
         super().__init__()
         self.spec = spec
         self._implied = implied or {}
-        self._unread: dict[str, Problem] = {}
+        self._unreadable: dict[str, Problem] = {}
         self._touched: set[str] = set()
         self.boxes = {name: FieldBox(schema.field_of(type(spec), name), feature) for row in rows for name in row}
         grid = QGridLayout(self)
@@ -42,8 +42,8 @@ class SpecBoxes(QWidget):
         columns = math.lcm(*map(len, rows))
         for at, row in enumerate(rows):
             width = columns // len(row)
-            for place, name in enumerate(row):
-                grid.addWidget(self.boxes[name], at, place * width, 1, width, Qt.AlignmentFlag(0))
+            for position, name in enumerate(row):
+                grid.addWidget(self.boxes[name], at, position * width, 1, width, Qt.AlignmentFlag(0))
         for column in range(columns):
             grid.setColumnStretch(column, 1)
         for name, box in self.boxes.items():
@@ -52,42 +52,42 @@ class SpecBoxes(QWidget):
 
     def show_spec(self, spec: Any) -> None:
         self.spec = spec
-        self._unread.clear()
+        self._unreadable.clear()
         for name, box in self.boxes.items():
             box.input.show_value(schema.value_of(spec, name))
         self.retranslate()
 
     def set_value(self, name: str, value: Any) -> None:
-        """From outside: a file that was chosen, a table that was filled in."""
+        """Set a field from outside, for example to a file that was chosen."""
         self.show_spec(schema.with_value(self.spec, name, value))
         self.edited.emit()
 
     def problems(self) -> tuple[Problem, ...]:
-        """All that is wrong with the spec, also with what has no box."""
-        others = [one for one in schema.problems(self.spec) if one.field not in self._unread]
-        return (*self._unread.values(), *others)
+        """Return everything that is wrong with the spec, also with fields that have no box."""
+        others = [problem for problem in schema.problems(self.spec) if problem.field not in self._unreadable]
+        return (*self._unreadable.values(), *others)
 
     @property
-    def unread(self) -> tuple[Problem, ...]:
-        """Of boxes that hold a text that is no value of their field."""
-        return tuple(self._unread.values())
+    def unreadable(self) -> tuple[Problem, ...]:
+        """Return the problems of boxes whose text is no value of their field."""
+        return tuple(self._unreadable.values())
 
     def _edited(self, name: str) -> None:
         self._touched.add(name)
-        self._unread.pop(name, None)
+        self._unreadable.pop(name, None)
         try:
             self.spec = schema.with_value(self.spec, name, self.boxes[name].input.value())
         except schema.Unreadable as error:
-            self._unread[name] = error.problem
+            self._unreadable[name] = error.problem
         self.retranslate()
         self.edited.emit()
 
     def retranslate(self) -> None:
-        """A field is shown where it applies; it is marked once somebody was at it."""
-        wrong = {one.field: one for one in reversed(self.problems())}
+        """Show the fields that apply; a field is marked as wrong only once the user has edited it."""
+        wrong = {problem.field: problem for problem in reversed(self.problems())}
         for name, box in self.boxes.items():
             value = schema.value_of(self.spec, name)
-            box.setVisible(schema.is_shown(self.spec, box.field))
+            box.setVisible(schema.is_visible(self.spec, box.field))
             is_empty = value == box.field.default and name not in self._touched
             box.show_problem(None if is_empty else wrong.get(name))
             box.show_choice(value)

@@ -1,4 +1,4 @@
-"""Verdicts as words, colours and small shapes: what colour says, the shape says too."""
+"""Verdicts as words, colours and small shapes: the shape says what the colour says."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from backends.precision.compare.comparison import (
     UNKNOWN,
 )
 from studio.texts import t
-from ui import theme
+from ui.widgets import theme
 
 SIZE = 14
-WORDS = (
+VERDICT_WORDS = (
     "precision.verdict.equal", "precision.verdict.explained", "precision.verdict.follows",
     "precision.verdict.differs", "precision.verdict.first", "precision.verdict.missing", "precision.verdict.extra",
     "precision.verdict.unknown",
 )  # fmt: skip
-HINTS = (
+VERDICT_HINTS = (
     "precision.verdict.equal_hint", "precision.verdict.explained_hint", "precision.verdict.follows_hint",
     "precision.verdict.differs_hint", "precision.verdict.first_hint", "precision.verdict.missing_hint",
     "precision.verdict.extra_hint", "precision.verdict.unknown_hint",
 )  # fmt: skip
-TOKENS = ("dim", "good", "warning", "bad", "bad", "accent", "accent", "dim")
+VERDICT_TOKENS = ("dim", "good", "warning", "bad", "bad", "accent", "accent", "dim")
 WORST_FIRST = (FIRST, DIFFERS, MISSING, EXTRA, FOLLOWS, UNKNOWN, EXPLAINED, EQUAL)
-"""In which order verdicts matter: a module has the worst of what it called."""
-TO_LOOK_AT = (FIRST, DIFFERS, MISSING, EXTRA)
-"""What F8 goes to."""
+"""The order in which verdicts matter: a module has the worst verdict of its calls."""
+NOTABLE = (FIRST, DIFFERS, MISSING, EXTRA)
+"""The verdicts that F8 goes to."""
 
 
-def word(verdict: int) -> str:
-    return t(WORDS[verdict])
+def verdict_word(verdict: int) -> str:
+    return t(VERDICT_WORDS[verdict])
 
 
 def paint_mark(painter: QPainter, box: QRectF, verdict: int, ground: str = "surface") -> None:
-    """A dot, a ring, a triangle, a square, a diamond, a ring with a minus, one with a plus, a cross."""
+    """Paint the mark of a verdict: a dot, ring, triangle, square, diamond, ring with a minus or plus, or a cross."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    color = theme.color(TOKENS[verdict])
+    color = theme.color(VERDICT_TOKENS[verdict])
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
     if verdict == EQUAL:
@@ -85,7 +85,7 @@ def _at(box: QRectF, x: float, y: float) -> QPointF:
 
 
 def mark_pixmap(verdict: int, size: int = SIZE, ratio: int = 2) -> QPixmap:
-    """In the colours of the current theme."""
+    """Return the mark in the colours of the current theme."""
     return _pixmap(verdict, size, ratio, theme.current())
 
 
@@ -100,7 +100,7 @@ def _pixmap(verdict: int, size: int, ratio: int, _theme: str) -> QPixmap:
 
 
 def mark_icon(verdict: int) -> QIcon:
-    """Whoever shows it asks again when the theme changes."""
-    made = QIcon(mark_pixmap(verdict))
-    made.addPixmap(mark_pixmap(verdict), QIcon.Mode.Selected)
-    return made
+    """Return the mark as an icon; the caller asks again when the theme changes."""
+    icon = QIcon(mark_pixmap(verdict))
+    icon.addPixmap(mark_pixmap(verdict), QIcon.Mode.Selected)
+    return icon

@@ -1,4 +1,4 @@
-"""The four views of Precision. Each is made when it is first looked at."""
+"""The four views of Precision, each made when it is first shown."""
 
 from __future__ import annotations
 
@@ -8,30 +8,29 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from ui.precision.compare_view import CompareView
+from ui.precision.comparison.view import CompareView
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from studio.run import Run
-    from ui.precision.capture_view import CaptureView
+    from ui.precision.capture.view import CaptureView
     from ui.precision.captures import Capture
-    from ui.precision.environment_view import EnvironmentView
-    from ui.precision.measures_view import MeasuresView
-    from ui.session import Session
+    from ui.precision.environment.view import EnvironmentView
+    from ui.precision.losses_weights.view import LossesWeightsView
+    from ui.services.session import Session
 
-COMPARE, CAPTURE, ENVIRONMENT, MEASURES = range(4)
-NAMES = ("compare", "capture", "environment", "measures")
-SHOWN_BY = {
-    "config-check": "environment", "determinism": "environment", "compare-losses": "measures",
-    "compare-weights": "measures",
+COMPARE, CAPTURE, ENVIRONMENT, LOSSES_WEIGHTS = range(4)
+VIEW_OF_COMMAND = {
+    "config-check": ENVIRONMENT, "determinism": ENVIRONMENT, "compare-losses": LOSSES_WEIGHTS,
+    "compare-weights": LOSSES_WEIGHTS,
 }  # fmt: skip
 
 
 class Views(QStackedWidget):
-    """`start_wanted`: a command and its spec. `side_chosen`: 'target' or 'golden', and the capture for it."""
+    """`start_requested` carries a command and its spec, `side_chosen` 'target' or 'golden' and the capture for it."""
 
-    start_wanted = Signal(str, object)
+    start_requested = Signal(str, object)
     side_chosen = Signal(str, object)
 
     def __init__(self, session: Session) -> None:
@@ -39,101 +38,119 @@ class Views(QStackedWidget):
         self._session = session
         self._captures: Sequence[Capture] = ()
         self._answers: dict[str, tuple[Run, Any]] = {}
-        for _ in NAMES:
+        for _ in range(4):
             self.addWidget(QWidget())
 
     @cached_property
     def compare(self) -> CompareView:
-        made = CompareView(self._session)
-        self._place(COMPARE, made)
-        return made
+        view = CompareView(self._session)
+        self._insert(COMPARE, view)
+        return view
 
     @cached_property
     def capture(self) -> CaptureView:
-        from ui.precision.capture_view import CaptureView
+        from ui.precision.capture.view import CaptureView
 
-        made = CaptureView(self._session)
-        made.capture_wanted.connect(self.start_wanted)
-        made.side_chosen.connect(self.side_chosen)
-        made.show_project(self._session.project)
-        made.show_captures(self._captures)
-        self._place(CAPTURE, made)
-        return made
+        view = CaptureView(self._session)
+        view.capture_requested.connect(self.start_requested)
+        view.side_chosen.connect(self.side_chosen)
+        view.show_project(self._session.project)
+        view.show_captures(self._captures)
+        self._insert(CAPTURE, view)
+        return view
 
     @cached_property
     def environment(self) -> EnvironmentView:
-        from ui.precision.environment_view import EnvironmentView
+        from ui.precision.environment.view import EnvironmentView
 
-        made = EnvironmentView(self._session)
-        made.start_wanted.connect(self.start_wanted)
-        self._place(ENVIRONMENT, made)
-        self._tell(made, "environment")
-        return made
+        view = EnvironmentView(self._session)
+        view.start_requested.connect(self.start_requested)
+        self._insert(ENVIRONMENT, view)
+        self._fill(view, ENVIRONMENT)
+        return view
 
     @cached_property
-    def measures(self) -> MeasuresView:
-        from ui.precision.measures_view import MeasuresView
+    def losses_weights(self) -> LossesWeightsView:
+        from ui.precision.losses_weights.view import LossesWeightsView
 
-        made = MeasuresView(self._session)
-        made.start_wanted.connect(self.start_wanted)
-        self._place(MEASURES, made)
-        self._tell(made, "measures")
-        return made
+        view = LossesWeightsView(self._session)
+        view.start_requested.connect(self.start_requested)
+        self._insert(LOSSES_WEIGHTS, view)
+        self._fill(view, LOSSES_WEIGHTS)
+        return view
 
-    def _place(self, at: int, view: QWidget) -> None:
-        stand_in = self.widget(at)
-        assert stand_in is not None
-        self.insertWidget(at, view)
-        self.removeWidget(stand_in)
-        stand_in.deleteLater()
+    def _insert(self, tab: int, view: QWidget) -> None:
+        placeholder = self.widget(tab)
+        assert placeholder is not None
+        self.insertWidget(tab, view)
+        self.removeWidget(placeholder)
+        placeholder.deleteLater()
 
-    def _tell(self, view: EnvironmentView | MeasuresView, name: str) -> None:
+    def _fill(self, view: EnvironmentView | LossesWeightsView, tab: int) -> None:
         view.show_project(self._session.project)
         view.show_runs(self._session.listed)
         for command, (run, answer) in self._answers.items():
-            if SHOWN_BY[command] == name:
+            if VIEW_OF_COMMAND[command] == tab:
                 view.show_answer(command, run, answer)
 
-    # What they show
+    def _view(self, tab: int) -> CompareView | CaptureView | EnvironmentView | LossesWeightsView:
+        """Return the view of a tab; make it if need be."""
+        if tab == COMPARE:
+            return self.compare
+        if tab == CAPTURE:
+            return self.capture
+        return self.environment if tab == ENVIRONMENT else self.losses_weights
 
-    def show_view(self, at: int) -> None:
-        self.setCurrentWidget(getattr(self, NAMES[at]))
+    def _answer_views(self) -> Iterator[tuple[int, EnvironmentView | LossesWeightsView]]:
+        """Yield the views of answers that have been made, each with its tab."""
+        if "environment" in self.__dict__:
+            yield ENVIRONMENT, self.environment
+        if "losses_weights" in self.__dict__:
+            yield LOSSES_WEIGHTS, self.losses_weights
+
+    @property
+    def _has_capture(self) -> bool:
+        return "capture" in self.__dict__
+
+    def show_view(self, tab: int) -> None:
+        self.setCurrentWidget(self._view(tab))
 
     def show_captures(self, captures: Sequence[Capture]) -> None:
         self._captures = captures
         self.compare.show_captures(captures)
-        if "capture" in self.__dict__:
+        if self._has_capture:
             self.capture.show_captures(captures)
 
-    def like(self, capture: Capture) -> Capture | None:
-        """The newest other capture of the same kind: most often the other side."""
+    def counterpart_of(self, capture: Capture) -> Capture | None:
+        """Return the newest other capture of the same kind, which most often is the other side."""
         kind = (capture.task, capture.level, capture.framework)
-        others = (one for one in self._captures if one.path != capture.path)
-        return next((one for one in others if (one.task, one.level, one.framework) == kind), None)
+        others = (other for other in self._captures if other.path != capture.path)
+        return next((other for other in others if (other.task, other.level, other.framework) == kind), None)
 
     def show_runs(self) -> None:
-        if "capture" in self.__dict__:
-            self.capture.take_last_line()
-        for name in ("environment", "measures"):
-            if name in self.__dict__:
-                getattr(self, name).show_runs(self._session.listed)
+        if self._has_capture:
+            self.capture.prefill()
+        for _, view in self._answer_views():
+            view.show_runs(self._session.listed)
 
     def show_answer(self, command: str, run: Run, answer: Any) -> None:
         self._answers[command] = (run, answer)
-        if (name := SHOWN_BY[command]) in self.__dict__:
-            getattr(self, name).show_answer(command, run, answer)
+        for tab, view in self._answer_views():
+            if tab == VIEW_OF_COMMAND[command]:
+                view.show_answer(command, run, answer)
 
     def forget(self) -> None:
-        """Another project."""
+        """Drop what belongs to the previous project."""
         self._answers.clear()
         self.show_captures(())
-        self.compare.pick.show_pair(None, None)
+        self.compare.sides.show_pair(None, None)
         self.compare.show_comparisons(())
-        self.compare.show_compared(None)
-        for name in ("capture", "environment", "measures"):
-            if name in self.__dict__:
-                getattr(self, name).show_project(self._session.project)
+        self.compare.show_loaded(None)
+        if self._has_capture:
+            self.capture.show_project(self._session.project)
+        for _, view in self._answer_views():
+            view.show_project(self._session.project)
 
     def sentence(self) -> str:
-        """What the view that is shown comes to."""
-        return str(getattr(self, NAMES[self.currentIndex()]).sentence())
+        """Return the summary of the view that is shown, '' where it has none."""
+        return self._view(self.currentIndex()).sentence()

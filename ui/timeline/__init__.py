@@ -1,1 +1,1 @@
-"""Pieces of the Timeline page."""
+"""The Timeline tab: page, state, drawing and panes."""

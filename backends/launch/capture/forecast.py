@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from backends.launch.capture.state import Rank, Ready, Request
 
 # torch 2.13 and msprobe 26.2 on a CPU: a network of 4 tensors, and a transformer of 64 (1.0 M parameters, 64 tokens in
-# a batch). Octets of a step for each trained tensor, and for each parameter, by task and level; digests at L0 were not
+# a batch). Bytes of a step for each trained tensor, and for each parameter, by task and level; digests at L0 were not
 # measured. Both networks are within a factor of 1.5 of each; whole tensors grow with the batch too.
 _BY_TENSOR = {
     ("profile", ""): 27_000, ("stacks", ""): 78_000,
@@ -37,19 +37,19 @@ _SLOWER = {
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
     """`octets`: of all ranks and steps, None where nothing is known; `slower`: a captured step takes so many times as
-    long as another one, least and most; `is_measured`: in this run, not by an estimate; `is_most`: of everything, since
-    nobody knows how much of it the targets are."""
+    long as another one, least and most; `is_measured`: in this run, not by an estimate; `is_upper_bound`: the figures
+    are of everything, since nobody knows how much of it the targets are."""
 
-    octets: int | None
+    total_bytes: int | None
     slower: tuple[float, float]
     is_measured: bool = False
-    is_most: bool = False
+    is_upper_bound: bool = False
 
     @property
     def need(self) -> int:
-        """Octets to be sure of: an estimate may be half of what comes. A part of everything is not waited for: it is
+        """Bytes to be sure of: an estimate may be half of what comes. A part of everything is not waited for: it is
         ended where the disk gets full."""
-        return 0 if self.is_most else int((self.octets or 0) * (1.2 if self.is_measured else 2.0))
+        return 0 if self.is_upper_bound else int((self.total_bytes or 0) * (1.2 if self.is_measured else 2.0))
 
 
 def forecast_in(folder: Path, request: Request) -> Forecast:
@@ -58,40 +58,45 @@ def forecast_in(folder: Path, request: Request) -> Forecast:
 
 
 def forecast(request: Request, ready: tuple[Ready, ...], before: tuple[Rank, ...]) -> Forecast:
-    same = [one for one in before if is_like(one, request) and one.usual and one.seconds]
-    there = [one for one in ready if not request.ranks or one.rank in request.ranks]
-    times = request.steps * max(1, len(there))
+    same = [earlier for earlier in before if is_like(earlier, request) and earlier.usual and earlier.seconds]
+    captured_ranks = [rank for rank in ready if not request.ranks or rank.rank in request.ranks]
+    times = request.steps * max(1, len(captured_ranks))
     if same:
         last = same[-1]
         slower = last.seconds / last.usual
         measured = math.ceil(last.octets / last.done * times)
-        return Forecast(octets=measured, slower=(slower, slower), is_measured=True)
-    octets = None
-    if there and there[0].tensors:
-        octets = math.ceil(one_step(request, there[0]) * times)
-    slower_by = _SLOWER[_way(request)[0]]
-    return Forecast(octets=octets, slower=slower_by, is_most=bool(request.targets) and octets is not None)
+        return Forecast(total_bytes=measured, slower=(slower, slower), is_measured=True)
+    total_bytes = None
+    if captured_ranks and captured_ranks[0].tensors:
+        total_bytes = math.ceil(bytes_per_step(request, captured_ranks[0]) * times)
+    slower_by = _SLOWER[_method_of(request)[0]]
+    return Forecast(
+        total_bytes=total_bytes, slower=slower_by, is_upper_bound=bool(request.targets) and total_bytes is not None
+    )
 
 
-def one_step(request: Request, network: Ready) -> float:
-    """Octets of one rank's one step: an estimate."""
-    way = _way(request)
-    octets = network.tensors * _BY_TENSOR[way] + network.parameters * _BY_PARAMETER.get(way, 0)
+def bytes_per_step(request: Request, network: Ready) -> float:
+    """Bytes of one rank's one step: an estimate."""
+    method = _method_of(request)
+    step_bytes = network.tensors * _BY_TENSOR[method] + network.parameters * _BY_PARAMETER.get(method, 0)
     if request.kind == "profile":
-        return octets
-    return octets * _OF_DIRECTION.get(request.direction, 1.0) * (_OF_CASTS if request.casts else 1.0)
+        return step_bytes
+    return step_bytes * _OF_DIRECTION.get(request.direction, 1.0) * (_OF_CASTS if request.casts else 1.0)
 
 
-def is_like(one: Rank, request: Request) -> bool:
-    return one.done > 0 and _choices(one) == _choices(request)
+def is_like(rank: Rank, request: Request) -> bool:
+    return rank.done > 0 and _choices(rank) == _choices(request)
 
 
-def _choices(one: Request | Rank) -> tuple[object, ...]:
-    return (_way(one), *((one.targets, one.direction, one.casts) if one.kind == "dump" else ()))
+def _choices(choices: Request | Rank) -> tuple[object, ...]:
+    return (
+        _method_of(choices),
+        *((choices.targets, choices.direction, choices.casts) if choices.kind == "dump" else ()),
+    )
 
 
-def _way(one: Request | Rank) -> tuple[str, str]:
-    if one.kind == "profile":
-        return ("stacks" if one.stacks else "profile"), ""
-    level = "mix" if (one.task, one.level) == ("structure", "L1") else one.level
-    return one.task, level
+def _method_of(choices: Request | Rank) -> tuple[str, str]:
+    if choices.kind == "profile":
+        return ("stacks" if choices.stacks else "profile"), ""
+    level = "mix" if (choices.task, choices.level) == ("structure", "L1") else choices.level
+    return choices.task, level

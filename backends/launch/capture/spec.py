@@ -33,16 +33,16 @@ class Capture:
     steps: int = option(2, low=1, high=1000)
     at: int | None = option(None, low=0, high=10**12)
     ranks: str = option("")
-    stacks: bool = option(False, shown_when=("kind", ("profile",)))
-    task: Task = option("statistics", shown_when=("kind", ("dump",)))
-    level: Level = option("L1", shown_when=("kind", ("dump",)))
-    targets: str = option("", shown_when=("kind", ("dump",)))
-    direction: Direction = option("both", shown_when=("kind", ("dump",)))
-    casts: bool = option(False, shown_when=("kind", ("dump",)))
+    stacks: bool = option(False, visible_when=("kind", ("profile",)))
+    task: Task = option("statistics", visible_when=("kind", ("dump",)))
+    level: Level = option("L1", visible_when=("kind", ("dump",)))
+    targets: str = option("", visible_when=("kind", ("dump",)))
+    direction: Direction = option("both", visible_when=("kind", ("dump",)))
+    casts: bool = option(False, visible_when=("kind", ("dump",)))
     keep_free: int = option(500, unit="mb", low=0, high=100_000_000)
 
 
-def _run_is_given(spec: CaptureSpec) -> Iterable[Problem]:
+def _run_is_named(spec: CaptureSpec) -> Iterable[Problem]:
     if spec.capture.run == Path():
         yield Problem(field="run", rule="capture.rule.no_run")
 
@@ -60,7 +60,7 @@ def _modules_have_a_level(spec: CaptureSpec) -> Iterable[Problem]:
 
 def _level_problems(name: str, level: str, task: str, targets: str) -> Iterable[Problem]:
     """At L1 msprobe sees no modules, so none of their names would be found."""
-    module = next((one for one in targets_of(targets) if one.startswith(MODULES)), None)
+    module = next((target for target in targets_of(targets) if target.startswith(MODULES)), None)
     if level == "L1" and task != "structure" and module is not None:
         yield Problem(field=name, rule="capture.rule.module_level", args={"module": module})
 
@@ -69,7 +69,7 @@ def _level_problems(name: str, level: str, task: str, targets: str) -> Iterable[
 class CaptureSpec:
     capture: Capture = field(default_factory=Capture)
 
-    RULES = (_run_is_given, _ranks_are_a_list, _modules_have_a_level)
+    RULES = (_run_is_named, _ranks_are_a_list, _modules_have_a_level)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,14 +79,14 @@ class Planned:
     Capture. `config_pack`: keeps what this side was configured with, for a comparison of both sides."""
 
     capture: Literal["none", "profile", "dump"] = option("none")
-    capture_at: int | None = option(None, low=0, high=10**12, shown_when=("capture", ("profile", "dump")))
-    capture_steps: int = option(2, low=1, high=1000, shown_when=("capture", ("profile", "dump")))
-    capture_ranks: str = option("", shown_when=("capture", ("profile", "dump")))
-    capture_task: Task = option("statistics", shown_when=DUMPED)
-    capture_level: Level = option("L1", shown_when=DUMPED)
-    capture_targets: str = option("", shown_when=DUMPED)
-    capture_direction: Direction = option("both", shown_when=DUMPED)
-    capture_casts: bool = option(False, shown_when=DUMPED)
+    capture_at: int | None = option(None, low=0, high=10**12, visible_when=("capture", ("profile", "dump")))
+    capture_steps: int = option(2, low=1, high=1000, visible_when=("capture", ("profile", "dump")))
+    capture_ranks: str = option("", visible_when=("capture", ("profile", "dump")))
+    capture_task: Task = option("statistics", visible_when=DUMPED)
+    capture_level: Level = option("L1", visible_when=DUMPED)
+    capture_targets: str = option("", visible_when=DUMPED)
+    capture_direction: Direction = option("both", visible_when=DUMPED)
+    capture_casts: bool = option(False, visible_when=DUMPED)
     config_pack: bool = option(False)
 
 
@@ -117,4 +117,4 @@ def ranks_of(chosen: Capture) -> tuple[int, ...]:
 
 def targets_of(text: str) -> tuple[str, ...]:
     """Names as msprobe writes them, or parts of them; no name has a comma in it."""
-    return tuple(filter(None, (one.strip() for one in text.split(","))))
+    return tuple(filter(None, (name.strip() for name in text.split(","))))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from backends.launch.capture.spec import Capture, Planned
 
-ASKED = "capture.json"
+REQUEST_FILE = "capture.json"
 FOLDER = "artifacts/captures"
 MB = 1_000_000
 
@@ -28,7 +28,7 @@ MB = 1_000_000
 class Request:
     """`start`: the first step, -1 for the next one; a dump from 0 or 1 begins with the first forward of the training.
     `targets`: parts of the names of what is dumped, all where it is empty; `casts`: also what msprobe leaves out, such
-    as casts and views. `need` and `margin`: octets expected, and to stay free."""
+    as casts and views. `need` and `margin`: bytes expected, and to stay free."""
 
     id: str
     kind: Kind
@@ -102,62 +102,62 @@ def request_of(chosen: Capture, need: int = 0) -> Request:
     )  # fmt: skip
 
 
-def plan_into(folder: Path, request: Request) -> None:
+def write_request(folder: Path, request: Request) -> None:
     """Asks. In a run that has not begun, its training finds it at its first step. Raises OSError."""
-    files.write_json(folder / ASKED, request)
+    files.write_json(folder / REQUEST_FILE, request)
 
 
-def plan(folder: Path, planned: Planned) -> None:
+def request_planned(folder: Path, planned: Planned) -> None:
     """Asks for what was planned, if anything. Raises OSError."""
     chosen = capture_of(planned)
     if chosen is not None:
-        plan_into(folder, request_of(chosen))
+        write_request(folder, request_of(chosen))
 
 
 def withdraw(folder: Path, request: Request) -> None:
     """A capture that has begun ends by itself."""
-    asked = files.read_json(folder / ASKED)
-    if isinstance(asked, dict) and asked.get("id") == request.id:
+    newest = files.read_json(folder / REQUEST_FILE)
+    if isinstance(newest, dict) and newest.get("id") == request.id:
         with suppress(OSError):
-            (folder / ASKED).unlink()
+            (folder / REQUEST_FILE).unlink()
 
 
 def ready(folder: Path) -> tuple[Ready, ...]:
     """The ranks that can be asked; none in a run without hooks, and before the first step."""
-    found = (_read(path, Ready, rank=_number(path.stem)) for path in folder.glob("capture.r*.json"))
-    return tuple(sorted((one for one in found if one is not None), key=lambda one: one.rank))
+    ranks_in_files = (_read(path, Ready, rank=_number(path.stem)) for path in folder.glob("capture.r*.json"))
+    return tuple(sorted((entry for entry in ranks_in_files if entry is not None), key=lambda entry: entry.rank))
 
 
-def asked(folder: Path) -> Request | None:
+def newest_request(folder: Path) -> Request | None:
     """The newest request, whether it is still open or not."""
-    found: Request | None = _read(folder / ASKED, Request)
-    return found
+    request: Request | None = _read(folder / REQUEST_FILE, Request)
+    return request
 
 
 def ranks(folder: Path, id: str) -> dict[int, Rank]:
     """How far each rank is that has taken a request up."""
-    found = {_number(path.stem): _read(path, Rank) for path in (folder / FOLDER / id).glob("rank*.json")}
-    return {rank: one for rank, one in sorted(found.items()) if one is not None}
+    states = {_number(path.stem): _read(path, Rank) for path in (folder / FOLDER / id).glob("rank*.json")}
+    return {rank: state for rank, state in sorted(states.items()) if state is not None}
 
 
 def done_before(folder: Path) -> tuple[Rank, ...]:
     """What earlier captures of a run came to, the newest last."""
     paths = sorted((folder / FOLDER).glob("*/rank*.json"), key=_written)
-    found = (_read(path, Rank) for path in paths)
-    return tuple(one for one in found if one is not None and one.state == "done")
+    states = (_read(path, Rank) for path in paths)
+    return tuple(state for state in states if state is not None and state.state == "done")
 
 
-def wanted(folder: Path, request: Request) -> frozenset[int]:
+def requested_ranks(folder: Path, request: Request) -> frozenset[int]:
     """The ranks that a request is for."""
-    return frozenset(request.ranks or [one.rank for one in ready(folder)] or (0,))
+    return frozenset(request.ranks or [rank.rank for rank in ready(folder)] or (0,))
 
 
 def is_over(folder: Path, request: Request) -> bool:
     """Whether nothing more comes of a request, also since the process that had taken it up is another one now."""
-    found, now = ranks(folder, request.id), {one.rank: one.pid for one in ready(folder)}
+    states, now = ranks(folder, request.id), {entry.rank: entry.pid for entry in ready(folder)}
     return all(
-        rank in found and (found[rank].is_over or found[rank].pid != now.get(rank, found[rank].pid))
-        for rank in wanted(folder, request)
+        rank in states and (states[rank].is_over or states[rank].pid != now.get(rank, states[rank].pid))
+        for rank in requested_ranks(folder, request)
     )
 
 

@@ -19,7 +19,7 @@ FILE = "artifacts/check.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """Times in seconds, sizes in octets. `measured`: steps without the first; `limit`: what the training may have
+    """Times in seconds, sizes in bytes. `measured`: steps without the first; `limit`: what the training may have
     resident; `card_peak`: on the card, None without one; `free`: on the disk of the runs; `workers`: of which one was
     checked alone; `busy`: cores that others used meanwhile, of `cores`; `largest`: None where it was not looked for."""
 
@@ -43,7 +43,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """The answer is no: this micro batch takes more octets than `limit`."""
+    """The answer is no: this micro batch takes more bytes than `limit`."""
 
     batch: int
     limit: int

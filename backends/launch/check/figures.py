@@ -28,7 +28,7 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Disk:
-    """Octets of one checkpoint, how many stay, octets of all that stay; while one is written there is one more."""
+    """Bytes of one checkpoint, how many stay, bytes of all that stay; while one is written there is one more."""
 
     one: int
     kept: int
@@ -55,7 +55,7 @@ def _spread(values: Sequence[float]) -> float:
 
 
 def mean_of(values: Sequence[float]) -> Estimate:
-    """Of one figure in several trials; error: half of what they span, None for one."""
+    """Return the mean of one figure in several trials; error: half of their span, None for a single trial."""
     error = (max(values) - min(values)) / 2 if len(values) > 1 else None
     return Estimate(value=statistics.fmean(values), error=error)
 
@@ -87,15 +87,15 @@ def steps_left(spec: LaunchSpec, done: int) -> int:
 
 
 def evaluation_seconds(trial: Trial, steps: int) -> float:
-    """Of all evaluations in this many steps; each later one costs what later ones did, if any were measured."""
+    """Return the seconds of all evaluations in so many steps; later ones cost what later ones did, if measured."""
     summary = trial.summary
     assert summary is not None
     measured = summary.evaluations
     if not measured.count:
         return 0.0
     count = 1 + ((steps - 1) // measured.every if measured.every else 0)
-    later = (measured.all - measured.first) / (measured.count - 1) if measured.count > 1 else measured.first
-    return measured.first + (count - 1) * later
+    later_seconds = (measured.all - measured.first) / (measured.count - 1) if measured.count > 1 else measured.first
+    return measured.first + (count - 1) * later_seconds
 
 
 def total_of(trials: Sequence[Trial], steps: int, checkpoints: int) -> Estimate:
@@ -117,6 +117,6 @@ def checkpoints_written(spec: LaunchSpec, steps: int, seconds: float) -> int:
     return 1 + by_steps + by_time
 
 
-def disk_of(spec: LaunchSpec, one: int, written: int) -> Disk:
+def disk_of(spec: LaunchSpec, checkpoint_bytes: int, written: int) -> Disk:
     """Those that are kept: the newest, and the best where one is asked for and it is not among them."""
-    return Disk(one=one, kept=min(written, spec.keep.keep + (spec.keep.best != "none")))
+    return Disk(one=checkpoint_bytes, kept=min(written, spec.keep.keep + (spec.keep.best != "none")))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 # The worker holds the other end of this pipe: when it dies, however it dies, the whole group follows.
 _SHIM = 'exec 3<&0; (cat <&3 >/dev/null; kill -KILL -$$) & "$@" </dev/null 3<&-; exit $?'
-LOOK = 0.05
-LOOK_FOR_CHILDREN = 1.0
+POLL_SECONDS = 0.05
+CHILDREN_POLL_SECONDS = 1.0
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 Cut = Literal["", "memory", "time", "space", "stopped"]
@@ -29,7 +29,7 @@ Cut = Literal["", "memory", "time", "space", "stopped"]
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Octets that all processes together may hold resident, seconds, and octets that stay free on the disk.
+    """Bytes that all processes together may hold resident, seconds, and bytes that stay free on the disk.
 
     The memory is watched, not limited by setrlimit(2): RLIMIT_AS counts the address space, of which MindSpore maps
     many times what it uses, and at either limit its allocator ends the process without a word.
@@ -42,7 +42,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Guarded:
-    """`cut`: which limit ended it, '' where it ended by itself with `code`; `peak`: octets, the most that was seen."""
+    """`cut`: which limit ended it, '' where it ended by itself with `code`; `peak`: bytes, the most that was seen."""
 
     code: int
     cut: Cut
@@ -53,7 +53,7 @@ class Guarded:
 def run_guarded(command: Command, run: Run, log: Path, limits: Limits) -> Guarded:
     """Runs a command in a run's folder to its end or to a limit; afterwards nothing of it is left. Raises OSError."""
     processes.become_subreaper()
-    others = frozenset(one.pid for one in processes.descendants([os.getpid()]))
+    others = frozenset(process.pid for process in processes.descendants([os.getpid()]))
     begun = time.monotonic()
     with log.open("ab") as output:
         child = subprocess.Popen(
@@ -87,7 +87,7 @@ class _Watch:
     def until_the_end(self, child: subprocess.Popen[bytes]) -> Cut:
         while True:
             try:
-                child.wait(LOOK)
+                child.wait(POLL_SECONDS)
             except subprocess.TimeoutExpired:
                 pass
             else:
@@ -98,7 +98,7 @@ class _Watch:
     def _over(self) -> Cut:
         used = self._resident()
         self.peak = max(self.peak, used)
-        if STOP.asked:
+        if STOP.stop_requests:
             return "stopped"
         if used > self._limits.memory:
             return "memory"
@@ -109,14 +109,14 @@ class _Watch:
     def _resident(self) -> int:
         """Looking through all of /proc costs milliseconds, so who is there is asked less often."""
         now = time.monotonic()
-        if now > self._listed + LOOK_FOR_CHILDREN or len(self._pids) < 3:
+        if now > self._listed + CHILDREN_POLL_SECONDS or len(self._pids) < 3:
             self._listed = now
-            self._pids = [one.pid for one in _below(self._others)]
+            self._pids = [process.pid for process in _below(self._others)]
         return sum(map(resident, self._pids))
 
 
 def resident(pid: int) -> int:
-    """Octets of a process in memory; 0 where it is gone."""
+    """Bytes of a process in memory; 0 where it is gone."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:  # noqa: PTH123 - twenty times a second
             return int(file.read().split()[1]) * PAGE
@@ -126,12 +126,12 @@ def resident(pid: int) -> int:
 
 def _below(others: frozenset[int]) -> list[processes.Process]:
     """Also children that left the group, and those whose parent is gone: this process is their reaper."""
-    return [one for one in processes.descendants([os.getpid()]) if one.pid not in others]
+    return [process for process in processes.descendants([os.getpid()]) if process.pid not in others]
 
 
 def _end_all(folder: Path, others: frozenset[int]) -> None:
     """Until nobody is there."""
-    while members := [one for one in (*_below(others), *processes.marked(folder)) if one.state != "Z"]:
+    while members := [process for process in (*_below(others), *processes.marked(folder)) if process.state != "Z"]:
         processes.kill_all(members)
         time.sleep(0.01)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from backends.common.summary import NOTE, from_note
 from backends.launch.check.guard import Guarded, run_guarded
-from backends.launch.plan import plan
+from backends.launch.plan import launch_command, write_inputs
 from backends.launch.spec import Keep, LaunchSpec, Parallel
 from studio.events import Finding, Metric, Note
 from studio.run import Run
@@ -25,7 +25,7 @@ _READ = 1 << 24
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """`steps`: seconds of each; `summary` is None where the training did not come to its end; `checkpoint`: octets of
+    """`steps`: seconds of each; `summary` is None where the training did not come to its end; `checkpoint`: bytes of
     one, `pause`: seconds that the steps waited for it."""
 
     batch: int
@@ -39,7 +39,7 @@ class Trial:
 
     @property
     def peak(self) -> int:
-        """Octets: the training's own count, exact, else what its guard saw."""
+        """Bytes: the training's own count, exact, else what its guard saw."""
         return self.summary.peak_bytes if self.summary and self.summary.peak_bytes else self.guarded.peak
 
 
@@ -64,12 +64,13 @@ def try_out(spec: LaunchSpec, folder: Path, run: Run, limits: Limits) -> Trial:
     """Trains in a new folder; its output goes to the log of the run. Raises OSError."""
     (folder / "tmp").mkdir(parents=True)
     (folder / "artifacts").mkdir()
-    inside = Run(folder=folder, asked=run.asked)
-    command = plan(spec, inside)
+    inside = Run(folder=folder, request=run.request)
+    write_inputs(spec, folder)
+    command = launch_command(spec, inside)
     command = replace(command, env=command.env | {"TMPDIR": str(folder / "tmp")})
     guarded = run_guarded(command, inside, run.log, limits)
-    events = [event for _, rank, found in RunTail(folder).read(_READ) if rank == 0 for event in found]
-    return read_trial(spec.how.batch or 0, guarded, events, octets_of(folder / CHECKPOINTS))
+    events = [event for _, rank, rank_events in RunTail(folder).read(_READ) if rank == 0 for event in rank_events]
+    return read_trial(spec.how.batch or 0, guarded, events, folder_bytes(folder / CHECKPOINTS))
 
 
 def read_trial(batch: int, guarded: Guarded, events: list[Event], checkpoint: int) -> Trial:
@@ -88,6 +89,6 @@ def read_trial(batch: int, guarded: Guarded, events: list[Event], checkpoint: in
     )
 
 
-def octets_of(folder: Path) -> int:
+def folder_bytes(folder: Path) -> int:
     """What the files in a folder hold, those in folders below too."""
     return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())

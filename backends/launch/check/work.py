@@ -11,16 +11,17 @@ from backends.common import explain
 from backends.launch.check import figures
 from backends.launch.check.answer import FILE, Answer, Refusal
 from backends.launch.check.guard import Limits, end_left_over
-from backends.launch.check.largest import Largest, Point, search
-from backends.launch.check.load import Load
-from backends.launch.check.memory import PART, free_memory
-from backends.launch.check.said import said, values
+from backends.launch.check.host import PART, Load, free_memory
+from backends.launch.check.largest import Largest, Point, search_largest
+from backends.launch.check.messages import answer_values, messages
 from backends.launch.check.trial import Trial, spec_of, try_out
 from backends.launch.checkpoints import step_of
 from backends.launch.recipes import RECIPES, readers, resolved, workers
 from backends.launch.spec import LaunchSpec
 from studio import files, machine, schema
+from studio.errors import Stopped
 from studio.events import Artifact, Ended, Finding, Journal, Metric, Note, Progress
+from studio.exit_codes import NO, STOPPED
 from studio.units import duration, size
 
 if TYPE_CHECKING:
@@ -29,22 +30,16 @@ if TYPE_CHECKING:
     from backends.launch.check.spec import CheckSpec
     from studio.run import Run
 
-NO = 3  # done, and the answer is no
-STOPPED = 128 + 15
 TRIALS = "trials"
 SPACE = 64 * 10**6
-"""Octets that stay free on the disk of the runs, whatever is checked."""
-LEAST = 3  # steps: the first, which is no measure, and two that are
+"""Bytes that stay free on the disk of the runs, whatever is checked."""
+MIN_STEPS = 3  # steps: the first, which is no measure, and two that are
 MORE_SECONDS = 3.0
-MOST_STEPS = 400
+MAX_STEPS = 400
 STEPS_FOR_MEMORY = 2
 
 
-class Stopped(Exception):
-    """The worker was asked to stop while a trial ran."""
-
-
-def check(spec: CheckSpec, run: Run) -> Ended:
+def check_first(spec: CheckSpec, run: Run) -> Ended:
     """Leaves artifacts/check.json; of the trials only their events stay."""
     folder = run.folder / TRIALS
     end_left_over(folder)
@@ -63,8 +58,10 @@ class Checking:
         self.run = run
         self.journal = Journal(run.folder, 1)
         self.end = time.monotonic() + spec.check.time_limit
-        asked = spec.check.memory_limit
-        self.limit = asked * 10**6 if asked is not None else int(PART * free_memory() / on_this_host(spec))
+        chosen_limit = spec.check.memory_limit
+        self.limit = (
+            chosen_limit * 10**6 if chosen_limit is not None else int(PART * free_memory() / on_this_host(spec))
+        )
         self.count = 0
         self.load = Load()
 
@@ -77,12 +74,12 @@ class Checking:
         args = {"memory": size(self.limit), "seconds": duration(self.spec.check.time_limit)}
         self.journal.write(Note(key="launch.check.limits", args=args))
         batch = resolved(self.spec).batch
-        first = self.trial(batch, LEAST)
+        first = self.trial(batch, MIN_STEPS)
         if first.summary is None:
             return self.failed(first)
-        again = self.trial(batch, more) if (more := self.more_steps(first)) > LEAST else first
+        again = self.trial(batch, more) if (more := self.more_steps(first)) > MIN_STEPS else first
         trials = [first, again] if again is not first and again.summary else [first]
-        return self.tell(trials, self.largest(trials) if self.spec.check.largest else None)
+        return self.report(trials, self.largest(trials) if self.spec.check.largest else None)
 
     def trial(self, batch: int, steps: int) -> Trial:
         """Raises Stopped, and OSError on a full disk."""
@@ -93,11 +90,11 @@ class Checking:
         )
         folder = self.run.folder / TRIALS / str(self.count)
         limits = Limits(memory=self.limit, seconds=max(0.0, self.left), space=SPACE)
-        found = try_out(spec_of(self.spec, batch, steps), folder, self.run, limits)
+        outcome = try_out(spec_of(self.spec, batch, steps), folder, self.run, limits)
         self.clean(folder)
-        if found.guarded.cut == "stopped":
+        if outcome.guarded.cut == "stopped":
             raise Stopped
-        return found
+        return outcome
 
     def clean(self, folder: Path) -> None:
         """Only the record of a trial stays: what it computed is nobody's training."""
@@ -108,29 +105,33 @@ class Checking:
     def more_steps(self, first: Trial) -> int:
         """How many steps to measure again, where they are so fast that two tell little."""
         affordable = min(MORE_SECONDS, (self.left - 2 * first.guarded.seconds) / 2)
-        return min(MOST_STEPS, 1 + int(affordable / max(figures.pace_of(first), 1e-6)))
+        return min(MAX_STEPS, 1 + int(affordable / max(figures.pace_of(first), 1e-6)))
 
     def largest(self, trials: list[Trial]) -> Largest:
         last = trials[-1]
-        most = most_samples(self.spec)
+        max_batch = max_samples(self.spec)
         highest = max(trial.peak for trial in trials)
         around, pace = trials[0].guarded.seconds, figures.pace_of(last)
 
         def is_affordable(batch: int) -> bool:
             return around + STEPS_FOR_MEMORY * pace * batch / last.batch < self.left
 
-        return search([Point(batch=last.batch, peak=highest)], self.limit, most, is_affordable, self.attempt)
+        return search_largest(
+            [Point(batch=last.batch, peak=highest)], self.limit, max_batch, is_affordable, self.attempt
+        )
 
     def attempt(self, batch: int) -> Point | None:
-        found = self.trial(batch, STEPS_FOR_MEMORY)
-        if found.guarded.cut == "memory" or is_out_of_memory(found):
-            return Point(batch=batch, peak=found.guarded.peak, fits=False)
-        return Point(batch=batch, peak=found.peak) if found.summary else None
+        trial = self.trial(batch, STEPS_FOR_MEMORY)
+        if trial.guarded.cut == "memory" or is_out_of_memory(trial):
+            return Point(batch=batch, peak=trial.guarded.peak, fits=False)
+        return Point(batch=batch, peak=trial.peak) if trial.summary else None
 
-    def tell(self, trials: list[Trial], largest: Largest | None) -> Ended:
-        found = self.answer(trials, largest)
-        files.write_json(self.run.folder / FILE, found)
-        self.journal.write(Artifact(kind="check", path=FILE), *said(found), Metric(step=0, values=values(found)))
+    def report(self, trials: list[Trial], largest: Largest | None) -> Ended:
+        answer = self.answer(trials, largest)
+        files.write_json(self.run.folder / FILE, answer)
+        self.journal.write(
+            Artifact(kind="check", path=FILE), *messages(answer), Metric(step=0, values=answer_values(answer))
+        )
         return Ended(code=0)
 
     def answer(self, trials: list[Trial], largest: Largest | None) -> Answer:
@@ -152,7 +153,7 @@ class Checking:
             disk=figures.disk_of(self.spec, last.checkpoint, written),
             free=machine.free_space(self.run.folder),
             workers=workers(self.spec),
-            busy=self.load.of_others(),
+            busy=self.load.cores_of_others(),
             cores=machine.machine().cores,
             largest=largest,
         )
@@ -185,7 +186,7 @@ def on_this_host(spec: LaunchSpec) -> int:
     return 1 if spec.parallel.parallel == "none" else spec.parallel.workers
 
 
-def most_samples(spec: LaunchSpec) -> int:
+def max_samples(spec: LaunchSpec) -> int:
     """The largest micro batch that could be asked for."""
     highest = int(schema.field_of(LaunchSpec, "batch").high or 1)
     samples = RECIPES[spec.what.recipe].samples

@@ -6,7 +6,7 @@ libraries (safetensors). Python 3.7 syntax.
 
 import sys
 
-from ascend_engine import ranks
+from ascend_engine.parallel import ranks
 
 if __name__ == "__main__":
     sys.exit(ranks.rank())

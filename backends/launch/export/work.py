@@ -20,15 +20,23 @@ GRACE = 10.0
 
 
 def export(spec: ExportSpec, run: Run) -> Ended:
-    return supervise(plan(spec, run), run, GRACE)
+    return supervise(export_command(spec, run), run, GRACE)
 
 
-def plan(spec: ExportSpec, run: Run) -> Command:
+def export_command(spec: ExportSpec, run: Run) -> Command:
     """Which checkpoint a pointer names is read here. Raises OSError where it is gone by now."""
     pointer = pointer_of(spec.export.source, spec.export.which)
     folder = pointer.parent / pointer.read_text(encoding="utf-8", errors="replace")
     python = str(interpreters.embedded())
-    argv = (python, "-m", "ascend_engine.export", "--checkpoint", str(folder), "--out", str(out_of(spec, run)))
+    argv = (
+        python,
+        "-m",
+        "ascend_engine.checkpoints.export",
+        "--checkpoint",
+        str(folder),
+        "--out",
+        str(out_of(spec, run)),
+    )
     return Command(argv=argv, cwd=run.folder, env={"PYTHONPATH": str(ENGINE)})
 
 

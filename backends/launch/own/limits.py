@@ -17,7 +17,7 @@ from studio.units import size
 if TYPE_CHECKING:
     from studio.events import Journal
 
-LOOK = 0.2
+POLL_SECONDS = 0.2
 OVER = "memory_limit"
 
 
@@ -33,7 +33,7 @@ def keep_to_cores(count: int | None) -> None:
 
 def idlest(allowed: set[int], count: int) -> set[int]:
     before = _idle()
-    time.sleep(LOOK)
+    time.sleep(POLL_SECONDS)
     after = _idle()
     return set(sorted(allowed, key=lambda core: before.get(core, 0) - after.get(core, 0))[:count])
 
@@ -45,11 +45,11 @@ def _idle() -> dict[int, int]:
     except OSError:
         return {}
     words = (line.split() for line in lines if line.startswith("cpu"))
-    return {int(one[0][3:]): int(one[4]) for one in words if one[0][3:].isdigit()}
+    return {int(row[0][3:]): int(row[4]) for row in words if row[0][3:].isdigit()}
 
 
 class Memory:
-    """Ends a program whose processes together hold more than `limit` octets. It is watched, not limited by
+    """Ends a program whose processes together hold more than `limit` bytes. It is watched, not limited by
     setrlimit(2): RLIMIT_AS counts address space, of which the frameworks map many times what they use. What grows
     faster than twice a second is looked at meets the limits of the host instead."""
 
@@ -61,11 +61,11 @@ class Memory:
     def tick(self) -> None:
         """Raises TooMuch."""
         marked = processes.marked(self._folder)
-        below = processes.descendants([os.getpid(), *(one.pid for one in marked)])
-        pids = {one.pid for one in (*marked, *below)} - {os.getpid()}
+        below = processes.descendants([os.getpid(), *(process.pid for process in marked)])
+        pids = {process.pid for process in (*marked, *below)} - {os.getpid()}
         if sum(map(resident, pids)) <= self._limit:  # what is shared counts for each of them: the most that it can be
             return
-        used = sum(map(held, pids))
+        used = sum(map(resident_bytes, pids))
         if used > self._limit:
             args = {"count": len(pids), "used": size(used), "limit": size(self._limit)}
             with suppress(OSError):
@@ -73,8 +73,8 @@ class Memory:
             raise TooMuch(OVER)
 
 
-def held(pid: int) -> int:
-    """Octets of a process in memory, what several share counted in parts, from /proc/pid/smaps_rollup of proc(5): it
+def resident_bytes(pid: int) -> int:
+    """Bytes of a process in memory, what several share counted in parts, from /proc/pid/smaps_rollup of proc(5): it
     walks all pages, so it is asked only where it may decide. Kernels before 4.14 have only what is resident."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_bytes().splitlines()

@@ -31,7 +31,7 @@ TICK = 0.15
 """Seconds that one tick may read, so that a stop is seen in time."""
 FINISH = 10.0
 LONGEST = 1 << 16
-MOST_FILES = 16
+MAX_FILES = 16
 SAMPLE = 200
 
 _BAR = re.compile(r"\b(\d{1,9})/\d{1,9} \[")
@@ -118,7 +118,7 @@ class _Training:
 
     def writes_loss(self) -> bool:
         names = [] if self._writes else _event_files(self._folder)
-        for name in sorted(set(names) - self._ours)[:MOST_FILES]:
+        for name in sorted(set(names) - self._ours)[:MAX_FILES]:
             tail = self._tails.setdefault(name, Tail(self._folder / name))
             self._writes = self._writes or bool(_LOSS.search(tail.read()))
         return self._writes
@@ -189,13 +189,13 @@ class LogCurves:
         if self._auto and (self._pattern is None or self._pattern.last):
             self._choose(self._texts(lines))
         pattern = self._pattern
-        return [] if pattern is None else [one for text in self._texts(lines) for one in self._point(text, pattern)]
+        return [] if pattern is None else [point for text in self._texts(lines) for point in self._point(text, pattern)]
 
     def _choose(self, texts: list[str]) -> None:
-        """Of the first lines that any pattern reads: looking at all of them would cost more than reading them."""
+        """Choose a pattern by the first lines that any of them reads: trying all on all lines would cost too much."""
         for begin in range(0, len(texts), SAMPLE):
-            if found := log_patterns.best(texts[begin : begin + SAMPLE]):
-                self._pattern = found if self._pattern is None or not found.last else self._pattern
+            if pattern := log_patterns.best(texts[begin : begin + SAMPLE]):
+                self._pattern = pattern if self._pattern is None or not pattern.last else self._pattern
                 return
 
     def _texts(self, lines: list[bytes]) -> list[str]:
@@ -209,10 +209,10 @@ class LogCurves:
     def _point(self, text: str, pattern: Pattern) -> list[Point]:
         row = log_patterns.read(text, pattern)
         if pattern.bar:
-            return self._beside_bar(row, text)
+            return self._figures_after_bar(row, text)
         return [(self._steps.of(row.places), row.values)] if row else []
 
-    def _beside_bar(self, row: Row | None, text: str) -> list[Point]:
+    def _figures_after_bar(self, row: Row | None, text: str) -> list[Point]:
         """tqdm prints a line above its bar and draws the bar anew: the bar that follows tells the step."""
         waiting, bar = self._unplaced, _BAR.search(text)
         if row is not None:
@@ -248,8 +248,8 @@ class LogCurves:
         self._held = points[held:]
 
     def _write(self, step: int, values: dict[str, float]) -> None:
-        seen = step == self._last or (self._written_to is not None and step <= self._written_to)
-        if seen or abs(step) >= 2**63:
+        is_repeated = step == self._last or (self._written_to is not None and step <= self._written_to)
+        if is_repeated or abs(step) >= 2**63:
             return
         if not self._noted and self._pattern is not None:
             self._journal.write(Note(key=NOTE, args={"pattern": self._pattern.id, "title": self._pattern.title}))
@@ -278,9 +278,9 @@ def _event_files(folder: Path) -> list[str]:
 
 def _earlier(folder: Path) -> dict[str, int]:
     """Event files of a worker that was killed, and the last step that each of them has from the log."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for name in _event_files(folder):
         events, _ = decode(b"\n".join(last_lines(folder / name, 1 << 24)))
         if any(isinstance(event, Note) and event.key == NOTE for event in events):
-            found[name] = max((event.step for event in events if isinstance(event, Metric)), default=-1)
-    return found
+            sizes[name] = max((event.step for event in events if isinstance(event, Metric)), default=-1)
+    return sizes

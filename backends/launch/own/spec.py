@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from backends.common import program_line
 from backends.launch import ascend_env
 from backends.launch.capture.spec import Planned, planned_problems
-from backends.launch.own import program
 from studio.environment import is_secret
 from studio.errors import StudioError
 from studio.schema import Problem, option
@@ -34,7 +34,7 @@ class Recording:
         "auto", "off", "own", "nanogpt", "megatron", "mindformers", "transformers", "torchtitan", "mindspore", "tqdm",
         "examples", "imagenet", "language_model", "gan", "keras", "any",
     ] = option("auto")  # fmt: skip
-    pattern: str = option("", shown_when=("log_pattern", ("own",)))
+    pattern: str = option("", visible_when=("log_pattern", ("own",)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,42 +56,42 @@ class Environment:
     env: tuple[tuple[str, str], ...] = option(())
 
 
-def _line_is_given(spec: OwnSpec) -> Iterable[Problem]:
-    if not program.read(spec.program.line).words:
+def _line_is_not_empty(spec: OwnSpec) -> Iterable[Problem]:
+    if not program_line.parse_program_line(spec.program.line).words:
         yield Problem(field="line", rule="launch.rule.no_line")
 
 
 def _line_is_no_shells(spec: OwnSpec) -> Iterable[Problem]:
-    word = next((word for word in spec.program.line if word in program.OF_SHELL), None)
+    word = next((word for word in spec.program.line if word in program_line.SHELL_WORDS), None)
     if word is not None:
         yield Problem(field="line", rule="launch.rule.shell_word", args={"word": word})
 
 
-def _workdir_is_there(spec: OwnSpec) -> Iterable[Problem]:
+def _workdir_exists(spec: OwnSpec) -> Iterable[Problem]:
     folder = spec.program.workdir
     if folder != Path() and not folder.is_dir():
         yield Problem(field="workdir", rule="launch.rule.no_folder", args={"path": str(folder)})
 
 
-def _script_is_there(spec: OwnSpec) -> Iterable[Problem]:
+def _script_exists(spec: OwnSpec) -> Iterable[Problem]:
     """Where the folder is not given, a relative one is looked for when the run starts."""
-    found = program.read(spec.program.line)
-    path = spec.program.workdir / found.script
-    if found.names_a_file and path.is_absolute() and not path.exists():
+    program = program_line.parse_program_line(spec.program.line)
+    path = spec.program.workdir / program.script
+    if program.names_a_file and path.is_absolute() and not path.exists():
         yield Problem(field="line", rule="launch.rule.no_file", args={"path": str(path)})
 
 
-def _python_is_there(spec: OwnSpec) -> Iterable[Problem]:
+def _python_exists(spec: OwnSpec) -> Iterable[Problem]:
     python = spec.program.python
     if python != Path() and not python.is_file():
         yield Problem(field="python", rule="launch.rule.no_file", args={"path": str(python)})
-    named = Path(program.read(spec.program.line).python)
+    named = Path(program_line.parse_program_line(spec.program.line).python)
     path = spec.program.workdir / named
     if python == Path() and len(named.parts) > 1 and path.is_absolute() and not path.is_file():
         yield Problem(field="line", rule="launch.rule.no_file", args={"path": str(path)})
 
 
-def _pattern_is_one(spec: OwnSpec) -> Iterable[Problem]:
+def _pattern_compiles(spec: OwnSpec) -> Iterable[Problem]:
     from backends.common import log_patterns
 
     if spec.recording.log_pattern == "own":
@@ -103,17 +103,17 @@ def _pattern_is_one(spec: OwnSpec) -> Iterable[Problem]:
 
 def _cards_are_a_list(spec: OwnSpec) -> Iterable[Problem]:
     yield from ascend_env.list_problems(spec.limits.visible)
-    if spec.limits.visible and ascend_env.NAMES["visible"] in dict(rows(spec)):
+    if spec.limits.visible and ascend_env.NAMES["visible"] in dict(environment_rows(spec)):
         yield Problem(field="visible", rule="launch.rule.env_twice", args={"name": ascend_env.NAMES["visible"]})
 
 
-def _capture_is_one(spec: OwnSpec) -> Iterable[Problem]:
+def _capture_is_consistent(spec: OwnSpec) -> Iterable[Problem]:
     yield from planned_problems(spec.planned)
 
 
-def rows(spec: OwnSpec) -> tuple[tuple[str, str], ...]:
+def environment_rows(spec: OwnSpec) -> tuple[tuple[str, str], ...]:
     """All that the training's environment is told, by rows and by words before the program."""
-    return (*spec.environment.env, *program.read(spec.program.line).settings)
+    return (*spec.environment.env, *program_line.parse_program_line(spec.program.line).settings)
 
 
 def _no_secrets(spec: OwnSpec) -> Iterable[Problem]:
@@ -121,23 +121,23 @@ def _no_secrets(spec: OwnSpec) -> Iterable[Problem]:
     for name, _ in spec.environment.env:
         if is_secret(name):
             yield Problem(field="env", rule="launch.rule.secret", args={"name": name})
-    for name, _ in program.read(spec.program.line).settings:
+    for name, _ in program_line.parse_program_line(spec.program.line).settings:
         if is_secret(name):
             yield Problem(field="line", rule="launch.rule.secret", args={"name": name})
-    for name in secrets_of(program.read(spec.program.line).words):
+    for name in secrets_of(program_line.parse_program_line(spec.program.line).words):
         yield Problem(field="line", rule="launch.rule.secret", args={"name": name})
 
 
 def secrets_of(line: tuple[str, ...]) -> tuple[str, ...]:
     """Names in a line whose values look like keys: --pad-token '<pad>' is none."""
-    found = []
+    problems = []
     for word, following in zip(line, (*line[1:], ""), strict=False):
         name, separator, value = word.partition("=")
         is_setting = bool(separator) or word.startswith("-")
         plain = name.lstrip("-").replace("-", "_").replace(".", "_")
         if is_setting and is_secret(plain) and _LIKE_A_KEY.fullmatch(value if separator else following):
-            found.append(name)
-    return tuple(found)
+            problems.append(name)
+    return tuple(problems)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +150,6 @@ class OwnSpec:
     environment: Environment = field(default_factory=Environment)
 
     RULES = (
-        _line_is_given, _line_is_no_shells, _workdir_is_there, _script_is_there, _python_is_there, _pattern_is_one,
-        _cards_are_a_list, _capture_is_one, _no_secrets,
+        _line_is_not_empty, _line_is_no_shells, _workdir_exists, _script_exists, _python_exists, _pattern_compiles,
+        _cards_are_a_list, _capture_is_consistent, _no_secrets,
     )  # fmt: skip

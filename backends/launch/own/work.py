@@ -8,42 +8,45 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backends.common import logs
 from backends.launch.capture import state
-from backends.launch.own import rank_logs
-from backends.launch.own.cards import refuse_taken
+from backends.launch.own.busy_npus import refuse_busy
 from backends.launch.own.limits import Memory, keep_to_cores
-from backends.launch.own.plan import check, folder_of, plan, python_of
-from backends.launch.work import tell_cause
-from studio import code_state, processes
+from backends.launch.own.plan import check_program, folder_of, program_command, python_of
+from backends.launch.work import record_cause
+from studio import code_state, files, processes
 from studio.events import Finding, Journal, Note, attempt_and_rank
 from studio.run import exit_code
 from studio.supervisor import supervise
+from studio.tail import last_lines
 
 if TYPE_CHECKING:
     from backends.launch.own.spec import OwnSpec
     from studio.events import Ended
     from studio.run import Run
 
+RANK_LOGS = "logs"
 
-def script(spec: OwnSpec, run: Run) -> Ended:
-    command = plan(spec, run)
+
+def run_script(spec: OwnSpec, run: Run) -> Ended:
+    command = program_command(spec, run)
     if not (run.folder / "training.json").exists():
-        check(command, spec)
+        check_program(command, spec)
         if not spec.limits.share_cards:
-            refuse_taken(command, Journal(run.folder, 1))
+            refuse_busy(command, Journal(run.folder, 1))
         keep_code(spec, run)
-        state.plan(run.folder, spec.planned)
+        state.request_planned(run.folder, spec.planned)
         keep_to_cores(spec.limits.cores)
     linger = math.inf if spec.ending.wait_all else spec.ending.grace
     watch = Watch(spec, run)
     ended = supervise(command, run, spec.ending.grace, tick=watch.tick, linger=linger)
     watch.finish()
     if ended.code == 0 and spec.recording.curves:
-        watch.tell_missing()
+        watch.report_missing()
     if ended.code and not ended.reason:
-        tell_left(run, ended)
-        rank_logs.bring(run, command.cwd)
-    tell_cause(run, ended)
+        report_left_over(run, ended)
+        keep_rank_logs(run, command.cwd)
+    record_cause(run, ended)
     return ended
 
 
@@ -52,7 +55,7 @@ def attempt_of(run: Run) -> int:
     return mark.attempt if mark else 1
 
 
-def tell_left(run: Run, ended: Ended) -> None:
+def report_left_over(run: Run, ended: Ended) -> None:
     """The program ended well, and yet the run did not: what it left running failed."""
     if exit_code(run.folder, attempt_of(run)) == "0":
         finding = Finding(rule="launch.own.left_failed", args={"code": ended.code})
@@ -63,8 +66,8 @@ def tell_left(run: Run, ended: Ended) -> None:
 def keep_code(spec: OwnSpec, run: Run) -> None:
     """Raises OSError."""
     if not (run.folder / "code.json").exists():
-        folder = Path(run.asked.project) if run.asked.project else folder_of(spec, "")
-        code_state.keep(run.folder, folder, python_of(spec, run.asked.project))
+        folder = Path(run.request.project) if run.request.project else folder_of(spec, "")
+        code_state.keep(run.folder, folder, python_of(spec, run.request.project))
 
 
 class Watch:
@@ -86,14 +89,14 @@ class Watch:
         if self._memory is not None:
             self._memory.tick()
         self._log.tick()
-        self._tell_left()
+        self._report_left_over()
 
     def finish(self) -> None:
         """What the log holds beyond its last whole line."""
         with suppress(OSError):
             self._log.finish()
 
-    def _tell_left(self) -> None:
+    def _report_left_over(self) -> None:
         """Once, that the program has ended and that what it started goes on; not of what is just ending too."""
         if self._left < 2 and exit_code(self._folder, self._attempt) == "0":
             count = len(processes.marked(self._folder))
@@ -101,7 +104,7 @@ class Watch:
             if count and self._left == 2:
                 self._journal.write(Note(key="launch.own.goes_on", args={"count": count}))
 
-    def tell_missing(self) -> None:
+    def report_missing(self) -> None:
         """Why there is no curve, where neither a process of the training nor its log has one."""
         with suppress(OSError):
             if self._log.pattern is None and not has_metrics(self._folder, self._attempt):
@@ -113,7 +116,7 @@ class Watch:
 def has_metrics(folder: Path, attempt: int) -> bool:
     """Raises OSError."""
     named = [(name, attempt_and_rank(name)) for name in os.listdir(folder)]
-    return any(_has_metric(folder / name) for name, found in named if found and found[0] == attempt)
+    return any(_has_metric(folder / name) for name, numbers in named if numbers and numbers[0] == attempt)
 
 
 def _has_metric(path: Path) -> bool:
@@ -121,12 +124,31 @@ def _has_metric(path: Path) -> bool:
         return any(line.startswith(b'{"type":"metric"') for line in lines)
 
 
-# What a process without a metric leaves, see studio/guest/ascend_studio/nothing_seen.py: the most telling first.
+# What a process without a metric leaves, see studio/guest/ascend_studio/missing_metrics.py: the most telling first.
 WHY = ("given_up", "no_step", "no_mindspore_step", "no_backward", "no_framework")
 
 
 def why_nothing(folder: Path, attempt: int) -> str:
     """A key of the catalogue. Raises OSError."""
     left = folder / f"nothing_seen.a{attempt}"
-    found = left.read_text("utf-8", "replace").split() if left.exists() else []
-    return next((key for key in (f"hooks.why.{why}" for why in WHY) if key in found), "launch.own.not_loaded")
+    pids = left.read_text("utf-8", "replace").split() if left.exists() else []
+    return next((key for key in (f"hooks.why.{why}" for why in WHY) if key in pids), "launch.own.not_loaded")
+
+
+def keep_rank_logs(run: Run, folder: Path) -> None:
+    """Copy the ends of the logs that a launcher keeps for each process, below `folder`, into a failed run: those that
+    were written since it began, of two with one name the newer. Never raises."""
+    begun = run.request.time / 1e9
+    dated_logs = [(_modified(path), path) for path in logs.rank_logs(folder)]
+    for written, path in sorted(dated_logs):
+        if written >= begun:
+            with suppress(OSError):
+                (run.folder / RANK_LOGS).mkdir(exist_ok=True)
+                files.write_whole(run.folder / RANK_LOGS / path.name, b"\n".join((*last_lines(path, logs.END), b"")))
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from backends.launch.preview.network import Kept, Network
+    from backends.launch.preview.network import Network, SavedNumbers
     from backends.launch.preview.split import Setting, Split
 
 
@@ -27,7 +27,7 @@ class Memory:
 
 
 def memory_of(network: Network, setting: Setting, split: Split) -> Memory:
-    """Of the stage that needs most."""
+    """Return the memory of the stage that needs most."""
     stages = (_stage(network, setting, split, stage) for stage in range(split.pipeline))
     return max(stages, key=lambda memory: memory.total)
 
@@ -66,13 +66,13 @@ def activation_bytes(network: Network, setting: Setting, split: Split, stage: in
     """With 1F1B, stage i of p keeps p - i micro batches (Narayanan et al. 2021, https://arxiv.org/abs/2104.04473,
     section 2.2), so the first one keeps as much as if there were no pipeline (Korthikanti, section 4.2.3)."""
     in_flight = min(setting.rounds(split), split.pipeline - stage)
-    kept = network.blocks // split.pipeline * kept_bytes(network.block.kept, setting, split)
+    saved = network.blocks // split.pipeline * saved_bytes(network.block.saved, setting, split)
     plain = _without_recomputation(setting)
     if stage == 0:
-        kept += kept_bytes(network.first.kept, plain, split)
+        saved += saved_bytes(network.first.saved, plain, split)
     if stage == split.pipeline - 1:
-        kept += kept_bytes(network.last.kept, plain, split)
-    return float(setting.micro_batch * in_flight) * kept
+        saved += saved_bytes(network.last.saved, plain, split)
+    return float(setting.micro_batch * in_flight) * saved
 
 
 def _without_recomputation(setting: Setting) -> Setting:
@@ -80,12 +80,12 @@ def _without_recomputation(setting: Setting) -> Setting:
     return replace(setting, recomputation="none")
 
 
-def kept_bytes(kept: Kept, setting: Setting, split: Split) -> float:
-    """Of one sample: the rows of table 2 of Korthikanti et al. 2022 (https://arxiv.org/abs/2205.05198)."""
+def saved_bytes(saved: SavedNumbers, setting: Setting, split: Split) -> float:
+    """Return the bytes of one sample: the rows of table 2 of Korthikanti et al. 2022 (https://arxiv.org/abs/2205.05198)."""
     width, tensor = setting.width, split.tensor
     if setting.recomputation == "full":
-        return kept.input * width
-    whole = kept.whole * width + kept.whole_bytes
-    core = 0 if setting.recomputation == "selective" else kept.core * width + kept.core_bytes
-    divided = kept.split * width + kept.split_bytes + core
+        return saved.input * width
+    whole = saved.whole * width + saved.whole_bytes
+    core = 0 if setting.recomputation == "selective" else saved.core * width + saved.core_bytes
+    divided = saved.split * width + saved.split_bytes + core
     return whole / (tensor if setting.sequence_parallel else 1) + divided / tensor

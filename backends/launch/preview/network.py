@@ -38,7 +38,7 @@ class Matmul:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class SavedNumbers:
     """What one sample leaves for the backward pass. Numbers take the width of the precision; `_bytes` do not depend
     on it (masks, logits in float32). `whole` is on every card of a tensor group unless the sequence is split too,
     `split` is divided among them, `core` is what selective recomputation drops, `input` what full recomputation
@@ -57,7 +57,7 @@ class Kept:
 class Layer:
     weights: tuple[Weight, ...] = ()
     matmuls: tuple[Matmul, ...] = ()
-    kept: Kept = Kept()
+    saved: SavedNumbers = SavedNumbers()
 
     def size(self, tensor: int = 1) -> int:
         return sum(weight.size(tensor) for weight in self.weights)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from backends.launch.preview.network import Kept, Layer, Matmul, Network, Weight
-from backends.launch.preview.transformer import attention, dense, kept
+from backends.launch.preview.network import Layer, Matmul, Network, SavedNumbers, Weight
+from backends.launch.preview.transformer import attention, dense, saved_numbers
 from backends.launch.recipes import DENSE
 
 VOCABULARY = 513
-"""Of `text`, where its folder holds at least 512 different characters, as the help pages do."""
+"""Vocabulary of `text` where its folder holds at least 512 different characters, as the help pages do."""
 
 # What MindSpore 2.10 keeps for the engine's optimizers: nn.SGD has accum and stat, experimental.optim.Adam and AdamW
 # have max_exp_avg_sq also without amsgrad. The second number: global_step, learning_rate, momentum; state_step.
@@ -22,18 +22,18 @@ def recipe(name: Literal["linear", "digits", "text", "dense"]) -> Network:
 
 def linear() -> Network:
     weights = (Weight(name="weight", shape=(1, 1)), Weight(name="bias", shape=(1,)))
-    layer = Layer(weights=weights, matmuls=(Matmul(m=1, k=1, n=1),), kept=Kept(whole=2))
+    layer = Layer(weights=weights, matmuls=(Matmul(m=1, k=1, n=1),), saved=SavedNumbers(whole=2))
     return Network(first=Layer(), last=layer, states=MINDSPORE)
 
 
 def two_layers() -> Network:
-    """Of dense. Not split by tensor: what that sends is counted for a transformer's blocks only. Kept: what goes into
-    each operator, and the output."""
+    """The network of recipe dense. Not split by tensor: what that sends is counted for a transformer's blocks only.
+    Saved for the backward pass: what goes into each operator, and the output."""
     inputs, width, outputs = DENSE
     weights = (Weight(name="first", shape=(inputs, width)), Weight(name="second", shape=(width, outputs)))
     matmuls = (Matmul(m=1, k=inputs, n=width), Matmul(m=1, k=width, n=outputs))
-    kept_numbers = Kept(whole=inputs + 2 * width + outputs)
-    layer = Layer(weights=weights, matmuls=matmuls, kept=kept_numbers)
+    saved_numbers = SavedNumbers(whole=inputs + 2 * width + outputs)
+    layer = Layer(weights=weights, matmuls=matmuls, saved=saved_numbers)
     return Network(first=Layer(), last=layer, states=MINDSPORE)
 
 
@@ -50,7 +50,7 @@ def digits() -> Network:
     )  # fmt: skip
     matmuls = (Matmul(m=64, k=9, n=16), Matmul(m=16, k=16 * 9, n=32), Matmul(m=1, k=128, n=10))
     numbers = 64 + 2 * 64 * 16 + 16 * 16 + 2 * 16 * 32 + 4 * 32 + 10
-    return Network(first=Layer(), last=Layer(weights=weights, matmuls=matmuls, kept=Kept(whole=numbers)),
+    return Network(first=Layer(), last=Layer(weights=weights, matmuls=matmuls, saved=SavedNumbers(whole=numbers)),
                    states=MINDSPORE)  # fmt: skip
 
 
@@ -67,7 +67,7 @@ def text(vocabulary: int = VOCABULARY) -> Network:
             Matmul(m=s, k=h, n=3 * h, split="n"), Matmul(m=s, k=h, n=h, split="k"), *attention(s, h, heads),
             Matmul(m=s, k=h, n=f, split="n"), Matmul(m=s, k=f, n=h, split="k"),
         ),
-        kept=_without_masks(kept(s, h, f, heads, True)),
+        saved=_without_masks(saved_numbers(s, h, f, heads, True)),
     )  # fmt: skip
     end = (Weight(name="norm.gamma", shape=(h,)), Weight(name="norm.beta", shape=(h,)))
     places = Weight(name="places", shape=(s, h))
@@ -79,7 +79,7 @@ def text(vocabulary: int = VOCABULARY) -> Network:
         last=Layer(
             weights=(*end, *dense("logits", h, vocabulary, "n", True)),
             matmuls=(Matmul(m=s, k=h, n=vocabulary, split="n"),),
-            kept=Kept(whole=2 * s * h, split_bytes=4 * s * vocabulary),
+            saved=SavedNumbers(whole=2 * s * h, split_bytes=4 * s * vocabulary),
         ),
         message=s * h,
         sequence=s,
@@ -87,5 +87,5 @@ def text(vocabulary: int = VOCABULARY) -> Network:
     )
 
 
-def _without_masks(found: Kept) -> Kept:
-    return Kept(input=found.input, whole=found.whole, split=found.split, core=found.core)
+def _without_masks(saved: SavedNumbers) -> SavedNumbers:
+    return SavedNumbers(input=saved.input, whole=saved.whole, split=saved.split, core=saved.core)

@@ -15,8 +15,8 @@ from backends.launch.preview.traffic import Traffic, traffic_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from backends.launch.preview.ascend_parts import Part
     from backends.launch.preview.network import Network
-    from backends.launch.preview.parts import Part
     from backends.launch.preview.split import Setting
     from backends.launch.preview.times import Efficiency
 
@@ -35,7 +35,7 @@ class Estimate:
 
 
 def divisors(number: int) -> list[int]:
-    return [one for one in range(1, number + 1) if number % one == 0]
+    return [divisor for divisor in range(1, number + 1) if number % divisor == 0]
 
 
 def splits(network: Network, setting: Setting, cards: int) -> Iterator[Split]:
@@ -76,13 +76,13 @@ def estimate(network: Network, setting: Setting, split: Split, part: Part, effic
     )  # fmt: skip
 
 
-def order(one: Estimate) -> tuple[float, float, int, float]:
+def order(estimate: Estimate) -> tuple[float, float, int, float]:
     """The fastest first, those of unknown time last, by what they send; then the simpler split."""
-    seconds = math.inf if one.seconds is None else one.seconds
-    return seconds, one.traffic.total, one.split.tensor * one.split.pipeline, one.octets
+    seconds = math.inf if estimate.seconds is None else estimate.seconds
+    return seconds, estimate.traffic.total, estimate.split.tensor * estimate.split.pipeline, estimate.octets
 
 
-def search(network: Network, setting: Setting, cards: int, part: Part, efficiency: Efficiency) -> list[Estimate]:
+def search_splits(network: Network, setting: Setting, cards: int, part: Part, efficiency: Efficiency) -> list[Estimate]:
     """Every possible split, best first, whether it fits or not."""
-    found = [estimate(network, setting, split, part, efficiency) for split in splits(network, setting, cards)]
-    return sorted(found, key=order)
+    estimates = [estimate(network, setting, split, part, efficiency) for split in splits(network, setting, cards)]
+    return sorted(estimates, key=order)

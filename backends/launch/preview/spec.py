@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from backends.launch.preview.parts import read_parts
+from backends.launch.preview.ascend_parts import read_parts
 from backends.launch.preview.recipes import recipe
 from backends.launch.preview.shard import check_shard, read_shapes
 from backends.launch.preview.split import Setting
@@ -28,12 +28,12 @@ class Net:
     """The defaults are Llama 7B's."""
 
     network: Literal["llama", "gpt", "linear", "digits", "text", "dense"] = option("llama")
-    layers: int = option(32, low=1, high=10_000, shown_when=FORMS)
-    hidden: int = option(4096, low=1, high=1_000_000, shown_when=FORMS)
-    heads: int = option(32, low=1, high=10_000, shown_when=FORMS)
-    ffn: int | None = option(None, low=1, high=10_000_000, shown_when=FORMS)
-    vocab: int = option(32_000, low=1, high=10_000_000, shown_when=FORMS)
-    sequence: int = option(4096, low=1, high=100_000_000, shown_when=FORMS)
+    layers: int = option(32, low=1, high=10_000, visible_when=FORMS)
+    hidden: int = option(4096, low=1, high=1_000_000, visible_when=FORMS)
+    heads: int = option(32, low=1, high=10_000, visible_when=FORMS)
+    ffn: int | None = option(None, low=1, high=10_000_000, visible_when=FORMS)
+    vocab: int = option(32_000, low=1, high=10_000_000, visible_when=FORMS)
+    sequence: int = option(4096, low=1, high=100_000_000, visible_when=FORMS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,19 +65,19 @@ class Assumed:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class Display:
     show: int = option(5, low=1, high=1000)
     shard: tuple[tuple[str, str], ...] = option(())
 
 
-def _part_is_known(spec: PreviewSpec) -> Iterable[Problem]:
+def _part_is_listed(spec: PreviewSpec) -> Iterable[Problem]:
     try:
-        known = read_parts(spec.cluster.parts)
+        listed = read_parts(spec.cluster.parts)
     except StudioError as error:
         yield Problem(field="parts", rule=error.key, args=error.values)
         return
-    if spec.cluster.part not in known:
-        args = {"part": spec.cluster.part[:80], "known": ", ".join(known)}
+    if spec.cluster.part not in listed:
+        args = {"part": spec.cluster.part[:80], "known": ", ".join(listed)}
         yield Problem(field="part", rule="launch.rule.unknown_part", args=args)
 
 
@@ -103,9 +103,9 @@ class PreviewSpec:
     training: Training = field(default_factory=Training)
     cluster: Cluster = field(default_factory=Cluster)
     assumed: Assumed = field(default_factory=Assumed)
-    shown: Shown = field(default_factory=Shown)
+    shown: Display = field(default_factory=Display)
 
-    RULES = (_part_is_known, _heads_divide, _strategies_fit)
+    RULES = (_part_is_listed, _heads_divide, _strategies_fit)
 
 
 def feed_forward(net: Net) -> int:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from backends.launch.preview.parts import GB
+from backends.launch.preview.ascend_parts import GB
 from backends.launch.preview.traffic import traffic_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from backends.launch.preview.ascend_parts import Part
     from backends.launch.preview.memory import Memory
     from backends.launch.preview.network import Layer, Matmul, Network
-    from backends.launch.preview.parts import Part
     from backends.launch.preview.split import Setting, Split
 
 BACKWARD = 2  # times the operations of the forward pass: gradients of inputs and of weights
@@ -78,10 +78,10 @@ def times_of(
     )
 
 
-def _link(octets: float, bandwidth: float | None, share: float) -> float | None:
-    if octets == 0:
+def _link(sent_bytes: float, bandwidth: float | None, share: float) -> float | None:
+    if sent_bytes == 0:
         return 0.0
-    return None if bandwidth is None else octets / (bandwidth * share)
+    return None if bandwidth is None else sent_bytes / (bandwidth * share)
 
 
 def _update_bytes(memory: Memory, split: Split) -> float:
@@ -98,8 +98,8 @@ def _compute(network: Network, setting: Setting, split: Split, part: Part, effic
     roof = _Roof(peak * efficiency.compute, None if part.hbm_gbs is None else part.hbm_gbs * GB, setting)
     seconds = network.blocks // split.pipeline * roof.block(network.block, split.tensor)
     ends = [roof.forward(network.first, split.tensor), roof.forward(network.last, split.tensor)]
-    most = sum(ends) if split.pipeline == 1 else max(ends)
-    return setting.rounds(split) * (seconds + (1 + BACKWARD) * most)
+    busiest = sum(ends) if split.pipeline == 1 else max(ends)
+    return setting.rounds(split) * (seconds + (1 + BACKWARD) * busiest)
 
 
 class _Roof:
@@ -121,7 +121,7 @@ class _Roof:
         return sum(self._seconds(matmul, tensor) for matmul in layer.matmuls if matmul.is_core)
 
     def _seconds(self, matmul: Matmul, tensor: int) -> float:
-        """Of one micro batch; its samples share a weight, but not the operands of an attention core."""
+        """Return the seconds of one micro batch; its samples share a weight, but not an attention core's operands."""
         batch = self._setting.micro_batch
         divided = tensor if matmul.split else 1
         k = matmul.k // (tensor if matmul.split == "k" else 1)

@@ -23,10 +23,10 @@ class Traffic:
         return self.data + self.tensor + self.pipeline
 
 
-def ring_all_reduce(octets: float, members: int) -> float:
+def ring_all_reduce(sent_bytes: float, members: int) -> float:
     """Each member sends (n-1)/n of it twice: reduce-scatter, then all-gather (Patarasuk and Yuan 2009,
     https://doi.org/10.1016/j.jpdc.2008.09.002)."""
-    return 2 * (members - 1) / members * octets
+    return 2 * (members - 1) / members * sent_bytes
 
 
 def traffic_of(network: Network, setting: Setting, split: Split) -> Traffic:

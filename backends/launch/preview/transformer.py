@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from backends.launch.preview.network import Kept, Layer, Matmul, Network, Weight
+from backends.launch.preview.network import Layer, Matmul, Network, SavedNumbers, Weight
 
 # Numbers per weight that the algorithm needs; a whole of its own is not counted.
 PAPER = {"sgd": (0, 0), "momentum": (1, 0), "adam": (2, 0), "adamw": (2, 0)}
@@ -30,13 +30,13 @@ def transformer(sizes: Sizes) -> Network:
     gpt = sizes.form == "gpt"
     table = Weight(name="embedding", shape=(sizes.vocab, sizes.hidden), split=0)
     places = (Weight(name="positions", shape=(sizes.sequence, sizes.hidden)),) if gpt else ()
-    here = sizes.sequence * sizes.hidden
+    local_numbers = sizes.sequence * sizes.hidden
     return Network(
-        first=Layer(weights=(table, *places), kept=Kept(whole_bytes=here if gpt else 0)),
+        first=Layer(weights=(table, *places), saved=SavedNumbers(whole_bytes=local_numbers if gpt else 0)),
         block=_block(sizes),
         blocks=sizes.layers,
         last=_last(sizes, () if gpt else (Weight(name="output", shape=(sizes.vocab, sizes.hidden), split=0),)),
-        message=here,
+        message=local_numbers,
         sequence=sizes.sequence,
         tied=table if gpt else None,
         states=PAPER,
@@ -70,7 +70,7 @@ def _block(sizes: Sizes) -> Layer:
             *attention(s, h, sizes.heads), *(Matmul(m=s, k=h, n=f, split="n") for _ in widen),
             Matmul(m=s, k=f, n=h, split="k"),
         ),
-        kept=kept(s, h, f, sizes.heads, biased),
+        saved=saved_numbers(s, h, f, sizes.heads, biased),
     )  # fmt: skip
 
 
@@ -82,12 +82,12 @@ def attention(s: int, h: int, heads: int) -> tuple[Matmul, ...]:
     )
 
 
-def kept(s: int, h: int, f: int, heads: int, gpt: bool) -> Kept:
+def saved_numbers(s: int, h: int, f: int, heads: int, gpt: bool) -> SavedNumbers:
     """Korthikanti et al. 2022 (https://arxiv.org/abs/2205.05198), section 4: for GPT with f = 4h and 16 bits this is
     sh(10 + 24/t + 5as/(ht)) bytes, and sh/t (34 + 5as/h) where the sequence is split too. Without dropout its masks
     fall away; a gated MLP keeps four tensors of width f where GELU keeps two."""
     wide = 2 if gpt else 4
-    return Kept(
+    return SavedNumbers(
         input=s * h, whole=4 * s * h, whole_bytes=2 * s * h if gpt else 0, split=4 * s * h + wide * s * f,
         core=2 * heads * s * s, core_bytes=heads * s * s if gpt else 0,
     )  # fmt: skip
@@ -99,5 +99,5 @@ def _last(sizes: Sizes, output: tuple[Weight, ...]) -> Layer:
     return Layer(
         weights=(*_norm("norm", h, sizes.form == "gpt"), *output),
         matmuls=(Matmul(m=s, k=h, n=v, split="n"),),
-        kept=Kept(whole=2 * s * h, split_bytes=4 * s * v),
+        saved=SavedNumbers(whole=2 * s * h, split_bytes=4 * s * v),
     )

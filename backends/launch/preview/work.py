@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from backends.launch.preview.answer import FILE, GB, Answer, Said, answer, rows, seconds, sent, size
-from backends.launch.preview.parts import GIB
+from backends.launch.preview.answer import (
+    FILE,
+    GB,
+    Answer,
+    Message,
+    preview_answer,
+    seconds_text,
+    sent_text,
+    size_text,
+    split_messages,
+)
+from backends.launch.preview.ascend_parts import GIB
 from studio import files
 from studio.events import Artifact, Ended, Event, Finding, Journal, Metric, Note, Number
+from studio.exit_codes import NO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,30 +27,28 @@ if TYPE_CHECKING:
     from backends.launch.preview.spec import PreviewSpec
     from studio.run import Run
 
-NOTHING = 3  # done, and the answer is no
-
 
 def preview(spec: PreviewSpec, run: Run) -> Ended:
     """Leaves artifacts/preview.json, and the same as a table in output.log."""
-    found = answer(spec)
-    files.write_json(run.folder / FILE, found)
-    files.write_whole(run.log, "\n".join((*table(found), "")).encode())
-    Journal(run.folder, 1).write(*_events(found))
-    return Ended(code=0) if found.splits else Ended(code=NOTHING, reason="no")
+    result = preview_answer(spec)
+    files.write_json(run.folder / FILE, result)
+    files.write_whole(run.log, "\n".join((*table_lines(result), "")).encode())
+    Journal(run.folder, 1).write(*_events(result))
+    return Ended(code=0) if result.splits else Ended(code=NO, reason="no")
 
 
-def _events(found: Answer) -> Iterator[Event]:
+def _events(answer: Answer) -> Iterator[Event]:
     yield Artifact(kind="preview", path=FILE)
-    for said in (*found.before, *rows(found), *found.after):
-        yield _event(said)
-    if found.splits:
-        yield Metric(step=0, values=_values(found.splits[0]))
+    for message in (*answer.before, *split_messages(answer), *answer.after):
+        yield _event(message)
+    if answer.splits:
+        yield Metric(step=0, values=_values(answer.splits[0]))
 
 
-def _event(said: Said) -> Event:
-    if said.is_warning:
-        return Finding(rule=said.key, severity="warning", args=dict(said.args))
-    return Note(key=said.key, args=dict(said.args))
+def _event(message: Message) -> Event:
+    if message.is_warning:
+        return Finding(rule=message.key, severity="warning", args=dict(message.args))
+    return Note(key=message.key, args=dict(message.args))
 
 
 def _values(best: Estimate) -> dict[str, Number]:
@@ -58,22 +67,22 @@ HEADS = (
 )  # fmt: skip
 
 
-def table(found: Answer) -> list[str]:
+def table_lines(answer: Answer) -> list[str]:
     """The splits for a log, which has no language: its words are those of --json."""
-    lines = [HEADS, *(_cells(one) for one in found.splits)]
+    lines = [HEADS, *(_cells(estimate) for estimate in answer.splits)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEADS))]
     return ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
 
 
-def _cells(one: Estimate) -> tuple[str, ...]:
-    split, memory, traffic = one.split, one.memory, one.traffic
-    sizes = (one.octets, memory.parameters, memory.gradients, memory.optimizer, memory.activations)
+def _cells(estimate: Estimate) -> tuple[str, ...]:
+    split, memory, traffic = estimate.split, estimate.memory, estimate.traffic
+    sizes = (estimate.octets, memory.parameters, memory.gradients, memory.optimizer, memory.activations)
     sends = (traffic.total, traffic.data, traffic.tensor, traffic.pipeline)
     return (
         *(str(number) for number in (split.data, split.tensor, split.pipeline)),
         "yes" if split.sharded else "no",
-        seconds(one.seconds),
-        *map(size, sizes),
-        *map(sent, sends),
-        f"{100 * one.bubble:.1f} %",
+        seconds_text(estimate.seconds),
+        *map(size_text, sizes),
+        *map(sent_text, sends),
+        f"{100 * estimate.bubble:.1f} %",
     )

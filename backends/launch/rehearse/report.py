@@ -28,7 +28,7 @@ PARTS = "artifacts/rehearsal"  # of the guest, one file per process
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """Of one process; `operators`: rows as in HEAD; `trace`: empty where no seed was asked for."""
+    """What one process left. `operators`: rows as in HEAD; `trace`: empty where no seed was asked for."""
 
     rank: int
     stance: str
@@ -41,18 +41,20 @@ class Part:
 
 def read_parts(folder: Path) -> list[Part]:
     """Those that can be read, by rank."""
-    found = []
+    parts = []
     for path in sorted((folder / PARTS).glob("part.*.json")):
         try:
-            found.append(msgspec.convert(files.read_json(path), Part))
+            parts.append(msgspec.convert(files.read_json(path), Part))
         except msgspec.ValidationError:
             continue
-    return sorted(found, key=lambda part: part.rank)
+    return sorted(parts, key=lambda part: part.rank)
 
 
 def blocked_in(parts: Iterable[Part]) -> tuple[Blocked, ...]:
     """Ranks that met the same at the same place count once."""
-    return tuple({(one.path, one.line, one.name, one.kind): one for part in parts for one in part.blocked}.values())
+    return tuple(
+        {(call.path, call.line, call.name, call.kind): call for part in parts for call in part.blocked}.values()
+    )
 
 
 def redirected_in(parts: Iterable[Part]) -> dict[str, int]:
@@ -63,7 +65,7 @@ def redirected_in(parts: Iterable[Part]) -> dict[str, int]:
 
 
 def losses_of(folder: Path) -> tuple[float | str, ...]:
-    """Of the first rank that recorded any."""
+    """Return the losses of the first rank that recorded any."""
     for _, _, events in RunTail(folder).read(1 << 26):
         losses = tuple(event.values["loss"] for event in events if isinstance(event, Metric) and "loss" in event.values)
         if losses:
@@ -80,7 +82,7 @@ def rows_of(parts: Iterable[Part]) -> list[tuple[Any, ...]]:
     return [(*key, count) for key, count in counts.items()]
 
 
-def table(rows: list[tuple[Any, ...]]) -> bytes:
+def csv_table(rows: list[tuple[Any, ...]]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEAD)
@@ -88,14 +90,14 @@ def table(rows: list[tuple[Any, ...]]) -> bytes:
     return text.getvalue().encode("utf-8", "replace")
 
 
-def keep(run: Run, report: Report, rows: list[tuple[Any, ...]]) -> None:
+def write_report(run: Run, report: Report, rows: list[tuple[Any, ...]]) -> None:
     """Writes both files; what the processes left is gone then. Raises OSError."""
-    files.write_whole(run.folder / OPERATORS, table(rows))
+    files.write_whole(run.folder / OPERATORS, csv_table(rows))
     files.write_json(run.folder / FILE, report)
     shutil.rmtree(run.folder / PARTS, ignore_errors=True)
 
 
-def answer(run: Run) -> dict[str, Any]:
+def rehearsal_answer(run: Run) -> dict[str, Any]:
     """What `--json` adds: the report."""
-    found = read_report(run.folder)
-    return {} if found is None else dict(msgspec.to_builtins(found))
+    rehearsal = read_report(run.folder)
+    return {} if rehearsal is None else dict(msgspec.to_builtins(rehearsal))

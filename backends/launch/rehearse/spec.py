@@ -17,11 +17,11 @@ class Rehearsal:
     """`host_cards`: those that the host pretends to have. `seed`: of all that the script leaves to chance, for two
     rehearsals that are to be compared; these also keep digests of their gradients."""
 
-    stance: Literal["cuda", "npu"] = option("cuda", spelled="as")
+    stance: Literal["cuda", "npu"] = option("cuda", flag_name="as")
     steps: int | None = option(3, low=1, high=1_000_000)
     minutes: float | None = option(10.0, unit="minutes", above=0, high=10_000)
     memory: int | None = option(None, unit="mb", low=1, high=100_000_000)
-    host_cards: int = option(1, low=1, high=64, spelled="cards")
+    host_cards: int = option(1, low=1, high=64, flag_name="cards")
     seed: int | None = option(None, low=0, high=2**32 - 1)
 
 

@@ -3,65 +3,85 @@
 from __future__ import annotations
 
 import math
+import os
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backends.common.rehearsal import FILE, OPERATORS, Report, uses_device
-from backends.launch.own.plan import check
+from backends.launch.own.plan import check_program, program_command
 from backends.launch.own.work import keep_code
+from backends.launch.plan import HOOKS
 from backends.launch.rehearse import report
 from backends.launch.rehearse.limits import END, Limits
-from backends.launch.rehearse.plan import plan
 from backends.launch.rehearse.spec import own_of
-from backends.launch.work import tell_cause
+from backends.launch.work import record_cause
 from studio import processes
 from studio.errors import from_os
 from studio.events import Artifact, Ended, Finding, Journal, Note
+from studio.exit_codes import NO
 from studio.supervisor import supervise
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from backends.launch.rehearse.report import Part
     from backends.launch.rehearse.spec import RehearseSpec
+    from studio.command import Command
     from studio.errors import StudioError
     from studio.run import Run
 
 GRACE = 10.0
-NO = 3  # done, and the answer is no
+# As the guest reads them: studio/guest/ascend_studio/rehearsal.
+STEPS = "ASCEND_STUDIO_REHEARSAL_STEPS"
+DEVICES = "ASCEND_STUDIO_REHEARSAL_DEVICES"
+SEED = "ASCEND_STUDIO_REHEARSAL_SEED"
 
 
 def rehearse(spec: RehearseSpec, run: Run) -> Ended:
     """Leaves artifacts/rehearsal.json and artifacts/operators.csv."""
-    command = plan(spec, run)
+    command = rehearsal_command(spec, run)
     mark = processes.read_mark(run.folder / "training.json")
     journal = Journal(run.folder, mark.attempt if mark else 1)
     if mark is None:
-        check(command, own_of(spec))
+        check_program(command, own_of(spec))
         keep_code(own_of(spec), run)
     limits = Limits(spec.rehearsal, run, journal)
     ended = supervise(command, run, GRACE, tick=limits.tick, linger=math.inf)
     (run.folder / END).unlink(missing_ok=True)
-    return tell(spec, run, journal, ended, limits.reached)
+    return report_end(spec, run, journal, ended, limits.reached)
 
 
-def tell(spec: RehearseSpec, run: Run, journal: Journal, ended: Ended, limit: str) -> Ended:
+def rehearsal_command(spec: RehearseSpec, run: Run, environ: Mapping[str, str] = os.environ) -> Command:
+    chosen = spec.rehearsal
+    command = program_command(own_of(spec), run, environ)
+    env = {**command.env, HOOKS: f"curves,rehearse={chosen.stance}", DEVICES: str(chosen.host_cards)}
+    if chosen.steps is not None:
+        env[STEPS] = str(chosen.steps)
+    if chosen.seed is not None:
+        env = {"PYTHONHASHSEED": "0", **env, SEED: str(chosen.seed)}  # by which a set of names has its order
+    return replace(command, env=env)
+
+
+def report_end(spec: RehearseSpec, run: Run, journal: Journal, ended: Ended, limit: str) -> Ended:
     parts = report.read_parts(run.folder)
-    found = assembled(spec, run, parts, ended, limit)
+    rehearsal = assembled(spec, run, parts, ended, limit)
     try:
-        report.keep(run, found, report.rows_of(parts))
+        report.write_report(run, rehearsal, report.rows_of(parts))
     except OSError as error:
         return _lost(journal, from_os(error, run.folder))
     with suppress(OSError):
         journal.write(Artifact(kind="rehearsal", path=FILE), Artifact(kind="operators", path=OPERATORS))
-        journal.write(summary(found))
+        journal.write(summary(rehearsal))
     if ended.reason == "stopped":
         return ended
-    if not found.answer:
+    if not rehearsal.answer:
         with suppress(OSError):
-            journal.write(refusal(found, ended))
+            journal.write(refusal(rehearsal, ended))
         return Ended(code=NO, reason="no")
     if limit or not ended.code:
         return Ended(code=0)
-    tell_cause(run, ended)
+    record_cause(run, ended)
     return ended
 
 
@@ -75,11 +95,11 @@ def _lost(journal: Journal, error: StudioError) -> Ended:
 def assembled(spec: RehearseSpec, run: Run, parts: list[Part], ended: Ended, limit: str) -> Report:
     steps = max((part.steps for part in parts), default=0)
     redirected, blocked = report.redirected_in(parts), report.blocked_in(parts)
-    most = spec.rehearsal.steps
-    why = limit or ("steps" if most is not None and steps >= most else "script")
+    max_steps = spec.rehearsal.steps
+    why = limit or ("steps" if max_steps is not None and steps >= max_steps else "script")
     is_refused = spec.rehearsal.stance == "npu" and (
-        any(one.kind == "disabled" for one in blocked)
-        or (bool(ended.code) and not limit and any(one.kind == "raised" for one in blocked))
+        any(call.kind == "disabled" for call in blocked)
+        or (bool(ended.code) and not limit and any(call.kind == "raised" for call in blocked))
         or (steps > 0 and not uses_device(redirected))
     )
     return Report(
@@ -96,19 +116,19 @@ def assembled(spec: RehearseSpec, run: Run, parts: list[Part], ended: Ended, lim
     )
 
 
-def summary(found: Report) -> Note:
+def summary(rehearsal: Report) -> Note:
     args = {
-        "steps": found.steps, "redirected": sum(found.redirected.values()), "blocked": len(found.blocked),
-        "operators": found.operators,
+        "steps": rehearsal.steps, "redirected": sum(rehearsal.redirected.values()), "blocked": len(rehearsal.blocked),
+        "operators": rehearsal.operators,
     }  # fmt: skip
-    key = "launch.rehearse.done_npu" if found.stance == "npu" else "launch.rehearse.done_cuda"
+    key = "launch.rehearse.done_npu" if rehearsal.stance == "npu" else "launch.rehearse.done_cuda"
     return Note(key=key, args=args)
 
 
-def refusal(found: Report, ended: Ended) -> Finding:
+def refusal(rehearsal: Report, ended: Ended) -> Finding:
     """Why an NPU host would not do it, at the first place that says so."""
     kinds = ("raised", "disabled") if ended.code else ("disabled", "asked")
-    first = next((one for kind in kinds for one in found.blocked if one.kind == kind), None)
+    first = next((call for kind in kinds for call in rehearsal.blocked if call.kind == kind), None)
     if first is None:
         return Finding(rule="launch.rehearse.no_device", severity="error")
     rule = "launch.rehearse.no_device" if first.kind == "asked" else "launch.rehearse.refused"

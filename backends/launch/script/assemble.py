@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backends.launch.script import fold, inline, prune, write
+from backends.launch.engine_options import ASSETS, engine_fields
+from backends.launch.script import fold, inline, prune, source_text
 from backends.launch.script.modules import ENGINE, PACKAGE, Definition, Indigestible, Module, Program, file_of
 from backends.launch.script.survey import ALL_CHOICES, CHOICE, Survey
 from studio.errors import StudioError
@@ -20,13 +21,13 @@ ROUNDS = 80
 ENTRY = f"{PACKAGE}.train:train"
 START = "start"
 # How often a run's log gets a line, and by whom.
-LOGGED = (f"{PACKAGE}.record:Every", f"{PACKAGE}.later:Later")
+LOGGED = (f"{PACKAGE}.record:Every", f"{PACKAGE}.deferred:DeferredCalls")
 OWN = "own_recipe"
-KEEPER = f"{PACKAGE}.keep:Keeper"
+KEEPER = f"{PACKAGE}.checkpoints.keeper:Keeper"
 
 
-def choices_of(argv: Sequence[str]) -> Any:
-    """The engine's own Config for a command line of it. options.py needs nothing but Python."""
+def config_of(options: str) -> Any:
+    """The engine's own Config of a JSON text. options.py needs nothing but Python."""
     name = "_ascend_engine_options"
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, ENGINE / PACKAGE / "options.py")
@@ -35,27 +36,27 @@ def choices_of(argv: Sequence[str]) -> Any:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)
-    return sys.modules[name].parse(list(argv))
+    return sys.modules[name].parse(options)
 
 
 def keeps(choices: Any) -> bool:
     """Whether checkpoints were asked for. A run leaves one at its end in any case, a script does not."""
-    asked = (choices.checkpoint_every, choices.checkpoint_minutes)
-    return any(one is not None for one in asked) or choices.best != "none"
+    chosen = (choices.checkpoint_every, choices.checkpoint_minutes)
+    return any(choice is not None for choice in chosen) or choices.best != "none"
 
 
-def code(choices: Any) -> str:
+def script_code(choices: Any) -> str:
     """Everything of the script but what stands above it. Raises Indigestible."""
     program, live = folded(choices)
-    names = write.final_names(live, program.imports)
+    names = source_text.final_names(live, program.imports)
     start, live = live[-1], live[:-1]
     used = [name for name in names if name.startswith(CHOICE)]
     more = {"from pathlib import Path"} if any(has_path(value_of(choices, name)) for name in used) else set()
     if ALL_CHOICES in used:
         more.add("from types import SimpleNamespace")
-    imports = write.import_lines([*live, start], program.imports, more)
+    imports = source_text.import_lines([*live, start], program.imports, more)
     constants = "\n".join(constant(choices, name, names) for name in ordered(used))
-    parts = (constants, write.text_of(live, names), write.text_of([start], names))
+    parts = (constants, source_text.text_of(live, names), source_text.text_of([start], names))
     return imports + "\n\n" + "\n\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -84,14 +85,14 @@ def folded(choices: Any) -> tuple[Program, list[Definition]]:
 
 
 def dump(live: Sequence[Definition]) -> str:
-    return "\n".join(ast.dump(one.node) for one in live)
+    return "\n".join(ast.dump(definition.node) for definition in live)
 
 
 def shorten(survey: Survey, live: list[Definition]) -> None:
     survey.begin(live)
-    inlining = inline.Inline(survey, looked(survey, live))
-    for one in live:
-        inlining.visit_definition(one)
+    inlining = inline.Inline(survey, usage_of(survey, live))
+    for definition in live:
+        inlining.visit_definition(definition)
 
 
 def add_own(program: Program, file: Path | None) -> None:
@@ -106,9 +107,9 @@ def add_own(program: Program, file: Path | None) -> None:
     assert isinstance(node.body[0], ast.Return)
     assert isinstance(node.body[0].value, ast.Tuple)
     node.body[0].value.elts[0] = call
-    before = program.definitions[f"{PACKAGE}.own:build"]
-    program.definitions[f"{PACKAGE}.own:build"] = Definition(
-        before.names, ast.fix_missing_locations(node), before.module, before.place
+    before = program.definitions[f"{PACKAGE}.own_recipe:build"]
+    program.definitions[f"{PACKAGE}.own_recipe:build"] = Definition(
+        before.names, ast.fix_missing_locations(node), before.module, before.index
     )
 
 
@@ -128,23 +129,23 @@ def add_start(program: Program) -> None:
 
 def step(survey: Survey, live: list[Definition]) -> None:
     survey.begin(live)
-    look = looked(survey, live)
-    prune.learn(survey, look)
-    prune.narrow(survey, look)
+    usage = usage_of(survey, live)
+    prune.learn(survey, usage)
+    prune.narrow(survey, usage)
     folding = fold.Fold(survey)
-    for one in live:
-        folding.visit_definition(one)
+    for definition in live:
+        folding.visit_definition(definition)
     # What the look found used is at least all that still is.
-    pruning = prune.Prune(survey, look)
-    for one in live:
-        pruning.visit_definition(one)
+    pruning = prune.Prune(survey, usage)
+    for definition in live:
+        pruning.visit_definition(definition)
 
 
-def looked(survey: Survey, live: list[Definition]) -> fold.Look:
-    look = fold.Look(survey)
-    for one in live:
-        look.visit_definition(one)
-    return look
+def usage_of(survey: Survey, live: list[Definition]) -> fold.Usage:
+    usage = fold.Usage(survey)
+    for definition in live:
+        usage.visit_definition(definition)
+    return usage
 
 
 def value_of(choices: Any, name: str) -> Any:
@@ -158,13 +159,13 @@ def has_path(value: Any) -> bool:
 
 
 def ordered(names: Sequence[str]) -> list[str]:
-    """As the engine's Config has them, what is computed from others behind them."""
-    fields = [CHOICE + one for one in field_comments()]
+    """In the order of the form, what is computed from others behind them."""
+    fields = [CHOICE + option for option in field_comments()]
     return sorted(names, key=lambda name: (fields.index(name) if name in fields else len(fields), name))
 
 
 def constant(choices: Any, name: str, names: dict[str, str]) -> str:
-    """A line that names a chosen value, with what options.py says of it."""
+    """A line that names a chosen value, with what the spec says of it."""
     own = name[len(CHOICE) :]
     if own == "*":
         rows = "".join(f"    {key}={plain(value)},\n" for key, value in vars(choices).items())
@@ -189,10 +190,14 @@ def plain(value: Any) -> str:
 
 def computed(choices: Any, own: str, names: dict[str, str]) -> str:
     """A product of other constants stays one, so that it follows where one of them is changed."""
-    for one in config_body():
-        if isinstance(one, ast.FunctionDef) and one.name == own and isinstance(one.body[-1], ast.Return):
-            parts = [node.attr for node in ast.walk(one.body[-1]) if isinstance(node, ast.Attribute)]
-            if isinstance(one.body[-1].value, ast.BinOp) and isinstance(one.body[-1].value.op, ast.Mult):
+    for statement in config_body():
+        if (
+            isinstance(statement, ast.FunctionDef)
+            and statement.name == own
+            and isinstance(statement.body[-1], ast.Return)
+        ):
+            parts = [node.attr for node in ast.walk(statement.body[-1]) if isinstance(node, ast.Attribute)]
+            if isinstance(statement.body[-1].value, ast.BinOp) and isinstance(statement.body[-1].value.op, ast.Mult):
                 factors = [names.get(CHOICE + part, plain(getattr(choices, part))) for part in reversed(parts)]
                 return " * ".join(factor for factor in factors if factor != "1") or "1"
     return plain(getattr(choices, own))
@@ -200,17 +205,13 @@ def computed(choices: Any, own: str, names: dict[str, str]) -> str:
 
 def config_body() -> list[ast.stmt]:
     tree = ast.parse(file_of(f"{PACKAGE}.options").read_text("utf-8"))
-    return next(one.body for one in tree.body if isinstance(one, ast.ClassDef) and one.name == "Config")
+    return next(
+        statement.body for statement in tree.body if isinstance(statement, ast.ClassDef) and statement.name == "Config"
+    )
 
 
 def field_comments() -> dict[str, str]:
-    """By field of Config, the comment behind it."""
-    lines = file_of(f"{PACKAGE}.options").read_text("utf-8").splitlines()
-    inside = lines[lines.index("class Config:") :]
-    end = next(place for place, line in enumerate(inside) if "@property" in line)
-    found = {}
-    for line in inside[:end]:
-        name, colon, rest = line.strip().partition(": ")
-        if colon and name.isidentifier():
-            found[name] = "# " + rest.partition("  # ")[2] if "  # " in rest else ""
-    return found
+    """Return, by option of the engine, a comment that says what it is."""
+    texts = {field.name: "; ".join(filter(None, (", ".join(field.choices), field.about))) for field in engine_fields()}
+    texts[ASSETS] = "the studio's assets folder"
+    return {name: f"# {text}" if text else "" for name, text in texts.items()}

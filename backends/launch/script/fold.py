@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FAILURE = f"{PACKAGE}.failures:Failure"
 RECORDER = "!import ascend_studio|ascend_studio"
 HOOKS = "!from ascend_studio import hooks|hooks"
-TELL = f"{PACKAGE}.script:tell"
+PRINT_METRICS = f"{PACKAGE}.script:tell"
 # What these modules print is for the log of a run; a script prints its numbers.
 QUIET = (RECORD,)
 COUNTED: dict[type[ast.operator], Callable[[int, int], int]] = {
@@ -38,7 +38,7 @@ COUNTED: dict[type[ast.operator], Callable[[int, int], int]] = {
 }
 NEUTRAL: tuple[tuple[type[ast.operator], int | None], ...] = ((ast.Mult, 1), (ast.Add, 0), (ast.Sub, 0))
 # Of these, 1 or 0 means that there is nothing of the kind; other numbers get a name at the top of the script.
-OFF_AT_ONE = ("accumulate", "workers", "warmup", "stages", "pipeline_batches", "data_workers")
+OFF_AT_0_OR_1 = ("accumulate", "workers", "warmup", "stages", "pipeline_batches", "data_workers")
 ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -76,7 +76,7 @@ class Scoped(ast.NodeTransformer):
     def _inside(self, node: Any) -> Any:
         outer, owner = self.scope, self.owner
         for part in (node.args.defaults, node.args.kw_defaults):
-            part[:] = [self.visit(one) if one else one for one in part]
+            part[:] = [self.visit(default) if default else default for default in part]
         self.scope = self.survey.scope_in(node, outer, owner if not self.depth else None, self.key_of(node))
         self.depth += 1
         if isinstance(node, ast.Lambda):
@@ -88,13 +88,13 @@ class Scoped(ast.NodeTransformer):
         return node
 
     def block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-        found: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         for statement in body:
             new = self.visit(statement)
-            found += new if isinstance(new, list) else [new] if new is not None else []
-            if found and isinstance(found[-1], ENDS):
+            statements += new if isinstance(new, list) else [new] if new is not None else []
+            if statements and isinstance(statements[-1], ENDS):
                 break
-        return self.without_forks(found)
+        return self.without_forks(statements)
 
     def without_forks(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """Without an `if` that ends in what comes behind it anyway."""
@@ -114,7 +114,7 @@ class Scoped(ast.NodeTransformer):
             if name in ("body", "orelse", "finalbody") and isinstance(value, list):
                 continue
             if isinstance(value, list):
-                value[:] = [self.visit(one) if isinstance(one, ast.AST) else one for one in value]
+                value[:] = [self.visit(child) if isinstance(child, ast.AST) else child for child in value]
             elif isinstance(value, ast.AST) and name not in ("annotation", "returns"):
                 setattr(node, name, self.visit(value))
         return node
@@ -151,7 +151,7 @@ class Fold(Scoped):
             value = getattr(self.survey.choices, name)
         except AttributeError:
             raise Indigestible(f"{self.name}: config.{name}") from None
-        is_plain = value is None or isinstance(value, bool) or (name in OFF_AT_ONE and value in (0, 1))
+        is_plain = value is None or isinstance(value, bool) or (name in OFF_AT_0_OR_1 and value in (0, 1))
         return ast.Constant(value) if is_plain else ast.Name(CHOICE + name, ast.Load())
 
     def visit_Compare(self, node: ast.Compare) -> Any:
@@ -174,16 +174,16 @@ class Fold(Scoped):
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         """Operands that change nothing are left out; the last one is the value where all others do."""
         ends = isinstance(node.op, ast.Or)
-        kept: list[ast.expr] = []
-        for place, one in enumerate(node.values):
-            truth = self._truth(one)
-            if truth is None or place == len(node.values) - 1:
-                kept.append(one)
+        operands: list[ast.expr] = []
+        for index, operand in enumerate(node.values):
+            truth = self._truth(operand)
+            if truth is None or index == len(node.values) - 1:
+                operands.append(operand)
             elif truth is ends:
-                kept.append(one)
+                operands.append(operand)
                 break
-        new = [self.visit(one) for one in kept]
-        if len(kept) == 1:
+        new = [self.visit(operand) for operand in operands]
+        if len(operands) == 1:
             return new[0]
         node.values = new
         return node
@@ -197,7 +197,7 @@ class Fold(Scoped):
     def visit_Call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Name) and node.func.id == FAILURE:
             return self.visit(failure(node))
-        if ast.unparse(node.func).endswith("asdict") and self._is_choices(node.args):
+        if ast.unparse(node.func) == "vars" and self._is_choices(node.args):
             return located(ast.Name(CHOICE + "as_dict", ast.Load()), node)
         key = self.survey.callee(node, self.scope)
         self.generic_visit(node)
@@ -220,17 +220,17 @@ class Fold(Scoped):
             return None
         if fact.count != len(node.args):
             return None
-        kept = [node.args[place] for place in fact.passes]
-        return kept[0] if not fact.is_tuple else located(ast.Tuple(kept, ast.Load()), node)
+        passed = [node.args[index] for index in fact.passes]
+        return passed[0] if not fact.is_tuple else located(ast.Tuple(passed, ast.Load()), node)
 
     def _counted(self, node: ast.Call) -> ast.expr | None:
         """bool(None), max(1, 0): Python's own functions of what is written there."""
         functions = {"bool": bool, "max": max, "min": min, "len": len}
         if not isinstance(node.func, ast.Name) or node.func.id not in functions or node.keywords or not node.args:
             return None
-        if not all(isinstance(one, ast.Constant) for one in node.args):
+        if not all(isinstance(argument, ast.Constant) for argument in node.args):
             return None
-        values = [one.value for one in node.args if isinstance(one, ast.Constant)]
+        values = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
         return ast.Constant(functions[node.func.id](*values))  # type: ignore[operator]
 
     def _is_choices(self, args: list[ast.expr]) -> bool:
@@ -239,8 +239,9 @@ class Fold(Scoped):
 
     def _only(self, args: list[ast.expr], keywords: list[ast.keyword]) -> bool:
         """Whether nothing is lost without these arguments."""
-        pure = (self.survey.is_pure(one, self.scope) for one in (*args, *(one.value for one in keywords)))
-        return not any(isinstance(one, ast.Starred) for one in args) and all(pure)
+        values = (*args, *(keyword.value for keyword in keywords))
+        pure = (self.survey.is_pure(value, self.scope) for value in values)
+        return not any(isinstance(argument, ast.Starred) for argument in args) and all(pure)
 
     # Statements.
 
@@ -267,10 +268,10 @@ class Fold(Scoped):
         """Where only the truth counts, an operand that changes nothing may also be the last."""
         if isinstance(test, ast.BoolOp):
             neutral = isinstance(test.op, ast.And)
-            kept = [one for one in test.values if self._truth(one) is not neutral]
-            if len(kept) == 1:
-                return kept[0]
-            test.values = kept or test.values
+            operands = [operand for operand in test.values if self._truth(operand) is not neutral]
+            if len(operands) == 1:
+                return operands[0]
+            test.values = operands or test.values
         return test
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
@@ -281,8 +282,8 @@ class Fold(Scoped):
         if (type(node.op), right) in NEUTRAL or (isinstance(node.op, ast.FloorDiv) and left == 0):
             return node.left
         if isinstance(node.op, ast.Mult) and isinstance(node.right, ast.Constant) and node.right.value == 1.0:
-            known, value = self.survey.value(self.survey.fact(node.left, self.scope))
-            return node.left if known and isinstance(value, float) else node
+            is_known, value = self.survey.value(self.survey.fact(node.left, self.scope))
+            return node.left if is_known and isinstance(value, float) else node
         return node
 
     def visit_For(self, node: ast.For) -> Any:
@@ -312,8 +313,8 @@ class Fold(Scoped):
             return node
         if isinstance(node.value, ast.Call) and self._is_silent(node.value):
             return None
-        if told := metric(node.value):
-            node.value = told
+        if metric_call := metric(node.value):
+            node.value = metric_call
         while isinstance(node.value, ast.UnaryOp):
             node.value = node.value.operand
         self.generic_visit(node)
@@ -337,11 +338,11 @@ class Fold(Scoped):
         function = self.survey.functions.get(key) if key else None
         if function is None or not isinstance(node, ast.Call):
             return False
-        return all(is_docstring(one) for one in function.body) and self._only(node.args, node.keywords)
+        return all(is_docstring(statement) for statement in function.body) and self._only(node.args, node.keywords)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        made = self.survey.callee(node.value, self.scope) if isinstance(node.value, ast.Call) else None
-        if made in self.survey.silent:
+        constructor = self.survey.callee(node.value, self.scope) if isinstance(node.value, ast.Call) else None
+        if constructor in self.survey.silent:
             return None
         self.generic_visit(node)
         if isinstance(node.value, ast.Name) and ast.unparse(node.targets) == node.value.id:  # type: ignore[arg-type]
@@ -355,14 +356,14 @@ class Fold(Scoped):
         return [call, node]
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
-        made = self.survey.callee(node.value, self.scope) if isinstance(node.value, ast.Call) else None
-        if made in self.survey.silent:
+        constructor = self.survey.callee(node.value, self.scope) if isinstance(node.value, ast.Call) else None
+        if constructor in self.survey.silent:
             return None
         return self.generic_visit(node)
 
 
 def integer(node: ast.expr) -> int | None:
-    """Of a number that is written there."""
+    """Return the value of an integer literal, else None."""
     return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 
@@ -381,7 +382,7 @@ def metric(node: ast.expr) -> ast.Call | None:
     words = node.keywords
     alone = len(words) == 1 and words[0].arg is None
     values = words[0].value if alone else ast.Call(ast.Name("dict", ast.Load()), [], words)
-    return located(ast.Call(ast.Name(TELL, ast.Load()), [node.args[0], values], []), node)
+    return located(ast.Call(ast.Name(PRINT_METRICS, ast.Load()), [node.args[0], values], []), node)
 
 
 def failure(node: ast.Call) -> ast.Call:
@@ -390,7 +391,7 @@ def failure(node: ast.Call) -> ast.Call:
     if not node.args or not isinstance(node.args[0], ast.Constant):
         return located(ast.Call(name, node.args, node.keywords), node)
     key = str(node.args[0].value)
-    sentence = texts.catalogue("en").get(key, key)
+    sentence = texts.find(key, "en") or key
     words = [word for word in node.keywords if word.arg is None or f"{{{word.arg}}}" in sentence]
     text: ast.expr = ast.Constant(sentence)
     if words:
@@ -398,7 +399,7 @@ def failure(node: ast.Call) -> ast.Call:
     return located(ast.Call(name, [text], []), node)
 
 
-class Look(Scoped):
+class Usage(Scoped):
     """Notes every call, every attribute and what functions return; changes nothing."""
 
     def __init__(self, survey: Survey) -> None:
@@ -413,22 +414,22 @@ class Look(Scoped):
         self.statements: dict[Key, int] = {}  # calls whose result nobody wants
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        for one in node.decorator_list:
-            self.visit(one)
+        for decorator in node.decorator_list:
+            self.visit(decorator)
         self.current.append(self.key_of(node))
         if not self.depth:
             returned = self.returns.setdefault(self.current[-1], [])
             if falls_through(node.body):
                 returned.append(Fact(ast.Constant(None)))
-            if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in ast.walk(node)):
+            if any(isinstance(child, ast.Yield | ast.YieldFrom) for child in ast.walk(node)):
                 returned.append(None)
         self._inside(node)
         self.current.pop()
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
-        for one in (*node.bases, *node.decorator_list):
-            self.visit(one)
+        for expression in (*node.bases, *node.decorator_list):
+            self.visit(expression)
         return super().visit_ClassDef(node)
 
     def visit_Return(self, node: ast.Return) -> Any:
@@ -448,8 +449,8 @@ class Look(Scoped):
             self.visit(node.func.value)
         elif not isinstance(node.func, ast.Name):
             self.visit(node.func)
-        for one in (*node.args, *(word.value for word in node.keywords)):
-            self.visit(one)
+        for argument in (*node.args, *(word.value for word in node.keywords)):
+            self.visit(argument)
         return node
 
     def visit_Expr(self, node: ast.Expr) -> Any:
@@ -462,8 +463,8 @@ class Look(Scoped):
             inner = call.func.value
             if isinstance(inner, ast.Attribute):
                 self.visit(inner.value)
-                for one in (*call.args, *(word.value for word in call.keywords)):
-                    self.visit(one)
+                for argument in (*call.args, *(word.value for word in call.keywords)):
+                    self.visit(argument)
                 return node
         return self.generic_visit(node)
 
@@ -496,8 +497,8 @@ class Look(Scoped):
         return node
 
     def _note_type(self, owner: str, name: str, annotation: ast.expr) -> None:
-        if found := self.survey.annotated(annotation):
-            self.survey.attribute_types[(owner, name)] = found
+        if type_name := self.survey.annotated(annotation):
+            self.survey.attribute_types[(owner, name)] = type_name
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         for target in node.targets:
@@ -505,9 +506,9 @@ class Look(Scoped):
                 self._note_store(target, node.value)
                 self.visit(target.value)
             elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                for one, value in zip(target.elts, node.value.elts, strict=False):
-                    if isinstance(one, ast.Attribute):
-                        self._note_store(one, value)
+                for element, value in zip(target.elts, node.value.elts, strict=False):
+                    if isinstance(element, ast.Attribute):
+                        self._note_store(element, value)
             else:
                 self.visit(target)
         self.visit(node.value)
@@ -516,8 +517,8 @@ class Look(Scoped):
     def _note_store(self, target: ast.Attribute, value: ast.expr | None) -> None:
         self._store(target, value, self.survey.fact(value, self.scope))
         owner = self.survey.type_of(target.value, self.scope)
-        if owner and (found := self.survey.type_of(value, self.scope)):
-            self.survey.attribute_types[(owner, target.attr)] = found
+        if owner and (type_name := self.survey.type_of(value, self.scope)):
+            self.survey.attribute_types[(owner, target.attr)] = type_name
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         if isinstance(node.target, ast.Attribute):

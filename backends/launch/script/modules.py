@@ -41,7 +41,7 @@ class Definition:
     names: tuple[str, ...]
     node: ast.stmt
     module: Module
-    place: int
+    index: int
 
 
 @dataclass
@@ -63,30 +63,30 @@ class Program:
     definitions: dict[str, Definition] = field(default_factory=dict)
     imports: dict[str, str] = field(default_factory=dict)
     order: list[Module] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
+    loaded: set[str] = field(default_factory=set)
     files: dict[str, Path] = field(default_factory=dict)
 
     def load(self, name: str) -> None:
         """Adds a module and all that it imports."""
-        if name in self.seen:
+        if name in self.loaded:
             return
-        self.seen.add(name)
-        module = read(name, self.files.get(name) or file_of(name))
+        self.loaded.add(name)
+        module = read_module(name, self.files.get(name) or file_of(name))
         bind(module, self.imports)
         for needed in module.needs:
             self.load(needed)
         self.order.append(module)
-        for place, statement in enumerate(module.tree.body):
-            self._define(module, place, statement)
+        for index, statement in enumerate(module.tree.body):
+            self._define(module, index, statement)
 
-    def _define(self, module: Module, place: int, statement: ast.stmt) -> None:
+    def _define(self, module: Module, index: int, statement: ast.stmt) -> None:
         if isinstance(statement, ast.Import | ast.ImportFrom) or is_text(statement) or is_skipped(statement):
             return
         names = tuple(f"{module.name}:{name}" for name in bound_by(statement))
         if not names:
             raise Indigestible(f"{module.name}, line {statement.lineno}")
         node = Resolver(module, self).define(statement)
-        definition = Definition(names, node, module, place)
+        definition = Definition(names, node, module, index)
         self.definitions.update(dict.fromkeys(names, definition))
 
 
@@ -95,7 +95,7 @@ def file_of(name: str) -> Path:
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
-def read(name: str, path: Path) -> Module:
+def read_module(name: str, path: Path) -> Module:
     """Raises StudioError for a file of the user's that is no Python."""
     try:
         text = source_of(path, path.stat().st_mtime_ns)
@@ -107,11 +107,11 @@ def read(name: str, path: Path) -> Module:
 
 
 class AtOnce(ast.NodeTransformer):
-    """`self.later.do(f, x)` as `f(x)`: a script has nobody else to tell."""
+    """`self.deferred.do(f, x)` as `f(x)`: a script has nobody else to tell."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        if ast.unparse(node.func) != "self.later.do":
+        if ast.unparse(node.func) != "self.deferred.do":
             return node
         return located(ast.Call(node.args[0], node.args[1:], []), node)
 
@@ -130,7 +130,7 @@ class Written:
 def remember(tree: ast.Module, text: str) -> None:
     """Gives each statement its `written`, since a syntax tree has no comments."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    comments = {one.start[0]: one.string for one in tokens if one.type == tokenize.COMMENT}
+    comments = {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
     lines = text.splitlines()
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt):
@@ -138,12 +138,12 @@ def remember(tree: ast.Module, text: str) -> None:
 
 
 def written(node: ast.stmt, lines: list[str], comments: dict[int, str]) -> Written:
-    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+    first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
     last = node.end_lineno or node.lineno
     top = first
     while top - 1 in comments and lines[top - 2].lstrip().startswith("#"):
         top -= 1
-    above = tuple(lines[place - 1].strip() for place in range(top, first))
+    above = tuple(lines[number - 1].strip() for number in range(top, first))
     behind = comments.get(last, "")
     return Written(
         lines=tuple(line[min(node.col_offset, len(line) - len(line.lstrip())) :] for line in lines[first - 1 : last]),
@@ -179,12 +179,14 @@ def is_skipped(node: ast.AST) -> bool:
 def bind(module: Module, imports: dict[str, str]) -> None:
     """What the names of a module's top level stand for; its own come last, as they do when it runs."""
     for statement in module.tree.body:
-        for one in statement.body if is_typing(statement) and isinstance(statement, ast.If) else [statement]:
-            if isinstance(one, ast.Import | ast.ImportFrom):
-                found = list(imported(one, imports))
-                module.bound.update(found)
-                if one is statement:
-                    module.needs += [needed for _, name in found if (needed := name.partition(":")[0]) and ":" in name]
+        for inner in statement.body if is_typing(statement) and isinstance(statement, ast.If) else [statement]:
+            if isinstance(inner, ast.Import | ast.ImportFrom):
+                bindings = list(imported(inner, imports))
+                module.bound.update(bindings)
+                if inner is statement:
+                    module.needs += [
+                        needed for _, name in bindings if (needed := name.partition(":")[0]) and ":" in name
+                    ]
     for statement in module.tree.body:
         module.bound.update({name: f"{module.name}:{name}" for name in bound_by(statement)})
 
@@ -223,7 +225,7 @@ def locals_of(function: Function) -> set[str]:
     """Names that a function binds itself, not those of functions in it."""
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    names = {one.arg for one in every if one}
+    names = {argument.arg for argument in every if argument}
     pending: list[ast.AST] = list(function.body) if isinstance(function, ast.FunctionDef) else [function.body]
     while pending:
         node = pending.pop()
@@ -253,9 +255,11 @@ class Resolver(ast.NodeTransformer):
         self.scopes: list[dict[str, str | None]] = [{}]
 
     def define(self, statement: ast.stmt) -> ast.stmt:
-        loops = (one.target for one in ast.walk(statement) if isinstance(one, ast.comprehension))
+        loops = (child.target for child in ast.walk(statement) if isinstance(child, ast.comprehension))
         if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            self.scopes[0] = {one.id: None for loop in loops for one in ast.walk(loop) if isinstance(one, ast.Name)}
+            self.scopes[0] = {
+                child.id: None for loop in loops for child in ast.walk(loop) if isinstance(child, ast.Name)
+            }
         node: ast.stmt = self.visit(statement)
         return node
 
@@ -264,10 +268,10 @@ class Resolver(ast.NodeTransformer):
         for scope in reversed(self.scopes):
             if name in scope:
                 return scope[name]
-        found = self.module.bound.get(name)
-        if found is None and not hasattr(builtins, name) and not name.startswith("__"):
+        global_name = self.module.bound.get(name)
+        if global_name is None and not hasattr(builtins, name) and not name.startswith("__"):
             raise Indigestible(f"{self.module.name}: {name}")
-        return found
+        return global_name
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         meaning = self.meaning(node.id)
@@ -284,13 +288,13 @@ class Resolver(ast.NodeTransformer):
 
     def _function(self, node: Any) -> Any:
         for part in (node.args.defaults, node.args.kw_defaults):
-            part[:] = [self.visit(one) if one else one for one in part]
+            part[:] = [self.visit(default) if default else default for default in part]
         if isinstance(node, ast.FunctionDef):
-            node.decorator_list = [self.visit(one) for one in node.decorator_list]
+            node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
             node.returns = self._annotation(node.returns)
         every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
-        for one in filter(None, every):
-            one.annotation = self._annotation(one.annotation)
+        for argument in filter(None, every):
+            argument.annotation = self._annotation(argument.annotation)
         self.scopes.append(dict.fromkeys(locals_of(node)))
         if isinstance(node, ast.Lambda):
             node.body = self.visit(node.body)
@@ -303,11 +307,11 @@ class Resolver(ast.NodeTransformer):
 
     def _block(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
         """A module of the engine that a function imports is as good as imported at the top."""
-        kept: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         for statement in body:
             new = self.visit(statement)
-            kept += [new] if isinstance(new, ast.AST) else new or []  # type: ignore[list-item]
-        return kept
+            statements += [new] if isinstance(new, ast.AST) else new or []  # type: ignore[list-item]
+        return statements
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
         return self._local_import(node)
@@ -344,23 +348,23 @@ class Resolver(ast.NodeTransformer):
         """Only what is ours matters of it: types that the program is read by."""
         if node is None:
             return None
-        for one in ast.walk(node):
-            if isinstance(one, ast.Name):
-                one.id = self.module.bound.get(one.id, one.id)
+        for child in ast.walk(node):
+            if isinstance(child, ast.Name):
+                child.id = self.module.bound.get(child.id, child.id)
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        node.bases = [self.visit(one) for one in node.bases]
-        node.decorator_list = [self.visit(one) for one in node.decorator_list]
-        own: dict[str, str | None] = {name: None for one in node.body for name in bound_by(one)}
-        kept = []
+        node.bases = [self.visit(base) for base in node.bases]
+        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        own: dict[str, str | None] = {name: None for child in node.body for name in bound_by(child)}
+        statements = []
         for statement in node.body:
             # Functions of a class do not see its names.
             inside = [] if isinstance(statement, ast.FunctionDef) else [own]
             self.scopes += inside
-            kept.append(self.visit(statement))
+            statements.append(self.visit(statement))
             del self.scopes[len(self.scopes) - len(inside) :]
-        node.body = kept
+        node.body = statements
         return node
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from backends.launch.script.fold import Look, Scoped
+from backends.launch.script.fold import Scoped, Usage
 from backends.launch.script.survey import (
     NOT_NONE,
     TRUE,
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 
 def reached(program: Program, entry: str) -> list[Definition]:
     """The definitions that an entry needs, in the order of their modules and their places there."""
-    found: dict[int, Definition] = {}
+    definitions: dict[int, Definition] = {}
     pending = [entry]
     while pending:
         definition = program.definitions.get(pending.pop())
-        if definition is not None and id(definition) not in found:
-            found[id(definition)] = definition
+        if definition is not None and id(definition) not in definitions:
+            definitions[id(definition)] = definition
             pending += names_in(definition.node)
-    rank = {module.name: place for place, module in enumerate(program.order)}
-    return sorted(found.values(), key=lambda one: (rank[one.module.name], one.place))
+    rank = {module.name: index for index, module in enumerate(program.order)}
+    return sorted(definitions.values(), key=lambda entry: (rank[entry.module.name], entry.index))
 
 
 def names_in(node: ast.AST) -> Iterable[str]:
     """Names that a definition uses when it runs; what only its annotations name is not needed."""
     pending: list[Any] = [node]
     while pending:
-        one = pending.pop()
-        if isinstance(one, ast.Name):
-            yield one.id
-        for name, value in ast.iter_fields(one):
+        pending_node = pending.pop()
+        if isinstance(pending_node, ast.Name):
+            yield pending_node.id
+        for name, value in ast.iter_fields(pending_node):
             if name not in ("annotation", "returns"):
                 parts = value if isinstance(value, list) else [value]
                 pending += [part for part in parts if isinstance(part, ast.AST)]
@@ -57,11 +57,11 @@ def joined(facts: Sequence[Fact | None]) -> Fact | None:
     if not facts or None in facts:
         return None
     first = facts[0]
-    if all(one == first for one in facts):
+    if all(fact == first for fact in facts):
         return first
-    if all(one is not None and (one.is_true or _is_named(one)) for one in facts):
+    if all(fact is not None and (fact.is_true or _is_named(fact)) for fact in facts):
         return TRUE
-    return None if any(one is not None and _is_none(one) for one in facts) else NOT_NONE
+    return None if any(fact is not None and _is_none(fact) for fact in facts) else NOT_NONE
 
 
 def _is_named(fact: Fact) -> bool:
@@ -73,11 +73,11 @@ def _is_none(fact: Fact) -> bool:
     return fact.node is not None and not (isinstance(fact.node, ast.Constant) and fact.node.value is not None)
 
 
-def learn(survey: Survey, look: Look) -> None:
+def learn(survey: Survey, usage: Usage) -> None:
     """What the look at all calls and stores tells about parameters, attributes and results."""
-    survey.returned = {key: fact for key, facts in look.returns.items() if (fact := joined(facts)) is not None}
+    survey.returned = {key: fact for key, facts in usage.returns.items() if (fact := joined(facts)) is not None}
     survey.attribute_facts = {}
-    for name, stores in look.stored.items():
+    for name, stores in usage.stored.items():
         owners = {owner for owner, _, _ in stores}
         if None in owners:
             continue
@@ -85,35 +85,35 @@ def learn(survey: Survey, look: Look) -> None:
             fact = joined([fact for whose, _, fact in stores if whose == owner])
             if fact is not None and owner is not None:
                 survey.attribute_facts[(owner, name)] = fact
-    _learn_class_attributes(survey, look)
-    _learn_fields(survey, look)
+    _learn_class_attributes(survey, usage)
+    _learn_fields(survey, usage)
 
 
-def _learn_class_attributes(survey: Survey, look: Look) -> None:
+def _learn_class_attributes(survey: Survey, usage: Usage) -> None:
     """`size = 1` in a class, which no object of it sets otherwise, nor a class made of it."""
-    parents = {one.id for node in survey.classes.values() for one in node.bases if isinstance(one, ast.Name)}
+    parents = {base.id for node in survey.classes.values() for base in node.bases if isinstance(base, ast.Name)}
     for name, node in survey.classes.items():
-        for one in node.body:
-            if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and name not in parents:
-                field = one.targets[0].id
-                fact = survey.fact(one.value, Scope())
-                if fact and not {None, name} & {owner for owner, _, _ in look.stored.get(field, [])}:
+        for statement in node.body:
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) and name not in parents:
+                field = statement.targets[0].id
+                fact = survey.fact(statement.value, Scope())
+                if fact and not {None, name} & {owner for owner, _, _ in usage.stored.get(field, [])}:
                     survey.attribute_facts[(name, field)] = fact
 
 
-def _learn_fields(survey: Survey, look: Look) -> None:
+def _learn_fields(survey: Survey, usage: Usage) -> None:
     """Fields of a dataclass have what its calls give them."""
     for name, node in survey.classes.items():
-        if name in look.used or (name, "__init__") in survey.functions:
+        if name in usage.used or (name, "__init__") in survey.functions:
             continue
-        calls = look.calls.get(name, [])
+        calls = usage.calls.get(name, [])
         for field, default in fields_of(node):
-            given = [_given(field, fields_of(node), call) for call, _ in calls]
-            if {None, name} & {owner for owner, _, _ in look.stored.get(field, [])} or ... in given:
+            values = [_value_in_call(field, fields_of(node), call) for call, _ in calls]
+            if {None, name} & {owner for owner, _, _ in usage.stored.get(field, [])} or ... in values:
                 continue
             facts = [
-                survey.fact(one if one is not None else default, scope)
-                for one, (_, scope) in zip(given, calls, strict=True)
+                survey.fact(value if value is not None else default, scope)
+                for value, (_, scope) in zip(values, calls, strict=True)
             ]
             if (fact := joined(facts)) is not None:
                 survey.attribute_facts[(name, field)] = fact
@@ -121,53 +121,57 @@ def _learn_fields(survey: Survey, look: Look) -> None:
 
 def fields_of(node: ast.ClassDef) -> list[tuple[str, ast.expr | None]]:
     return [
-        (one.target.id, one.value)
-        for one in node.body
-        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+        (statement.target.id, statement.value)
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
     ]
 
 
-def _given(name: str, fields: Sequence[tuple[str, Any]], call: ast.Call) -> Any:
+def _value_in_call(name: str, fields: Sequence[tuple[str, Any]], call: ast.Call) -> Any:
     """The argument for a field or parameter, None where the default counts, `...` where nobody can tell."""
-    if any(isinstance(one, ast.Starred) for one in call.args) or any(word.arg is None for word in call.keywords):
+    if any(isinstance(argument, ast.Starred) for argument in call.args) or any(
+        word.arg is None for word in call.keywords
+    ):
         return ...
     order = [field for field, _ in fields]
-    place = order.index(name)
-    if place < len(call.args):
-        return call.args[place]
+    index = order.index(name)
+    if index < len(call.args):
+        return call.args[index]
     return next((word.value for word in call.keywords if word.arg == name), None)
 
 
-def narrow(survey: Survey, look: Look) -> None:
+def narrow(survey: Survey, usage: Usage) -> None:
     """Takes out parameters that always get the same value, or are not used."""
     survey.parameters = {}
     for key, function in survey.functions.items():
-        calls = _calls_of(survey, look, key)
+        calls = _calls_of(survey, usage, key)
         if calls is None:
             continue
         skipped = 0 if isinstance(key, str) or _is_static(function) else 1
         _narrow(survey, key, function, calls, skipped)
     for name, node in survey.classes.items():
-        if (name, "__init__") not in survey.functions and name not in look.used:
-            _narrow_fields(survey, look, node, look.calls.get(name, []))
+        if (name, "__init__") not in survey.functions and name not in usage.used:
+            _narrow_fields(survey, usage, node, usage.calls.get(name, []))
 
 
 def _is_static(function: ast.FunctionDef) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == "staticmethod" for one in function.decorator_list)
+    return any(
+        isinstance(decorator, ast.Name) and decorator.id == "staticmethod" for decorator in function.decorator_list
+    )
 
 
-def _calls_of(survey: Survey, look: Look, key: Key) -> list[tuple[ast.Call, Scope]] | None:
+def _calls_of(survey: Survey, usage: Usage, key: Key) -> list[tuple[ast.Call, Scope]] | None:
     """All calls of a function; None where there may be others."""
     if isinstance(key, str):
-        return None if key in look.used else look.calls.get(key)
+        return None if key in usage.used else usage.calls.get(key)
     owner, name = key
     if survey.classes[owner].bases and name != "__init__":
         return None
     if name == "__init__":
-        return None if owner in look.used else look.calls.get(owner)
-    if name.startswith("__") or (owner, name) in look.passed or (None, name) in look.passed:
+        return None if owner in usage.used else usage.calls.get(owner)
+    if name.startswith("__") or (owner, name) in usage.passed or (None, name) in usage.passed:
         return None
-    return look.calls.get(key)
+    return usage.calls.get(key)
 
 
 def _narrow(
@@ -176,52 +180,53 @@ def _narrow(
     arguments = function.args
     if arguments.vararg or arguments.kwarg or arguments.posonlyargs:
         return
-    for one in parameters_of(function)[skipped:]:
+    for parameter in parameters_of(function)[skipped:]:
         order = [(other.arg, None) for other in arguments.args[skipped:]]
-        default = _default(function, one)
-        if one in arguments.kwonlyargs:
-            order.append((one.arg, None))
-            given = [
-                next((word.value for word in call.keywords if word.arg == one.arg), _missing(call)) for call, _ in calls
+        default = _default(function, parameter)
+        if parameter in arguments.kwonlyargs:
+            order.append((parameter.arg, None))
+            values = [
+                next((word.value for word in call.keywords if word.arg == parameter.arg), _missing(call))
+                for call, _ in calls
             ]
         else:
-            given = [_given(one.arg, order, call) for call, _ in calls]
-        if ... in given:
+            values = [_value_in_call(parameter.arg, order, call) for call, _ in calls]
+        if ... in values:
             continue
-        whole = [default if value is None else value for value in given]
+        whole = [default if value is None else value for value in values]
         facts = [survey.fact(value, scope) for value, (_, scope) in zip(whole, calls, strict=True)]
         fact = joined(facts)
         is_set = any(
-            isinstance(node, ast.Name) and node.id == one.arg and not isinstance(node.ctx, ast.Load)
+            isinstance(node, ast.Name) and node.id == parameter.arg and not isinstance(node.ctx, ast.Load)
             for node in ast.walk(function)
         )
         is_used = any(
-            isinstance(node, ast.Name) and node.id == one.arg for part in function.body for node in ast.walk(part)
+            isinstance(node, ast.Name) and node.id == parameter.arg for part in function.body for node in ast.walk(part)
         )
-        pure = all(survey.is_pure(value, scope) for value, (_, scope) in zip(given, calls, strict=True) if value)
+        pure = all(survey.is_pure(value, scope) for value, (_, scope) in zip(values, calls, strict=True) if value)
         if fact is not None and fact.node is not None and not is_set:
-            put_in(function, one.arg, fact)
+            put_in(function, parameter.arg, fact)
             is_used = False
         elif fact is not None and not is_set:
-            survey.parameters[(key, one.arg)] = fact
+            survey.parameters[(key, parameter.arg)] = fact
         if not is_used and pure:
-            _take_out(function, one, calls, given)
+            _take_out(function, parameter, calls, values)
 
 
 def _missing(call: ast.Call) -> Any:
     return ... if any(word.arg is None for word in call.keywords) else None
 
 
-def _default(function: ast.FunctionDef, one: ast.arg) -> ast.expr | None:
+def _default(function: ast.FunctionDef, parameter: ast.arg) -> ast.expr | None:
     arguments = function.args
-    if one in arguments.kwonlyargs:
-        return arguments.kw_defaults[arguments.kwonlyargs.index(one)]
-    place = arguments.args.index(one) - len(arguments.args) + len(arguments.defaults)
-    return arguments.defaults[place] if place >= 0 else None
+    if parameter in arguments.kwonlyargs:
+        return arguments.kw_defaults[arguments.kwonlyargs.index(parameter)]
+    index = arguments.args.index(parameter) - len(arguments.args) + len(arguments.defaults)
+    return arguments.defaults[index] if index >= 0 else None
 
 
 def put_in(function: ast.FunctionDef, name: str, fact: Fact) -> None:
-    function.body = [Put(name, fact).visit(one) for one in function.body]
+    function.body = [Put(name, fact).visit(statement) for statement in function.body]
 
 
 class Put(ast.NodeTransformer):
@@ -233,67 +238,77 @@ class Put(ast.NodeTransformer):
         return ast.copy_location(again(self.fact), node) if node.id == self.name else node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        return node if any(one.arg == self.name for one in parameters_of(node)) else self.generic_visit(node)
+        return (
+            node if any(parameter.arg == self.name for parameter in parameters_of(node)) else self.generic_visit(node)
+        )
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        return node if any(one.arg == self.name for one in parameters_of(node)) else self.generic_visit(node)
+        return (
+            node if any(parameter.arg == self.name for parameter in parameters_of(node)) else self.generic_visit(node)
+        )
 
 
 def _take_out(
-    function: ast.FunctionDef, one: ast.arg, calls: list[tuple[ast.Call, Scope]], given: Sequence[Any]
+    function: ast.FunctionDef, parameter: ast.arg, calls: list[tuple[ast.Call, Scope]], values: Sequence[Any]
 ) -> None:
     arguments = function.args
-    if one in arguments.kwonlyargs:
-        place = arguments.kwonlyargs.index(one)
-        del arguments.kwonlyargs[place], arguments.kw_defaults[place]
+    if parameter in arguments.kwonlyargs:
+        index = arguments.kwonlyargs.index(parameter)
+        del arguments.kwonlyargs[index], arguments.kw_defaults[index]
     else:
-        place = arguments.args.index(one)
-        behind = place - len(arguments.args) + len(arguments.defaults)
+        index = arguments.args.index(parameter)
+        behind = index - len(arguments.args) + len(arguments.defaults)
         if behind >= 0:
             del arguments.defaults[behind]
-        del arguments.args[place]
-    _drop_arguments(calls, given)
+        del arguments.args[index]
+    _drop_arguments(calls, values)
 
 
-def _drop_arguments(calls: list[tuple[ast.Call, Scope]], given: Sequence[Any]) -> None:
-    for (call, _), value in zip(calls, given, strict=True):
+def _drop_arguments(calls: list[tuple[ast.Call, Scope]], values: Sequence[Any]) -> None:
+    for (call, _), value in zip(calls, values, strict=True):
         if value is not None:
-            call.args = [one for one in call.args if one is not value]
+            call.args = [argument for argument in call.args if argument is not value]
             call.keywords = [word for word in call.keywords if word.value is not value]
 
 
-def _narrow_fields(survey: Survey, look: Look, node: ast.ClassDef, calls: list[tuple[ast.Call, Scope]]) -> None:
+def _narrow_fields(survey: Survey, usage: Usage, node: ast.ClassDef, calls: list[tuple[ast.Call, Scope]]) -> None:
     if node.bases or not node.decorator_list or not calls:
         return
     for name, _ in fields_of(node):
-        given = [_given(name, fields_of(node), call) for call, _ in calls]
-        if name in look.loaded or ... in given:
+        values = [_value_in_call(name, fields_of(node), call) for call, _ in calls]
+        if name in usage.loaded or ... in values:
             continue
-        if all(survey.is_pure(value, scope) for value, (_, scope) in zip(given, calls, strict=True) if value):
+        if all(survey.is_pure(value, scope) for value, (_, scope) in zip(values, calls, strict=True) if value):
             node.body = [
-                one
-                for one in node.body
-                if not (isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and one.target.id == name)
+                statement
+                for statement in node.body
+                if not (
+                    isinstance(statement, ast.AnnAssign)
+                    and isinstance(statement.target, ast.Name)
+                    and statement.target.id == name
+                )
             ]
-            _drop_arguments(calls, given)
+            _drop_arguments(calls, values)
 
 
 class Prune(Scoped):
     """Takes out methods, attributes and variables that nothing reads."""
 
-    def __init__(self, survey: Survey, look: Look) -> None:
+    def __init__(self, survey: Survey, usage: Usage) -> None:
         super().__init__(survey)
-        self.loaded = look.loaded
+        self.loaded = usage.loaded
         self.is_plain = False
         self.dead: list[set[str]] = []
         self.results = {
-            key for key in survey.functions if _calls_of(survey, look, key) is not None and _result_is_unused(look, key)
+            key
+            for key in survey.functions
+            if _calls_of(survey, usage, key) is not None and _result_is_unused(usage, key)
         }
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         self.is_plain = not node.bases
-        gone = [one for one in methods(node) if self.is_plain and self._is_unused(one.name)]
-        node.body = [one for one in node.body if one not in gone]
+        gone = [method for method in methods(node) if self.is_plain and self._is_unused(method.name)]
+        node.body = [method for method in node.body if method not in gone]
         super().visit_ClassDef(node)
         self.is_plain = False
         node.body = node.body or [ast.Pass()]
@@ -336,12 +351,14 @@ class Prune(Scoped):
 
     def _pairs(self, node: ast.Assign, targets: ast.Tuple, values: ast.Tuple) -> Any:
         pairs = list(zip(targets.elts, values.elts, strict=False))
-        kept = [pair for pair in pairs if not (self._is_dead(pair[0]) and self.survey.is_pure(pair[1], self.scope))]
-        if len(kept) == len(pairs):
+        live_pairs = [
+            pair for pair in pairs if not (self._is_dead(pair[0]) and self.survey.is_pure(pair[1], self.scope))
+        ]
+        if len(live_pairs) == len(pairs):
             return node
-        if len(kept) < 2:
-            return ast.copy_location(ast.Assign([kept[0][0]], kept[0][1]), node) if kept else None
-        targets.elts, values.elts = [one for one, _ in kept], [one for _, one in kept]
+        if len(live_pairs) < 2:
+            return ast.copy_location(ast.Assign([live_pairs[0][0]], live_pairs[0][1]), node) if live_pairs else None
+        targets.elts, values.elts = [target for target, _ in live_pairs], [value for _, value in live_pairs]
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
@@ -362,12 +379,12 @@ class Prune(Scoped):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
             inner = call.func.value
             if isinstance(inner, ast.Attribute) and self._is_dead(inner) and call.func.attr in ("append", "update"):
-                return None if all(self.survey.is_pure(one, self.scope) for one in call.args) else node
+                return None if all(self.survey.is_pure(argument, self.scope) for argument in call.args) else node
         return node
 
 
-def _result_is_unused(look: Look, key: Key) -> bool:
-    return key in look.statements and look.statements[key] == len(look.calls.get(key, []))
+def _result_is_unused(usage: Usage, key: Key) -> bool:
+    return key in usage.statements and usage.statements[key] == len(usage.calls.get(key, []))
 
 
 def without_result(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -382,48 +399,54 @@ def returning(body: list[ast.stmt]) -> list[ast.stmt]:
     if body and isinstance(body[-1], ast.Return) and body[-1].value is None:
         return body[:-1]
     if len(body) > 1 and isinstance(body[-1], ast.Return) and isinstance(body[-1].value, ast.Name):
-        made = body[-2]
-        if isinstance(made, ast.Assign) and ast.unparse(made.targets) == body[-1].value.id:  # type: ignore[arg-type]
-            return [*body[:-2], ast.copy_location(ast.Return(made.value), made)]
+        assignment = body[-2]
+        if isinstance(assignment, ast.Assign) and ast.unparse(assignment.targets) == body[-1].value.id:  # type: ignore[arg-type]
+            return [*body[:-2], ast.copy_location(ast.Return(assignment.value), assignment)]
     return body
 
 
 def unread(function: ast.FunctionDef) -> set[str]:
     """Local names that a function sets and never reads, nor any function in it."""
-    read = {one.id for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
-    kept = {name for one in ast.walk(function) if isinstance(one, ast.Global | ast.Nonlocal) for name in one.names}
-    bound = {one.id for one in own_nodes(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    bound |= {one.name for one in own_nodes(function) if isinstance(one, ast.FunctionDef)}
-    return bound - read - kept
+    read = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    shared = {name for node in ast.walk(function) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
+    bound = {
+        child.id for child in own_nodes(function) if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store)
+    }
+    bound |= {child.name for child in own_nodes(function) if isinstance(child, ast.FunctionDef)}
+    return bound - read - shared
 
 
 def without_overwritten(body: list[ast.stmt]) -> list[ast.stmt]:
     """Without `self.x = …` that the same block sets again before anybody reads it."""
-    kept: list[ast.stmt] = []
-    for place, one in enumerate(body):
-        if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant):
-            one.targets = [target for target in one.targets if not _set_again(target, body[place + 1 :])]
-            if not one.targets:
+    statements: list[ast.stmt] = []
+    for index, statement in enumerate(body):
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
+            statement.targets = [target for target in statement.targets if not _set_again(target, body[index + 1 :])]
+            if not statement.targets:
                 continue
-        kept.append(one)
-    return kept
+        statements.append(statement)
+    return statements
 
 
 def _set_again(target: ast.expr, rest: Sequence[ast.stmt]) -> bool:
     if not isinstance(target, ast.Attribute):
         return False
-    for one in rest:
+    for statement in rest:
         loads = {
-            node.attr for node in ast.walk(one) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+            node.attr
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
         }
         if target.attr in loads:
             return False
-        if isinstance(one, ast.Assign) and any(ast.dump(target) == ast.dump(other) for other in one.targets):
+        if isinstance(statement, ast.Assign) and any(
+            ast.dump(target) == ast.dump(other) for other in statement.targets
+        ):
             return True
-        if not isinstance(one, ast.Assign | ast.AnnAssign | ast.FunctionDef):
+        if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.FunctionDef):
             return False
     return False
 
 
 def is_empty(body: Sequence[ast.stmt]) -> bool:
-    return all(is_docstring(one) for one in body)
+    return all(is_docstring(statement) for statement in body)

@@ -20,7 +20,7 @@ class Output:
     out: Path = option(Path())
 
 
-def _folder_is_there(spec: ScriptSpec) -> Iterable[Problem]:
+def _folder_exists(spec: ScriptSpec) -> Iterable[Problem]:
     out = spec.output.out
     if out != Path() and not out.parent.is_dir():
         yield Problem(field="out", rule="launch.rule.no_folder", args={"path": str(out.parent)})
@@ -40,4 +40,4 @@ def _waits_for_nobody(spec: ScriptSpec) -> Iterable[Problem]:
 class ScriptSpec(LaunchSpec):
     output: Output = field(default_factory=Output)
 
-    RULES = (*LaunchSpec.RULES, _folder_is_there, _goes_on_from_nothing, _waits_for_nobody)  # type: ignore[assignment]
+    RULES = (*LaunchSpec.RULES, _folder_exists, _goes_on_from_nothing, _waits_for_nobody)  # type: ignore[assignment]

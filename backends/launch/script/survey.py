@@ -27,7 +27,7 @@ PURE_METHODS = {
     "trainable_params", "values",
 }  # fmt: skip
 PURE_MODULES = ("import time|", "import math|", "import statistics|", "from itertools ", "from pathlib ")
-MEASURES = f"{PACKAGE}.usage:"  # reads what the kernel tells, changes nothing
+MEASURES = f"{PACKAGE}.resource_usage:"  # reads what the kernel tells, changes nothing
 COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
     ast.GtE: operator.ge, ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
@@ -37,7 +37,7 @@ COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 @dataclass(frozen=True)
 class Fact:
-    """Of an expression: the same value each time (`node`), or only that it is not None, or true."""
+    """What is known of an expression: the same value each time (`node`), or only that it is not None, or true."""
 
     node: ast.expr | None = None
     is_true: bool = False
@@ -70,7 +70,7 @@ class Ref:
 
 @dataclass
 class Scope:
-    """Of a function: the class of each name, and what is known of it."""
+    """What is known inside a function: the class of each name, and its fact."""
 
     types: dict[str, str] = field(default_factory=dict)
     facts: dict[str, Fact] = field(default_factory=dict)
@@ -100,12 +100,12 @@ class Survey:
                 self.functions[name] = node
             elif isinstance(node, ast.ClassDef):
                 self.classes[name] = node
-                self.functions.update({(name, one.name): one for one in methods(node)})
+                self.functions.update({(name, method.name): method for method in methods(node)})
         for definition in definitions:
-            if found := self._object(definition.node):
-                self.objects[definition.names[0]] = found
-        self.clean = {key for key, one in self.functions.items() if self._is_clean(one)}
-        self.clean |= {name for name, one in self.classes.items() if self._is_clean_class(name, one)}
+            if instance := self._object(definition.node):
+                self.objects[definition.names[0]] = instance
+        self.clean = {key for key, function in self.functions.items() if self._is_clean(function)}
+        self.clean |= {name for name, node in self.classes.items() if self._is_clean_class(name, node)}
 
     def _object(self, node: ast.stmt) -> str | None:
         """The class of the one object that a top level makes."""
@@ -150,39 +150,39 @@ class Survey:
         return None
 
     def scope_in(self, function: ast.FunctionDef | ast.Lambda, outer: Scope, owner: str | None, key: Key) -> Scope:
-        """Of a function's inside. `key`: of the function where it can be called by name."""
+        """Return the scope inside a function. `key`: the function's own, where it can be called by name."""
         own = locals_of(function)
         scope = Scope(
-            {name: one for name, one in outer.types.items() if name not in own},
-            {name: one for name, one in outer.facts.items() if name not in own},
+            {name: type_name for name, type_name in outer.types.items() if name not in own},
+            {name: fact for name, fact in outer.facts.items() if name not in own},
         )
-        for one in [*function.args.args, *function.args.kwonlyargs]:
-            if found := self.annotated(one.annotation):
-                scope.types[one.arg] = found
-            if fact := self.parameters.get((key, one.arg)):
-                scope.facts[one.arg] = fact
+        for argument in [*function.args.args, *function.args.kwonlyargs]:
+            if type_name := self.annotated(argument.annotation):
+                scope.types[argument.arg] = type_name
+            if fact := self.parameters.get((key, argument.arg)):
+                scope.facts[argument.arg] = fact
         if owner and function.args.args:
             scope.types[function.args.args[0].arg] = owner
         if isinstance(function, ast.FunctionDef):
-            self._look_inside(function, scope)
+            self._learn_locals(function, scope)
         return scope
 
-    def _look_inside(self, function: ast.FunctionDef, scope: Scope) -> None:
+    def _learn_locals(self, function: ast.FunctionDef, scope: Scope) -> None:
         counts: dict[str, int] = {}
         for node in own_nodes(function):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 counts[node.id] = counts.get(node.id, 0) + 1
             elif isinstance(node, ast.FunctionDef):
                 counts[node.name] = counts.get(node.name, 0) + 1
-        for one in parameters_of(function):
-            counts[one.arg] = counts.get(one.arg, 0) + 1
+        for parameter in parameters_of(function):
+            counts[parameter.arg] = counts.get(parameter.arg, 0) + 1
         for node in own_nodes(function):
             if isinstance(node, ast.FunctionDef) and counts[node.name] == 1:
                 scope.facts[node.name] = passing(node)
             for target, value in simple_assignments(node):
                 if isinstance(target, ast.Name) and counts[target.id] == 1:
-                    if found := self.type_of(value, scope):
-                        scope.types[target.id] = found
+                    if type_name := self.type_of(value, scope):
+                        scope.types[target.id] = type_name
                     if fact := self.fact(value, scope):
                         scope.facts[target.id] = fact
 
@@ -223,7 +223,7 @@ class Survey:
         return NOT_NONE if name[:1].isupper() else None
 
     def fact_of_function(self, node: ast.expr, scope: Scope) -> Fact | None:
-        """Of what is called."""
+        """Return the fact of a called expression."""
         if isinstance(node, ast.Name) and node.id in self.functions:
             return passing(self.functions[node.id])
         return self.fact(node, scope) if isinstance(node, ast.Name | ast.Attribute) else None
@@ -240,53 +240,58 @@ class Survey:
         return False, None
 
     def truth(self, node: ast.AST, scope: Scope) -> bool | None:
-        """Of a condition, where it is always the same."""
+        """Return the truth of a condition that is always the same, else None."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             inner = self.truth(node.operand, scope)
             return None if inner is None else not inner
         if isinstance(node, ast.BoolOp):
-            truths = [self.truth(one, scope) for one in node.values]
+            truths = [self.truth(operand, scope) for operand in node.values]
             decisive = isinstance(node.op, ast.Or)
             return decisive if decisive in truths else None if None in truths else not decisive
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             return self._compare(node, scope)
         fact = self.fact(node, scope)
-        known, value = self.value(fact)
-        return bool(value) if known else True if fact is not None and fact.is_true else None
+        is_known, value = self.value(fact)
+        return bool(value) if is_known else True if fact is not None and fact.is_true else None
 
     def _compare(self, node: ast.Compare, scope: Scope) -> bool | None:
         (right,) = node.comparators
         left_fact = self.fact(node.left, scope)
-        (left_known, left), (right_known, other) = self.value(left_fact), self._operand(right, scope)
-        if left_known and not right_known and isinstance(node.ops[0], ast.In | ast.NotIn) and left in (other or ()):
+        (is_left_decided, left), (is_right_decided, other) = self.value(left_fact), self._operand(right, scope)
+        if (
+            is_left_decided
+            and not is_right_decided
+            and isinstance(node.ops[0], ast.In | ast.NotIn)
+            and left in (other or ())
+        ):
             return isinstance(node.ops[0], ast.In)
-        if left_known and right_known:
+        if is_left_decided and is_right_decided:
             return bool(COMPARED[type(node.ops[0])](left, other))
-        if right_known and other is None and left_fact is not None and not left_known:
+        if is_right_decided and other is None and left_fact is not None and not is_left_decided:
             return {ast.Is: False, ast.IsNot: True}.get(type(node.ops[0]))
         return None
 
     def _operand(self, node: ast.expr, scope: Scope) -> tuple[bool, Any]:
         if isinstance(node, ast.Tuple | ast.List | ast.Set):
-            values = [self.value(self.fact(one, scope)) for one in node.elts]
-            return all(known for known, _ in values), tuple(value for known, value in values if known)
+            values = [self.value(self.fact(element, scope)) for element in node.elts]
+            return all(is_decided for is_decided, _ in values), tuple(value for is_known, value in values if is_known)
         return self.value(self.fact(node, scope))
 
     # What an expression does besides.
 
     def is_pure(self, node: ast.AST | None, scope: Scope | None = None) -> bool:
         """Whether nothing is lost where an expression is not computed."""
-        for one in ast.walk(node) if node is not None else ():
-            if isinstance(one, ast.Yield | ast.YieldFrom | ast.Await | ast.NamedExpr):
+        for child in ast.walk(node) if node is not None else ():
+            if isinstance(child, ast.Yield | ast.YieldFrom | ast.Await | ast.NamedExpr):
                 return False
-            if isinstance(one, ast.Call) and not self._is_pure_call(one, scope):
+            if isinstance(child, ast.Call) and not self._is_pure_call(child, scope):
                 return False
         return True
 
     def _is_pure_call(self, call: ast.Call, scope: Scope | None) -> bool:
         if isinstance(call.func, ast.Name):
             name = call.func.id
-            if name.startswith((*("!" + one for one in PURE_MODULES), MEASURES)) or name.endswith("|Tensor"):
+            if name.startswith((*("!" + module for module in PURE_MODULES), MEASURES)) or name.endswith("|Tensor"):
                 return True
             return name in PURE_BUILTINS or name in self.clean
         if not isinstance(call.func, ast.Attribute):
@@ -304,12 +309,12 @@ class Survey:
     def _is_clean(self, function: ast.FunctionDef) -> bool:
         """Only computes what it returns."""
         for statement in function.body:
-            for one in [statement, *own_nodes(statement)]:
+            for child in [statement, *own_nodes(statement)]:
                 if isinstance(
-                    one, ast.Raise | ast.With | ast.Try | ast.Global | ast.Nonlocal | ast.Delete | ast.Assert
+                    child, ast.Raise | ast.With | ast.Try | ast.Global | ast.Nonlocal | ast.Delete | ast.Assert
                 ):
                     return False
-                if isinstance(one, ast.Attribute | ast.Subscript) and not isinstance(one.ctx, ast.Load):
+                if isinstance(child, ast.Attribute | ast.Subscript) and not isinstance(child.ctx, ast.Load):
                     return False
             if isinstance(statement, ast.FunctionDef) or is_docstring(statement) or adds_to_local(statement):
                 continue
@@ -319,12 +324,12 @@ class Survey:
 
     def _is_clean_class(self, name: str, node: ast.ClassDef) -> bool:
         """Whose making only keeps what it is given."""
-        made = self.functions.get((name, "__init__"))
-        if node.bases or made is None:
+        constructor = self.functions.get((name, "__init__"))
+        if node.bases or constructor is None:
             return not node.bases
         return all(
-            is_docstring(one) or (isinstance(one, ast.Assign | ast.AnnAssign) and self.is_pure(one))
-            for one in made.body
+            is_docstring(statement) or (isinstance(statement, ast.Assign | ast.AnnAssign) and self.is_pure(statement))
+            for statement in constructor.body
         )
 
 
@@ -334,9 +339,9 @@ def adds_to_local(node: ast.stmt) -> bool:
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in MUTATORS:
         return False
     return isinstance(call.func.value, ast.Name) and not any(
-        isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)
+        isinstance(child, ast.Call) and isinstance(child.func, ast.Attribute)
         for part in call.args
-        for one in ast.walk(part)
+        for child in ast.walk(part)
     )
 
 
@@ -345,17 +350,17 @@ def is_docstring(node: ast.AST) -> bool:
 
 
 def methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
-    return [one for one in node.body if isinstance(one, ast.FunctionDef)]
+    return [statement for statement in node.body if isinstance(statement, ast.FunctionDef)]
 
 
 def is_property(function: ast.FunctionDef) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == "property" for one in function.decorator_list)
+    return any(isinstance(decorator, ast.Name) and decorator.id == "property" for decorator in function.decorator_list)
 
 
 def parameters_of(function: ast.FunctionDef | ast.Lambda) -> list[ast.arg]:
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
-    return [one for one in every if one]
+    return [argument for argument in every if argument]
 
 
 def own_nodes(root: ast.AST) -> Iterator[ast.AST]:
@@ -370,27 +375,27 @@ def own_nodes(root: ast.AST) -> Iterator[ast.AST]:
 
 def children(node: ast.AST) -> list[ast.AST]:
     """As ast.iter_child_nodes, which takes most of the time here, without operators and contexts."""
-    found: list[ast.AST] = []
+    result: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)
         if value.__class__ is list:
-            found += [one for one in value if isinstance(one, ast.AST)]
+            result += [child for child in value if isinstance(child, ast.AST)]
         elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context | ast.operator | ast.cmpop):
-            found.append(value)
-    return found
+            result.append(value)
+    return result
 
 
 def passing(function: ast.FunctionDef) -> Fact:
-    """Of a function: whether it only gives back what it is given."""
-    body = [one for one in function.body if not is_docstring(one)]
-    names = [one.arg for one in parameters_of(function)]
+    """Return which arguments a function only passes back, if it does nothing else."""
+    body = [statement for statement in function.body if not is_docstring(statement)]
+    names = [parameter.arg for parameter in parameters_of(function)]
     plain = not (function.args.vararg or function.args.kwarg or function.args.kwonlyargs or function.decorator_list)
     if plain and len(body) == 1 and isinstance(body[0], ast.Return):
         value = body[0].value
         parts = value.elts if isinstance(value, ast.Tuple) else [value]
-        found = [one.id for one in parts if isinstance(one, ast.Name) and one.id in names]
-        if parts and len(found) == len(parts):
-            places = tuple(map(names.index, found))
+        names_in_order = [part.id for part in parts if isinstance(part, ast.Name) and part.id in names]
+        if parts and len(names_in_order) == len(parts):
+            places = tuple(map(names.index, names_in_order))
             return Fact(is_true=True, passes=places, is_tuple=isinstance(value, ast.Tuple), count=len(names))
     return TRUE
 

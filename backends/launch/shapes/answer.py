@@ -55,4 +55,4 @@ def read_shapes(folder: Path) -> Shapes | None:
 
 def text_of(tensors: tuple[Tensor, ...]) -> str:
     """'float32 4x1x8x8, int32 scalar'; '' for none."""
-    return ", ".join(f"{one.dtype} {'x'.join(map(str, one.shape)) or 'scalar'}" for one in tensors)
+    return ", ".join(f"{tensor.dtype} {'x'.join(map(str, tensor.shape)) or 'scalar'}" for tensor in tensors)

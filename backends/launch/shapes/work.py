@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from backends.launch.plan import plan
+from backends.launch.plan import launch_command, write_inputs
 from backends.launch.spec import Debug, Keep, Parallel
-from backends.launch.work import tell_cause
+from backends.launch.work import record_cause
 from studio.supervisor import supervise
 
 if TYPE_CHECKING:
@@ -21,14 +21,20 @@ ENGINE = "ascend_engine"
 
 def shapes(spec: LaunchSpec, run: Run) -> Ended:
     """Leaves artifacts/shapes.json, and the same as a table in output.log."""
+    spec = alone(spec)
+    write_inputs(spec, run.folder)
     ended = supervise(command(spec, run), run, spec.advanced.grace)
-    tell_cause(run, ended)
+    record_cause(run, ended)
     return ended
 
 
+def alone(spec: LaunchSpec) -> LaunchSpec:
+    """The same training in one process, from the beginning, and without a debugger: no such choice changes a shape."""
+    return replace(spec, parallel=Parallel(), keep=Keep(), debug=Debug())
+
+
 def command(spec: LaunchSpec, run: Run) -> Command:
-    """That of the training, in one process, from the beginning, and without a debugger: no such choice changes a
-    shape."""
-    alone = plan(replace(spec, parallel=Parallel(), keep=Keep(), debug=Debug()), run)
-    after = alone.argv.index(ENGINE) + 1
-    return replace(alone, argv=(*alone.argv[:after], "shapes", *alone.argv[after:]))
+    """The training's command, for one step that shows the shapes."""
+    training = launch_command(spec, run)
+    after = training.argv.index(ENGINE) + 1
+    return replace(training, argv=(*training.argv[:after], "shapes", *training.argv[after:]))

@@ -1,1 +1,2 @@
-"""The proof: the original rehearsed as cuda, the migrated project as npu, and what both computed compared."""
+"""The proof of a migration: rehearse the original as cuda and the migrated project as npu, and compare what they
+compute."""

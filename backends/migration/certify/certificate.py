@@ -1,4 +1,4 @@
-"""artifacts/certificate.json: what was compared, what came of it, and what was not proven."""
+"""artifacts/certificate.json: what was compared, what the checks concluded, and what remains unproven."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from backends.migration.certify.edits import Edit  # noqa: TC001 - msgspec reads it
-from backends.migration.certify.inventory import Operator  # noqa: TC001 - msgspec reads it
-from backends.migration.certify.numbers import Row  # noqa: TC001 - msgspec reads it
+from backends.migration.certify.file_edits import FileEdit  # noqa: TC001 - msgspec reads it
+from backends.migration.certify.metric_rows import MetricRow  # noqa: TC001 - msgspec reads it
+from backends.migration.certify.operators import Operator  # noqa: TC001 - msgspec reads it
 from studio import files
 
 if TYPE_CHECKING:
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from studio.run import Run
 
-FILE = "artifacts/certificate.json"
-State = Literal["pass", "fail", "unproven"]
-Name = Literal[
+CERTIFICATE_FILE = "artifacts/certificate.json"
+CheckState = Literal["pass", "fail", "unproven"]
+CheckName = Literal[
     "original", "migrated", "device", "cuda", "losses", "gradients", "finite", "operators", "untouched", "npu",
 ]  # fmt: skip
-TITLES: dict[Name, str] = {
+CHECK_TITLES: dict[CheckName, str] = {
     "original": "migration.certify.check.original",
     "migrated": "migration.certify.check.migrated",
     "device": "migration.certify.check.device",
@@ -33,29 +33,31 @@ TITLES: dict[Name, str] = {
     "untouched": "migration.certify.check.untouched",
     "npu": "migration.certify.check.npu",
 }
-NEEDED: tuple[Name, ...] = ("original", "migrated", "device", "losses")
-"""What a certificate cannot do without; of the others it is enough that none fails."""
+REQUIRED_CHECKS: tuple[CheckName, ...] = ("original", "migrated", "device", "losses")
+"""Checks that must pass; of the others it is enough that none fails."""
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
-    """`key` of the catalogue and its placeholders."""
+    """A sentence of the catalogue: its `key` and the values of its placeholders."""
 
     key: str
     args: dict[str, Any] = {}
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """`path`, `line`: in the migrated project, where a line of it is why."""
+    """The result of one check. `path` and `line` point into the migrated project where one of its lines is the
+    cause."""
 
-    name: Name
-    state: State
+    name: CheckName
+    state: CheckState
     reason: Reason
     path: str = ""
     line: int = 0
 
 
 class Rehearsal(msgspec.Struct, frozen=True, kw_only=True):
-    """`run`: the name of its run, beside the certificate's. `redirected`: uses of a device, by what was called."""
+    """One run behind the certificate. `run`: the name of its folder, a sibling of the certificate's run; `redirected`:
+    how often each device call was redirected to the CPU."""
 
     run: str = ""
     code: int | None = None
@@ -66,47 +68,49 @@ class Rehearsal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Certificate(msgspec.Struct, frozen=True, kw_only=True):
-    """`line`, `place`: what was run, and where in either folder; `migrated_line`: the same, or with the NPU's names for
-    devices. `before`, `after`: places per state, by a scan of
-    each. `losses`, `gradients`: side by side; `on_npu`: losses of the rehearsal as npu beside those of a real one.
-    `precision`: the run to look at in Precision, where a loss is not finite."""
+    """The whole proof. `line`, `workdir`: the command and the folder inside either project where it started;
+    `migrated_line`: the same command, or with the NPU's device names. `before`, `after`: findings per state in each
+    project. `losses`, `gradients`: values of both rehearsals side by side; `on_npu`: losses of the rehearsal next to
+    those of a real NPU. `precision`: the run to open on the Precision page where a loss is not finite."""
 
     granted: bool
     original: str
     migrated: str
     line: tuple[str, ...]
     migrated_line: tuple[str, ...]
-    place: str
+    workdir: str = msgspec.field(name="place")
     seed: int
     checks: tuple[Check, ...]
     rehearsals: tuple[Rehearsal, ...] = ()
     before: dict[str, int] = {}
     after: dict[str, int] = {}
-    edits: tuple[Edit, ...] = ()
-    losses: tuple[Row, ...] = ()
-    gradients: tuple[Row, ...] = ()
-    on_npu: tuple[Row, ...] = ()
+    edits: tuple[FileEdit, ...] = ()
+    losses: tuple[MetricRow, ...] = ()
+    gradients: tuple[MetricRow, ...] = ()
+    on_npu: tuple[MetricRow, ...] = ()
     operators: tuple[Operator, ...] = ()
     unproven: tuple[Reason, ...] = ()
     precision: str = ""
 
 
 def is_granted(checks: tuple[Check, ...]) -> bool:
-    passed = {one.name for one in checks if one.state == "pass"}
-    return passed.issuperset(NEEDED) and not any(one.state == "fail" for one in checks)
+    """Tell whether all required checks passed and none failed."""
+    passed = {check.name for check in checks if check.state == "pass"}
+    return passed.issuperset(REQUIRED_CHECKS) and not any(check.state == "fail" for check in checks)
 
 
-def keep(run: Run, found: Certificate) -> None:
-    """Raises OSError."""
-    files.write_json(run.folder / FILE, found)
+def write_certificate(run: Run, certificate: Certificate) -> None:
+    """Write the certificate into the run's folder. Raises OSError."""
+    files.write_json(run.folder / CERTIFICATE_FILE, certificate)
 
 
-def read(folder: Path) -> Certificate | None:
-    """None where the file is missing, damaged, or of another studio."""
-    return files.read_as(folder / FILE, Certificate)
+def read_certificate(folder: Path) -> Certificate | None:
+    """Read the certificate of a run's folder; None where the file is missing, damaged or written by an incompatible
+    version."""
+    return files.read_as(folder / CERTIFICATE_FILE, Certificate)
 
 
-def answer(run: Run) -> dict[str, Any]:
-    """What `--json` adds: the certificate."""
-    found = read(run.folder)
-    return {} if found is None else dict(msgspec.to_builtins(found))
+def certify_answer(run: Run) -> dict[str, Any]:
+    """Return what `--json` adds: the certificate."""
+    certificate = read_certificate(run.folder)
+    return {} if certificate is None else dict(msgspec.to_builtins(certificate))

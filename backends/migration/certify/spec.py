@@ -1,4 +1,4 @@
-"""What is certified: two folders, and the line that trains in each of them."""
+"""The choices for a certificate: two folders, and the command that trains in each of them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """`workdir`: its place within either project is where the line starts; outside of both, at their tops. `linked`:
-    folders of data that are too large to copy, separated by commas; the line must not write there."""
+    """The training command. `workdir`: its location inside either project is where the command starts; outside both,
+    it starts at their tops. `linked`: folders of data too large to copy, separated by commas; the command must not
+    write there."""
 
     line: tuple[str, ...] = option((), wants="line")
     workdir: Path = option(Path(), wants="here")
@@ -31,13 +32,14 @@ class Training:
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """`minutes`, `memory`: of each of the two rehearsals. `host_cards`: those that the host pretends to have."""
+    """Bounds of the rehearsals. `minutes`, `memory`: for each of the two; `host_cards`: how many devices the host
+    pretends to have."""
 
     steps: int = option(3, low=1, high=10_000)
     seed: int = option(1, low=0, high=2**32 - 1)
     minutes: float = option(10.0, unit="minutes", above=0, high=10_000)
     memory: int | None = option(None, unit="mb", low=1, high=100_000_000)
-    host_cards: int = option(1, low=1, high=64, spelled="cards")
+    host_cards: int = option(1, low=1, high=64, flag_name="cards")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +47,7 @@ class Environment:
     env: tuple[tuple[str, str], ...] = option(())
 
 
-def _folders_are_there(spec: CertifySpec) -> Iterable[Problem]:
+def _folders_exist(spec: CertifySpec) -> Iterable[Problem]:
     for name, path in (("original", spec.pair.original), ("migrated", spec.pair.migrated)):
         if path == Path():
             yield Problem(field=name, rule="migration.certify.no_path")
@@ -53,7 +55,7 @@ def _folders_are_there(spec: CertifySpec) -> Iterable[Problem]:
             yield Problem(field=name, rule="migration.certify.no_folder", args={"path": str(path)})
 
 
-def _line_is_given(spec: CertifySpec) -> Iterable[Problem]:
+def _line_is_set(spec: CertifySpec) -> Iterable[Problem]:
     if not spec.training.line:
         yield Problem(field="line", rule="migration.certify.no_line")
 
@@ -65,10 +67,10 @@ class CertifySpec:
     proof: Proof = field(default_factory=Proof)
     environment: Environment = field(default_factory=Environment)
 
-    RULES = (_folders_are_there, _line_is_given)
+    RULES = (_folders_exist, _line_is_set)
 
 
 def code_of(spec: CertifySpec, folder: Path) -> tuple[Path, ...]:
-    """What a certificate would run of a folder, the project: whose trust is asked for."""
-    given = (spec.pair.original, spec.pair.migrated, spec.training.python)
-    return tuple(path for path in given if path != Path() and path.resolve().is_relative_to(folder.resolve()))
+    """Return the paths below `folder` whose code a certificate would run, for the question of trust."""
+    paths = (spec.pair.original, spec.pair.migrated, spec.training.python)
+    return tuple(path for path in paths if path != Path() and path.resolve().is_relative_to(folder.resolve()))

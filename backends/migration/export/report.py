@@ -1,4 +1,4 @@
-"""A scan as a report of one of four formats, in one language."""
+"""A scan as a report in one of four formats and one language."""
 
 from __future__ import annotations
 
@@ -11,49 +11,51 @@ from backends.migration.scan.fingerprint import fingerprints
 from studio import texts
 
 if TYPE_CHECKING:
-    from backends.migration.found import Found
+    from backends.migration.finding import ScanFinding
     from backends.migration.scan.overview import Overview
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """`marks`: the fingerprint of each finding."""
+    """What every format is rendered from. `marks`: the fingerprint of each finding."""
 
-    found: tuple[Found, ...]
+    findings: tuple[ScanFinding, ...]
     marks: tuple[str, ...]
     overview: Overview
     language: texts.Language
 
-    def say(self, key: str, /, **args: object) -> str:
+    def text(self, key: str, /, **args: object) -> str:
         return texts.t_in(self.language, key, **args)
 
-    def title(self, one: Found) -> str:
-        return texts.t_in(self.language, f"rule.{one.rule}.title", **told(one))
+    def title(self, finding: ScanFinding) -> str:
+        return texts.t_in(self.language, f"rule.{finding.rule}.title", **rule_arguments(finding))
 
-    def why(self, one: Found) -> str:
-        return texts.t_in(self.language, f"rule.{one.rule}.why", **told(one))
+    def why(self, finding: ScanFinding) -> str:
+        return texts.t_in(self.language, f"rule.{finding.rule}.why", **rule_arguments(finding))
 
-    def todo(self, one: Found) -> str:
-        return texts.t_in(self.language, f"rule.{one.rule}.todo", **told(one))
-
-
-def told(one: Found) -> dict[str, object]:
-    """What the sentences of a finding's rule may name."""
-    return {"name": one.name, "text": one.text, **one.args}
+    def todo(self, finding: ScanFinding) -> str:
+        return texts.t_in(self.language, f"rule.{finding.rule}.todo", **rule_arguments(finding))
 
 
-def report(found: tuple[Found, ...], overview: Overview, format: str, language: texts.Language) -> bytes:
-    """The whole file. `format`: one of `backends.migration.scan.spec.FORMATS`."""
+def rule_arguments(finding: ScanFinding) -> dict[str, object]:
+    """Return the values that the sentences of a finding's rule may name."""
+    return {"name": finding.name, "text": finding.text, **finding.args}
+
+
+def render_report(
+    findings: tuple[ScanFinding, ...], overview: Overview, format: str, language: texts.Language
+) -> bytes:
+    """Return the bytes of the whole file. `format`: one of `backends.migration.scan.spec.FORMATS`."""
     if format == "json":
-        return as_json(found)
-    from backends.migration.export import html, sarif, table
+        return findings_json(findings)
+    from backends.migration.export import csv_table, html_report, sarif
 
-    whole = Report(found=found, marks=fingerprints(found), overview=overview, language=language)
-    writers = {"csv": table.write, "sarif": sarif.write, "html": html.write}
+    whole = Report(findings=findings, marks=fingerprints(findings), overview=overview, language=language)
+    writers = {"csv": csv_table.render_csv, "sarif": sarif.render_sarif, "html": html_report.render_html}
     return writers[format](whole)
 
 
-def as_json(found: tuple[Found, ...]) -> bytes:
-    """findings.json: one finding per line, so that two of them can be compared as text."""
+def findings_json(findings: tuple[ScanFinding, ...]) -> bytes:
+    """Return findings.json: one finding per line, so that two files can be compared as text."""
     encoder = msgspec.json.Encoder()
-    return b"[\n" + b",\n".join(map(encoder.encode, found)) + b"\n]\n" if found else b"[]\n"
+    return b"[\n" + b",\n".join(map(encoder.encode, findings)) + b"\n]\n" if findings else b"[]\n"

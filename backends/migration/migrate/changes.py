@@ -1,6 +1,6 @@
-"""What a migration would change: files, their hunks, and what a person decided on them. All of it is a value.
+"""The changes of a migration as values: files, their hunks, and what a person decided on them.
 
-artifacts/changes.json is one `Changes`. A file of decisions is one `Decisions`.
+artifacts/changes.json holds one `Changes`; a file of decisions holds one `Decisions`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HunkState: TypeAlias = Literal["ready", "offered", "yours"]
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True):
-    """Characters `begin` to `end` of a hunk's `before` become `text`."""
+    """Replaces characters `begin` to `end` of a hunk's `before` by `text`."""
 
     begin: int
     end: int
@@ -26,12 +26,12 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hunk(msgspec.Struct, frozen=True, kw_only=True):
-    """Some whole lines of a file, and what they become.
+    """Whole lines of a file, and what they become.
 
-    `first`, `last`: lines of the file from 1, of the JSON in a notebook. `before`, `after`: their text with its line
-    ends. `state`: ready is accepted unless somebody rejects it, offered is not accepted unless somebody accepts it,
-    yours has no edit: `after` is `before`, and the recipe is `rule.<rule>.todo`. `needs`: hunks without which this
-    one cannot be. `group`: hunks of all files that are accepted together or not at all; empty for none.
+    `first`, `last`: line numbers from 1, in a notebook those of its JSON. `before`, `after`: the text with its line
+    ends. `state`: ready is accepted unless somebody rejects it; offered is rejected unless somebody accepts it; yours
+    has no edit, so `after` equals `before` and `rule.<rule>.todo` says what to do. `needs`: ids of hunks without which
+    this one cannot be applied. `group`: hunks of all files that are accepted together or not at all; "" for none.
     """
 
     id: str
@@ -49,7 +49,8 @@ class Hunk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileChanges(msgspec.Struct, frozen=True, kw_only=True):
-    """`digest`: SHA-256 of the file as planned from. `withdrawn`: a key that says why nothing of it is edited."""
+    """The hunks of one file. `digest`: SHA-256 of the file that was planned from; `withdrawn`: a text key that says
+    why none of it is edited."""
 
     path: str
     encoding: str
@@ -59,9 +60,9 @@ class FileChanges(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
-    """`before`, `after`: places per state, after as a scan of the result says; empty until it was applied. `target`:
-    the folder or the branch that has the result. `applied`: ids of the hunks in it. `changed`: files that were others
-    when the decisions were made."""
+    """The plan of a migration, and its result once applied. `before`, `after`: findings per state, `after` by a scan
+    of the result and empty until it was applied. `target` or `branch`: where the result is. `applied`: ids of the
+    hunks in it. `changed`: files that differ from what the decisions were made on."""
 
     folder: str
     style: Style
@@ -79,8 +80,8 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Decisions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person says of hunks, by id: accept, reject, or other lines in place of `after`. Of the rest each has
-    what its state says. `digests`: SHA-256 of the files as that person saw them, by path."""
+    """What a person decided on hunks, by id: accept, reject, or other text in place of `after`. All other hunks follow
+    their state. `digests`: SHA-256 of the files as that person saw them, by path."""
 
     accept: tuple[str, ...] = ()
     reject: tuple[str, ...] = ()
@@ -89,5 +90,6 @@ class Decisions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def hunk_id(path: str, first: int, before: str, after: str) -> str:
+    """Return an id that stays the same as long as the location and the text of a hunk do."""
     text = "\0".join((path, str(first), before, after))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -9,102 +9,115 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from backends.migration.migrate import hunks, notebook, planned, prelude
+from backends.migration.migrate import file_plan, hunks, notebook_plan, prelude
 from backends.migration.migrate.changes import Changes, FileChanges, Hunk
-from backends.migration.migrate.planned import Planned
-from backends.migration.migrate.reach import need_lines
-from backends.migration.migrate.render import rendered
-from backends.migration.migrate.source import Source
-from backends.migration.scan.read import Unread, decode, read_bytes
+from backends.migration.migrate.file_plan import FilePlan
+from backends.migration.migrate.hunks import render_hunks
+from backends.migration.migrate.import_reach import files_needing_prelude
+from backends.migration.migrate.source_text import SourceText
+from backends.migration.scan.text_files import UnreadableFile, decode_source, read_regular_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from backends.migration.found import Found
+    from backends.migration.finding import ScanFinding
     from backends.migration.migrate.changes import Style
-    from backends.migration.migrate.reach import Lines
+    from backends.migration.migrate.import_reach import PreludeOffer
 
-LARGEST = 1 << 25
+MAX_FILE_BYTES = 1 << 25
 NOT_PARSED = "migration.migrate.not_parsed"
 NOT_WRITTEN_BACK = "migration.migrate.not_written_back"
-NATIVE = "advice.native_trainer"
+NATIVE_TRAINER_RULE = "advice.native_trainer"
 _PYTHON = (".py", ".pyw")
 
 
-def changes(folder: Path, findings: Iterable[Found], style: Style) -> Changes:
-    """What the findings of a project ask for. A file that is gone or cannot be read any more is left out."""
-    by_path: dict[str, list[Found]] = defaultdict(list)
-    for found in findings:
-        by_path[found.path].append(found)
-    lines = _with_lines(folder, by_path) if style == "minimal" else {}
-    files = [_of_file(folder, path, ones, style, lines.get(path, "")) for path, ones in sorted(by_path.items())]
-    known = [file for file in files if file and file.hunks]
-    groups = hunks.joined_groups([hunk.group for file in known for hunk in file.hunks if hunk.group])
-    return Changes(folder=str(folder), style=style, files=tuple(_regrouped(file, groups) for file in known))
+def plan_changes(folder: Path, findings: Iterable[ScanFinding], style: Style) -> Changes:
+    """Plan the edits for the findings of a project. A file that is gone or can no longer be read is left out."""
+    by_path: dict[str, list[ScanFinding]] = defaultdict(list)
+    for finding in findings:
+        by_path[finding.path].append(finding)
+    offers = _offer_preludes(folder, by_path) if style == "minimal" else {}
+    files = [
+        _plan_file(folder, path, findings_of_file, style, offers.get(path, ""))
+        for path, findings_of_file in sorted(by_path.items())
+    ]
+    edited = [file for file in files if file and file.hunks]
+    groups = hunks.join_groups([hunk.group for file in edited for hunk in file.hunks if hunk.group])
+    return Changes(folder=str(folder), style=style, files=tuple(_regrouped(file, groups) for file in edited))
 
 
 def _regrouped(file: FileChanges, groups: dict[str, str]) -> FileChanges:
-    made = tuple(msgspec.structs.replace(hunk, group=groups.get(hunk.group, "")) for hunk in file.hunks)
-    return msgspec.structs.replace(file, hunks=made)
+    hunks_regrouped = tuple(msgspec.structs.replace(hunk, group=groups.get(hunk.group, "")) for hunk in file.hunks)
+    return msgspec.structs.replace(file, hunks=hunks_regrouped)
 
 
-def _with_lines(folder: Path, by_path: dict[str, list[Found]]) -> dict[str, Lines]:
-    """The files that get the lines of transfer_to_npu, and whether anybody has to ask for them."""
+def _offer_preludes(folder: Path, by_path: dict[str, list[ScanFinding]]) -> dict[str, PreludeOffer]:
+    """Return the files that get the lines of transfer_to_npu, and whether these are ready or only offered."""
     anchored = {
-        path: one for path, found in by_path.items() for one in found if one.rule == prelude.RULE and one.cell is None
+        path: finding
+        for path, findings in by_path.items()
+        for finding in findings
+        if finding.rule == prelude.PRELUDE_RULE and finding.cell is None
     }
-    places = {path for path in anchored if any(prelude.may_need(one) for one in by_path[path])}
-    native = {path for path, found in by_path.items() if any(one.rule == NATIVE for one in found)}
-    entries = [path for path, one in anchored.items() if one.args.get("entry")]
+    places = {path for path in anchored if any(prelude.may_need(finding) for finding in by_path[path])}
+    native = {
+        path for path, findings in by_path.items() if any(finding.rule == NATIVE_TRAINER_RULE for finding in findings)
+    }
+    entries = [path for path, anchor in anchored.items() if anchor.args.get("entry")]
     notebooks = {path for path in by_path if path.lower().endswith(".ipynb")}
-    asked: dict[str, Lines] = {path: "offered" if path in native else "ready" for path in notebooks}
-    return need_lines(folder, entries, places, native) | asked
+    offers: dict[str, PreludeOffer] = {path: "offered" if path in native else "ready" for path in notebooks}
+    return files_needing_prelude(folder, entries, places, native) | offers
 
 
-def _of_file(folder: Path, path: str, found: list[Found], style: Style, lines: Lines) -> FileChanges | None:
+def _plan_file(
+    folder: Path, path: str, findings: list[ScanFinding], style: Style, offer: PreludeOffer
+) -> FileChanges | None:
     try:
-        data = read_bytes(folder / path, LARGEST)
-    except Unread:
+        data = read_regular_file(folder / path, MAX_FILE_BYTES)
+    except UnreadableFile:
         return None
-    text = decode(data)
-    source = Source(path=path, text=text.text)
-    if _bytes_of(text.text, text.encoding) == data:
-        plan = _planned(source, found, style, lines)
+    text = decode_source(data)
+    source = SourceText(path=path, text=text.text)
+    if _encode(text.text, text.encoding) == data:
+        plan = _plan_source(source, findings, style, offer)
     else:
-        plan = Planned(left=[one for one in found if one.kind == "place"], reason=NOT_WRITTEN_BACK)
-    made = hunks_of(source, plan)
-    if plan.edits and not parses(source.path, rendered(source, with_edits(made))):
-        plan = Planned(left=[one for one in found if one.kind == "place"], reason=NOT_PARSED)
-        made = hunks_of(source, plan)
+        plan = FilePlan(
+            manual_findings=[finding for finding in findings if finding.kind == "place"], reason=NOT_WRITTEN_BACK
+        )
+    file_hunks = make_hunks(source, plan)
+    if plan.edits and not parses(source.path, render_hunks(source, editable_hunks(file_hunks))):
+        plan = FilePlan(manual_findings=[finding for finding in findings if finding.kind == "place"], reason=NOT_PARSED)
+        file_hunks = make_hunks(source, plan)
     digest = hashlib.sha256(data).hexdigest()
-    return FileChanges(path=path, encoding=text.encoding, digest=digest, hunks=tuple(made), withdrawn=plan.reason)
+    return FileChanges(path=path, encoding=text.encoding, digest=digest, hunks=tuple(file_hunks), withdrawn=plan.reason)
 
 
-def _bytes_of(text: str, encoding: str) -> bytes:
-    """Empty where the text cannot be written in it."""
+def _encode(text: str, encoding: str) -> bytes:
+    """Encode a text; return b"" where the encoding cannot represent it."""
     try:
         return text.encode(encoding)
     except (UnicodeError, LookupError):
         return b""
 
 
-def _planned(source: Source, found: list[Found], style: Style, lines: Lines) -> Planned:
+def _plan_source(source: SourceText, findings: list[ScanFinding], style: Style, offer: PreludeOffer) -> FilePlan:
     if source.path.lower().endswith(".ipynb"):
-        return notebook.planned(source, found, style, lines)
-    if source.path.lower().endswith(_PYTHON) or any(one.rule == prelude.RULE for one in found):
-        return planned.of_python(source, found, style, lines)
-    return planned.of_text(source, found, style)
+        return notebook_plan.plan_notebook(source, findings, style, offer)
+    if source.path.lower().endswith(_PYTHON) or any(finding.rule == prelude.PRELUDE_RULE for finding in findings):
+        return file_plan.plan_python(source, findings, style, offer)
+    return file_plan.plan_text(source, findings, style)
 
 
-def with_edits(made: Iterable[Hunk]) -> list[Hunk]:
-    return [hunk for hunk in made if hunk.state != "yours"]
+def editable_hunks(all_hunks: Iterable[Hunk]) -> list[Hunk]:
+    """Return the hunks that have an edit."""
+    return [hunk for hunk in all_hunks if hunk.state != "yours"]
 
 
 def parses(path: str, text: str) -> bool:
-    """Whether an edited file is still what its name says, for Python and notebooks."""
+    """Tell whether an edited Python file or notebook still parses; any other file does."""
     if path.lower().endswith(".ipynb"):
-        return notebook.is_notebook(text)
+        return notebook_plan.is_notebook(text)
     if not path.lower().endswith(_PYTHON):
         return True
     try:
@@ -114,32 +127,35 @@ def parses(path: str, text: str) -> bool:
     return True
 
 
-def hunks_of(source: Source, plan: Planned) -> list[Hunk]:
-    """By line: what is edited first, then what is left."""
+def make_hunks(source: SourceText, plan: FilePlan) -> list[Hunk]:
+    """Make the hunks of a plan, by line; those with an edit come before those left to a person."""
     rows = list(plan.edits)
     if plan.prelude is not None:
         rows.append((plan.prelude[0], [plan.prelude[1]]))
-    parts = hunks.parts(source, rows)
-    first = next((one for one in parts if plan.prelude is not None and plan.prelude[1] in one.drafts), None)
-    head = hunks.hunk_of(source, first, ()) if first else None
-    made = [head] if head else []
-    for part in parts:
-        if part is not first:
-            named = head is not None and any(one.needs for one in part.drafts)
-            made.append(hunks.hunk_of(source, part, (head.id,) if head and named else ()))
-    by_lines: dict[tuple[int, int], list[Found]] = defaultdict(list)
-    for found in plan.left:
-        by_lines[found.line, min(found.end, len(source.starts))].append(found)
-    made += [hunks.yours(source, first_line, last, ones) for (first_line, last), ones in by_lines.items()]
-    return sorted(made, key=lambda one: (one.first, one.last, one.state == "yours"))
+    hunk_drafts = hunks.draft_hunks(source, rows)
+    prelude_draft = plan.prelude[1] if plan.prelude is not None else None
+    first = next((hunk_draft for hunk_draft in hunk_drafts if prelude_draft in hunk_draft.drafts), None)
+    head = hunks.make_hunk(source, first, ()) if first else None
+    result = [head] if head else []
+    for hunk_draft in hunk_drafts:
+        if hunk_draft is not first:
+            needs_head = head is not None and any(draft.needs for draft in hunk_draft.drafts)
+            result.append(hunks.make_hunk(source, hunk_draft, (head.id,) if head and needs_head else ()))
+    by_lines: dict[tuple[int, int], list[ScanFinding]] = defaultdict(list)
+    for finding in plan.manual_findings:
+        by_lines[finding.line, min(finding.end, len(source.starts))].append(finding)
+    result += [hunks.make_manual_hunk(source, begin, end, findings) for (begin, end), findings in by_lines.items()]
+    return sorted(result, key=lambda hunk: (hunk.first, hunk.last, hunk.state == "yours"))
 
 
-def settled(folder: Path, found: Sequence[Found], style: Style) -> list[Found]:
-    """What a scan found in a result: a place for which no edit is left counts as one that works by itself."""
-    waiting = {(hunk.path, hunk.cell, rule) for hunk in changes(folder, found, style).hunks() for rule in hunk.rules}
+def settle_findings(folder: Path, findings: Sequence[ScanFinding], style: Style) -> list[ScanFinding]:
+    """Return the findings of a scan of the result: one for which no edit is left counts as working by itself."""
+    waiting = {
+        (hunk.path, hunk.cell, rule) for hunk in plan_changes(folder, findings, style).hunks() for rule in hunk.rules
+    }
     return [
-        msgspec.structs.replace(one, state="auto")
-        if one.state == "edit" and (one.path, one.cell, one.rule) not in waiting
-        else one
-        for one in found
+        msgspec.structs.replace(finding, state="auto")
+        if finding.state == "edit" and (finding.path, finding.cell, finding.rule) not in waiting
+        else finding
+        for finding in findings
     ]

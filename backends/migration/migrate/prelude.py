@@ -1,7 +1,7 @@
-"""The lines that a migrated Python file needs before its own: where they stand and what they say.
+"""The lines that a migrated Python file needs before its own: where they go and what they say.
 
-They stand beside one statement at the top of the module, its anchor: the first import of torch, or else the first
-statement of all. `prelude_places` reports it as a finding, since a diff touches lines of findings only.
+They go next to one statement at the top of the module, its anchor: the first import of torch, or else the first
+statement. `prelude_occurrences` reports it as a finding, since a diff touches only lines of findings.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from backends.migration.found import Place
+from backends.migration.finding import Occurrence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from backends.migration.found import Found
+    from backends.migration.finding import ScanFinding
     from backends.migration.migrate.changes import Style
-    from backends.migration.migrate.draft import Name
+    from backends.migration.migrate.draft import PreludeName
     from backends.migration.scan.python.module import Module
 
-RULE = "migrate.prelude"
-# Categories that transfer_to_npu, or a name of the prelude, may matter to.
-_NAMED = frozenset(
+PRELUDE_RULE = "migrate.prelude"
+# Categories to which transfer_to_npu, or a name of the prelude, may matter.
+_PRELUDE_CATEGORIES = frozenset(
     ("device_str", "nccl_str", "cuda_api", "cuda_tensor_type", "amp_cuda", "amp_generic", "cuda_method", "is_cuda",
      "device_int", "nccl_api", "nvtx", "profiler_cuda", "cuda_graph", "ddp_device_ids", "dataparallel")
 )  # fmt: skip
-# What a name is called, in order of preference: the first that the file does not use.
-_CALLED: dict[Name, tuple[str, ...]] = {
+# Spellings of each name in order of preference; the first that the file does not use is taken.
+_NAME_CHOICES: dict[PreludeName, tuple[str, ...]] = {
     "device_type": ("DEVICE_TYPE", "ACCELERATOR_TYPE", "NPU_OR_CUDA"),
     "accelerator": ("accelerator", "device_module", "npu_or_cuda"),
     "backend": ("COLLECTIVE_BACKEND", "HCCL_OR_NCCL"),
@@ -38,8 +38,9 @@ _CALLED: dict[Name, tuple[str, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Anchor:
-    """`torch`: what the module calls torch from there on, "" where it does not import it at its top. `after`: the
-    lines go behind the statement, else before it. `is_entry`: the file is made to be run."""
+    """The statement next to which the prelude goes. `torch`: the module's name for torch from there on, "" where it is
+    not imported at the top; `after`: the lines go after the statement, otherwise before it; `is_entry`: the file is
+    meant to be run."""
 
     first: int
     last: int
@@ -48,46 +49,46 @@ class Anchor:
     is_entry: bool
 
 
-def anchor_of(module: ast.Module) -> Anchor | None:
-    """None for a module without a statement."""
+def find_anchor(module: ast.Module) -> Anchor | None:
+    """Find the anchor of a module; None where it has no statement."""
     body = _without_head(module.body)
     if not body:
         return None
     entry = _is_entry(body)
-    first_torch = next((one for one in body if _imports_torch(one)), None)
-    if first_torch is None and _is_of_python(body[0]):
+    first_torch = next((statement for statement in body if _imports_torch(statement)), None)
+    if first_torch is None and _is_stdlib_import(body[0]):
         last = body[0].end_lineno or body[0].lineno
         return Anchor(first=last, last=last, torch="", after=True, is_entry=entry)
     if first_torch is None:
-        first = min([body[0].lineno, *(one.lineno for one in getattr(body[0], "decorator_list", ()))])
+        first = min([body[0].lineno, *(decorator.lineno for decorator in getattr(body[0], "decorator_list", ()))])
         return Anchor(first=first, last=first, torch="", after=False, is_entry=entry)
-    name = _bound_by(first_torch)
+    name = _torch_name(first_torch)
     last = (first_torch.end_lineno if name else None) or first_torch.lineno
     return Anchor(first=last, last=last, torch=name, after=bool(name), is_entry=entry)
 
 
 def _without_head(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Behind the docstring and the imports from __future__."""
+    """Return the statements after the docstring and the imports from __future__."""
     begin = 0
-    for index, one in enumerate(body):
-        is_docstring = not index and isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
-        if not is_docstring and not (isinstance(one, ast.ImportFrom) and one.module == "__future__"):
+    for index, statement in enumerate(body):
+        is_docstring = not index and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if not is_docstring and not (isinstance(statement, ast.ImportFrom) and statement.module == "__future__"):
             break
         begin = index + 1
     return body[begin:]
 
 
 def _imports_torch(statement: ast.stmt) -> bool:
-    """Also in a `try` or `if` at the top, as a guarded import is."""
+    """Tell whether a statement imports torch, also inside a `try` or `if`, as a guarded import does."""
     if isinstance(statement, ast.Try | ast.If):
-        return any(_imports_torch(one) for one in statement.body)
+        return any(_imports_torch(nested) for nested in statement.body)
     if isinstance(statement, ast.Import):
         return any(alias.name.partition(".")[0] == "torch" for alias in statement.names)
     return isinstance(statement, ast.ImportFrom) and not statement.level and _is_torch(statement.module)
 
 
-def _is_of_python(statement: ast.stmt) -> bool:
-    """An import of the standard library, which leads to no torch."""
+def _is_stdlib_import(statement: ast.stmt) -> bool:
+    """Tell whether a statement imports only from the standard library, which does not lead to torch."""
     if isinstance(statement, ast.Import):
         return all(alias.name.partition(".")[0] in sys.stdlib_module_names for alias in statement.names)
     module = (statement.module or "") if isinstance(statement, ast.ImportFrom) and not statement.level else ""
@@ -98,8 +99,8 @@ def _is_torch(module: str | None) -> bool:
     return (module or "").partition(".")[0] == "torch"
 
 
-def _bound_by(statement: ast.stmt) -> str:
-    """What a plain import calls torch itself; "" where it binds something else only."""
+def _torch_name(statement: ast.stmt) -> str:
+    """Return the name that a plain import binds torch to, "" where it binds only something else."""
     if not isinstance(statement, ast.Import):
         return ""
     for alias in statement.names:
@@ -109,10 +110,14 @@ def _bound_by(statement: ast.stmt) -> str:
 
 
 def _is_entry(body: list[ast.stmt]) -> bool:
-    """A guard for __main__, a loop, or a call of a function of its own, at the top."""
-    own = {one.name for one in body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
+    """Tell whether a module is meant to be run: it has a guard for __main__, a loop, or a call of one of its functions
+    at the top."""
+    own = {statement.name for statement in body if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef)}
     return any(
-        _is_guard(one) or isinstance(one, ast.For | ast.While | ast.With) or _calls(one, own | {"main"}) for one in body
+        _is_guard(statement)
+        or isinstance(statement, ast.For | ast.While | ast.With)
+        or _calls(statement, own | {"main"})
+        for statement in body
     )
 
 
@@ -125,43 +130,52 @@ def _is_guard(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.If) and "__main__" in ast.dump(statement.test)
 
 
-def prelude_places(module: Module, places: Iterable[Place]) -> Iterator[Place]:
-    """The finding at the anchor of a file with places that may need the lines, or that is run and imports others of
-    the project, which may have such places."""
-    anchor = anchor_of(module.tree)
+def prelude_occurrences(module: Module, places: Iterable[Occurrence]) -> Iterator[Occurrence]:
+    """Yield the occurrence at the anchor of a file that may need the lines itself, or that is run and imports modules
+    of the project, which may."""
+    anchor = find_anchor(module.tree)
     if anchor is None:
         return
-    has_places = any(may_need(place) or place.category == "attn_impl" for place in places)
+    has_places = any(may_need(occurrence) or occurrence.category == "attn_impl" for occurrence in places)
     if not has_places and not (anchor.is_entry and _imports_own(module)):
         return
-    begin = anchor.first if anchor.after else max(1, anchor.first - 1)  # a diff shows the line before an insertion
+    begin = anchor.first if anchor.after else max(1, anchor.first - 1)  # A diff shows the line before an insertion.
     text = "\n".join(module.lines[begin - 1 : anchor.first])
     args: dict[str, Any] = {"entry": anchor.is_entry}
-    yield Place(
-        kind="advice", path=module.path, line=begin, end=anchor.first, column=0,
+    yield Occurrence(
+        kind="advice",
+        path=module.path,
+        line=begin,
+        end=anchor.first,
+        column=0,
         end_column=len(module.lines[anchor.first - 1]),
-        category="prelude", rule=RULE, name="torch", context="import", text=text[:200], args=args,
-    )  # fmt: skip
-
-
-def may_need(place: Place | Found) -> bool:
-    """Whether transfer_to_npu, or a name of the prelude, may matter to it."""
-    return place.kind == "place" and place.category in _NAMED
-
-
-def _imports_own(module: Module) -> bool:
-    return any(_is_own(module, alias.name) for node in module.nodes(ast.Import) for alias in node.names) or any(
-        node.level or _is_own(module, node.module or "") for node in module.nodes(ast.ImportFrom)
+        category="prelude",
+        rule=PRELUDE_RULE,
+        name="torch",
+        context="import",
+        text=text[:200],
+        args=args,
     )
 
 
-def _is_own(module: Module, name: str) -> bool:
-    return module.exports.canonical(name, module.path).startswith("/")
+def may_need(occurrence: Occurrence | ScanFinding) -> bool:
+    """Tell whether transfer_to_npu, or a name of the prelude, may matter to a finding."""
+    return occurrence.kind == "place" and occurrence.category in _PRELUDE_CATEGORIES
+
+
+def _imports_own(module: Module) -> bool:
+    return any(
+        _is_project_module(module, alias.name) for node in module.nodes(ast.Import) for alias in node.names
+    ) or any(node.level or _is_project_module(module, node.module or "") for node in module.nodes(ast.ImportFrom))
+
+
+def _is_project_module(module: Module, name: str) -> bool:
+    return module.exports.canonical_name(name, module.path).startswith("/")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prelude:
-    """What one file's names are called."""
+class PreludeNames:
+    """The names that the prelude of one file defines, and the file's name for torch."""
 
     torch: str
     device_type: str
@@ -169,23 +183,26 @@ class Prelude:
     backend: str
     ranges: str
 
-    def called(self, name: Name) -> str:
+    def name_for(self, name: PreludeName) -> str:
         return str(getattr(self, name))
 
 
-def prelude_of(anchor: Anchor | None, taken: frozenset[str]) -> Prelude:
-    names = {name: _free(called, taken) for name, called in _CALLED.items()}
-    return Prelude(torch=anchor.torch if anchor and anchor.torch else "torch", **names)
+def choose_names(anchor: Anchor | None, used_names: frozenset[str]) -> PreludeNames:
+    """Choose names that the file does not use yet."""
+    names = {name: _free_name(called, used_names) for name, called in _NAME_CHOICES.items()}
+    return PreludeNames(torch=anchor.torch if anchor and anchor.torch else "torch", **names)
 
 
-def _free(called: tuple[str, ...], taken: frozenset[str]) -> str:
+def _free_name(called: tuple[str, ...], used_names: frozenset[str]) -> str:
     numbered = (f"{called[0]}_{number}" for number in range(2, 1000))
-    return next(name for name in (*called, *numbered) if name not in taken)
+    return next(name for name in (*called, *numbered) if name not in used_names)
 
 
-def explicit_lines(prelude: Prelude, needs: Iterable[Name], *, brings_torch: bool) -> list[str]:
-    """Device-agnostic: without torch_npu all of it means CUDA as before. No device is asked for here: which ones are
-    visible may be said later, and processes may still be forked."""
+def explicit_lines(prelude: PreludeNames, needs: Iterable[PreludeName], *, brings_torch: bool) -> list[str]:
+    """Return device-agnostic lines: without torch_npu everything means CUDA as before.
+
+    No device is initialized here: the visible devices may be set later, and processes may still be forked.
+    """
     needs = set(needs)
     torch, kind = prelude.torch, prelude.device_type
     lines = ["import torch"] if brings_torch else []
@@ -203,5 +220,8 @@ def explicit_lines(prelude: Prelude, needs: Iterable[Name], *, brings_torch: boo
 MINIMAL_LINES = ["import torch_npu  # noqa: F401", "from torch_npu.contrib import transfer_to_npu  # noqa: F401"]
 
 
-def prelude_lines(style: Style, prelude: Prelude, needs: Iterable[Name], *, brings_torch: bool) -> list[str]:
+def prelude_lines(
+    style: Style, prelude: PreludeNames, needs: Iterable[PreludeName], *, brings_torch: bool
+) -> list[str]:
+    """Return the lines of the prelude in either style, without line ends."""
     return MINIMAL_LINES if style == "minimal" else explicit_lines(prelude, needs, brings_torch=brings_torch)

@@ -1,4 +1,4 @@
-"""The edit that a finding in Python code asks for, by style and category."""
+"""The edit for a finding in Python code, by style and category."""
 
 from __future__ import annotations
 
@@ -9,32 +9,31 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from backends.migration.migrate import (
-    amp,
-    contract,
-    environment,
-    literals,
-    methods,
-    names,
-    requirement,
-    strings,
+    amp_edits,
+    method_edits,
+    name_edits,
+    requirement_edits,
+    string_edits,
+    string_literals,
     text_edits,
+    variable_edits,
 )
-from backends.migration.migrate.draft import BACKEND, DEVICE_TYPE, NOTHING, RANGES, Draft
+from backends.migration.migrate.draft import BACKEND, DEVICE_TYPE, NO_NAMES, RANGES, Draft, option_group, variable_group
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from backends.migration.found import Found
+    from backends.migration.finding import ScanFinding
     from backends.migration.migrate.changes import Style
-    from backends.migration.migrate.draft import Name
-    from backends.migration.migrate.prelude import Prelude
-    from backends.migration.migrate.tree import Tree
+    from backends.migration.migrate.draft import PreludeName
+    from backends.migration.migrate.prelude import PreludeNames
+    from backends.migration.migrate.syntax_tree import SyntaxTree
 
-    Editor: TypeAlias = Callable[[Tree, Found, Prelude], list[Draft] | None]
+    Editor: TypeAlias = Callable[[SyntaxTree, ScanFinding, PreludeNames], list[Draft] | None]
 
-# Under these nothing has to be edited for a result that runs on either device.
-_NATIVE = frozenset(
+# Findings of these categories need no edit for a result that runs on either device.
+_DEVICE_AGNOSTIC = frozenset(
     ("backend_cuda", "cudnn", "ddp_device_ids", "torch_compile", "jit", "custom_ext_load", "cpp_binding")
 )
 _COMPILED = re.compile(r"\bjit\.(?:script|export|unused)|\bscript(?:_method|_if_tracing)?\b|\btriton\.jit\b")
@@ -42,50 +41,56 @@ _QUOTED = re.compile(r"[rbuf]{0,2}['\"]", re.IGNORECASE)
 _ATTENTION = ("flash_attention_2", "flash_attention_3")
 
 
-def edits(tree: Tree, found: Found, style: Style, prelude: Prelude) -> list[Draft] | None:
-    """None where there is no safe edit; an empty list where there is nothing to edit."""
-    if found.context == "command" and not _QUOTED.match(tree.source.text, tree.where(found)[0]):
-        return _command(tree, found, style)
-    if found.category == "req_torch":
-        return requirement.edits(tree.source, found, style)
-    literal = strings.literal_at(tree, tree.inside(found, ast.expr)) if _is_text(tree, found) else None
-    if found.state in ("manual", "none"):  # torch.jit is only switched off by transfer_to_npu
-        return [] if found.category == "jit" and style == "explicit" else None
-    if _is_chosen(tree, found) or _is_type(tree, found) or (literal is not None and _names_itself(tree, literal)):
+def edit_python(tree: SyntaxTree, finding: ScanFinding, style: Style, prelude: PreludeNames) -> list[Draft] | None:
+    """Return the drafts for a finding: None where there is no safe edit, an empty list where there is nothing to
+    edit."""
+    if finding.context == "command" and not _QUOTED.match(tree.source.text, tree.span_of_finding(finding)[0]):
+        return _edit_command(tree, finding, style)
+    if finding.category == "req_torch":
+        return requirement_edits.edit_requirement(tree.source, finding, style)
+    literal = string_edits.find_literal(tree, tree.nodes_inside(finding, ast.expr)) if _is_text(tree, finding) else None
+    if finding.state in ("manual", "none"):  # Only transfer_to_npu switches torch.jit off.
+        return [] if finding.category == "jit" and style == "explicit" else None
+    if (
+        _is_guarded(tree, finding)
+        or _is_annotation(tree, finding)
+        or (literal is not None and _names_itself(tree, literal))
+    ):
         return []
     if style == "minimal":
-        return _minimal(tree, found, literal, prelude) if found.state == "edit" else []
-    if _is_compiled(tree, found):
+        return _edit_minimal(tree, finding, literal, prelude) if finding.state == "edit" else []
+    if _is_compiled(tree, finding):
         return None
     if literal is not None:
-        return _explicit_text(tree, found, literal, prelude)
-    editor = _EXPLICIT.get(found.category)
+        return _edit_explicit_text(tree, finding, literal, prelude)
+    editor = _EXPLICIT_EDITORS.get(finding.category)
     if editor is not None:
-        return editor(tree, found, prelude)
-    is_done = found.effort == 0 and found.category != "profiler_cuda"  # without transfer_to_npu it sees no NPU
-    return [] if found.category in _NATIVE or is_done else None
+        return editor(tree, finding, prelude)
+    # Without transfer_to_npu the profiler sees no NPU.
+    is_done = finding.effort == 0 and finding.category != "profiler_cuda"
+    return [] if finding.category in _DEVICE_AGNOSTIC or is_done else None
 
 
-def _command(tree: Tree, found: Found, style: Style) -> list[Draft] | None:
-    """A part of a command line in a string, which is edited as in a script."""
-    inner = msgspec.structs.replace(found, context=str(found.args.get("inner", "")))
-    drafts = text_edits.edits(tree.source, inner, style)
-    is_filled_in_twice = any(one.begin == one.end and re.search(r"[%{]", one.text) for one in drafts or ())
+def _edit_command(tree: SyntaxTree, finding: ScanFinding, style: Style) -> list[Draft] | None:
+    """Edit part of a command line inside a string as a script is edited."""
+    inner = msgspec.structs.replace(finding, context=str(finding.args.get("inner", "")))
+    drafts = text_edits.edit_text(tree.source, inner, style)
+    is_filled_in_twice = any(draft.begin == draft.end and re.search(r"[%{]", draft.text) for draft in drafts or ())
     return None if is_filled_in_twice else drafts
 
 
-def _is_chosen(tree: Tree, found: Found) -> bool:
-    """Whether it stands in `… if … == "npu" else …`, whose author has seen to it."""
-    node = tree.around(found, ast.IfExp)
-    return node is not None and (strings.names_npu(node.test) or strings.names_npu(node.body))
+def _is_guarded(tree: SyntaxTree, finding: ScanFinding) -> bool:
+    """Tell whether a finding is in `… if … == "npu" else …`, whose author has seen to it."""
+    node = tree.node_around(finding, ast.IfExp)
+    return node is not None and (string_edits.mentions_npu(node.test) or string_edits.mentions_npu(node.body))
 
 
-def _is_type(tree: Tree, found: Found) -> bool:
-    """Whether it only says the type of something: torch has the classes of torch.cuda on every host."""
-    if found.category not in ("cuda_api", "cuda_tensor_type"):
+def _is_annotation(tree: SyntaxTree, finding: ScanFinding) -> bool:
+    """Tell whether a finding only states a type: torch has the classes of torch.cuda on every host."""
+    if finding.category not in ("cuda_api", "cuda_tensor_type"):
         return False
-    node: ast.AST | None = tree.around(found, ast.expr)
-    for parent in tree.above(node) if node is not None else ():
+    node: ast.AST | None = tree.node_around(finding, ast.expr)
+    for parent in tree.ancestors(node) if node is not None else ():
         if node in (getattr(parent, "annotation", None), getattr(parent, "returns", None)):
             return True
         if isinstance(parent, ast.stmt | ast.Call):
@@ -94,66 +99,77 @@ def _is_type(tree: Tree, found: Found) -> bool:
     return False
 
 
-def _is_compiled(tree: Tree, found: Found) -> bool:
-    """Whether it stands in the body of a function for TorchScript or Triton, which know no variable of the module."""
-    node: ast.AST | None = tree.around(found, ast.expr)
-    for parent in tree.above(node) if node is not None else ():
+def _is_compiled(tree: SyntaxTree, finding: ScanFinding) -> bool:
+    """Tell whether a finding is in a function for TorchScript or Triton, where module variables are unknown."""
+    node: ast.AST | None = tree.node_around(finding, ast.expr)
+    for parent in tree.ancestors(node) if node is not None else ():
         if isinstance(parent, ast.FunctionDef) and node in parent.body:
-            return any(_COMPILED.search(tree.text(one)) for one in parent.decorator_list)
+            return any(_COMPILED.search(tree.text(decorator)) for decorator in parent.decorator_list)
         node = parent
     return False
 
 
-def _names_itself(tree: Tree, literal: ast.expr) -> bool:
-    """A member of an enumeration such as CUDA = "cuda" says what cuda is called; others say where it is used."""
+def _names_itself(tree: SyntaxTree, literal: ast.expr) -> bool:
+    """Tell whether a literal is a member of an enumeration such as CUDA = "cuda", which says what cuda is called."""
     parent = tree.parent(literal)
     target = parent.targets[0] if isinstance(parent, ast.Assign) else getattr(parent, "target", None)
     called = target.id if isinstance(target, ast.Name) else ""
-    return isinstance(parent, ast.Assign | ast.AnnAssign) and called.lower() == literals.value_of(tree.text(literal))
+    return isinstance(parent, ast.Assign | ast.AnnAssign) and called.lower() == string_literals.literal_value(
+        tree.text(literal)
+    )
 
 
-def _is_text(tree: Tree, found: Found) -> bool:
-    """Whether a finding is a string, and no call or name that holds one."""
-    begin, _ = tree.where(found)
-    if found.context in ("getattr", "hasattr"):
-        return bool(found.name == names.CUDA)
-    outer = next(iter(tree.inside(found, ast.expr)), None)
+def _is_text(tree: SyntaxTree, finding: ScanFinding) -> bool:
+    """Tell whether a finding is a string, rather than a call or name that contains one."""
+    begin, _ = tree.span_of_finding(finding)
+    if finding.context in ("getattr", "hasattr"):
+        return bool(finding.name == name_edits.CUDA)
+    outer = next(iter(tree.nodes_inside(finding, ast.expr)), None)
     if isinstance(outer, ast.Constant | ast.JoinedStr | ast.BinOp):
         return True
-    return found.category in ("device_str", "nccl_str", "cuda_env", "attn_impl") and outer is not None and begin >= 0
+    return finding.category in ("device_str", "nccl_str", "cuda_env", "attn_impl") and outer is not None and begin >= 0
 
 
-def _explicit_text(tree: Tree, found: Found, literal: ast.expr, prelude: Prelude) -> list[Draft] | None:
-    if found.category in _OTHER_TEXTS:
-        return _OTHER_TEXTS[found.category](tree, found, literal, prelude)
-    if strings.has_npu_beside(tree, literal):
+def _edit_explicit_text(
+    tree: SyntaxTree, finding: ScanFinding, literal: ast.expr, prelude: PreludeNames
+) -> list[Draft] | None:
+    if finding.category in _TEXT_EDITORS:
+        return _TEXT_EDITORS[finding.category](tree, finding, literal, prelude)
+    if string_edits.has_npu_alternative(tree, literal):
         return []
-    return _grouped(tree, literal, strings.explicit(tree, literal, prelude))
+    return _grouped(tree, literal, string_edits.edit_explicit(tree, literal, prelude))
 
 
-def _minimal(tree: Tree, found: Found, literal: ast.expr | None, prelude: Prelude) -> list[Draft] | None:
+def _edit_minimal(
+    tree: SyntaxTree, finding: ScanFinding, literal: ast.expr | None, prelude: PreludeNames
+) -> list[Draft] | None:
     if literal is None:
-        return _nvtx(tree, found, f"{prelude.torch}.npu.mstx", NOTHING) if found.category == "nvtx" else None
-    if found.category in _OTHER_TEXTS:
-        return _OTHER_TEXTS[found.category](tree, found, literal, None)
-    if strings.has_npu_beside(tree, literal):
+        return _edit_nvtx(tree, finding, f"{prelude.torch}.npu.mstx", NO_NAMES) if finding.category == "nvtx" else None
+    if finding.category in _TEXT_EDITORS:
+        return _TEXT_EDITORS[finding.category](tree, finding, literal, None)
+    if string_edits.has_npu_alternative(tree, literal):
         return []
-    return _grouped(tree, literal, strings.minimal(tree, literal))
+    return _grouped(tree, literal, string_edits.edit_minimal(tree, literal))
 
 
-def _variable(tree: Tree, found: Found, literal: ast.expr, prelude: Prelude | None) -> list[Draft] | None:
-    if found.state == "auto":
+def _edit_variable(
+    tree: SyntaxTree, finding: ScanFinding, literal: ast.expr, prelude: PreludeNames | None
+) -> list[Draft] | None:
+    if finding.state == "auto":
         return []
-    drafts = environment.edits(tree, literal, explicit=prelude is not None)
-    group = contract.of_variable(str(ast.literal_eval(literal))) if drafts else ""
-    return drafts and [_with_group(one, group) for one in drafts]
+    drafts = variable_edits.edit_variable(tree, literal, explicit=prelude is not None)
+    group = variable_group(str(ast.literal_eval(literal))) if drafts else ""
+    return drafts and [_with_group(draft, group) for draft in drafts]
 
 
-def _attention(tree: Tree, found: Found, literal: ast.expr, prelude: Prelude | None) -> list[Draft] | None:
-    """Scaled dot product attention of torch's own. What only asks for the other one, or names it, stays."""
+def _edit_attention(
+    tree: SyntaxTree, finding: ScanFinding, literal: ast.expr, prelude: PreludeNames | None
+) -> list[Draft] | None:
+    """Replace FlashAttention by torch's scaled dot product attention. Code that only compares or lists the name
+    stays."""
     raw = tree.text(literal)
-    value = literals.value_of(raw)
-    if found.state != "edit" or strings.use_of(tree, literal) != "plain":
+    value = string_literals.literal_value(raw)
+    if finding.state != "edit" or string_edits.literal_use(tree, literal) != "plain":
         return []
     if value not in _ATTENTION:
         return None
@@ -167,83 +183,88 @@ def _attention(tree: Tree, found: Found, literal: ast.expr, prelude: Prelude | N
     return [Draft(begin=begin, end=end, text=text, needs=DEVICE_TYPE)]
 
 
-# Texts that are neither a device nor a backend; a prelude is there in the explicit style.
-_OTHER_TEXTS = {"cuda_env": _variable, "attn_impl": _attention}
+# Editors of texts that are neither a device nor a backend; the prelude is None in the minimal style.
+_TEXT_EDITORS = {"cuda_env": _edit_variable, "attn_impl": _edit_attention}
 
 
 def _with_group(draft: Draft, group: str) -> Draft:
     return Draft(begin=draft.begin, end=draft.end, text=draft.text, needs=draft.needs, group=group)
 
 
-def _grouped(tree: Tree, literal: ast.expr, drafts: list[Draft] | None) -> list[Draft] | None:
-    """What an option of the command line takes changes together with what scripts and files hand to it."""
-    group = option_of(tree, literal)
-    return drafts if not group or drafts is None else [_with_group(one, group) for one in drafts]
+def _grouped(tree: SyntaxTree, literal: ast.expr, drafts: list[Draft] | None) -> list[Draft] | None:
+    """Put the edits of an option's values into a group with the scripts and files that set the option."""
+    group = group_of_option(tree, literal)
+    return drafts if not group or drafts is None else [_with_group(draft, group) for draft in drafts]
 
 
-def option_of(tree: Tree, literal: ast.expr) -> str:
-    """The group of an argparse option whose choices hold the literal, or whose default it is."""
+def group_of_option(tree: SyntaxTree, literal: ast.expr) -> str:
+    """Return the group of the argparse option whose choices or default hold the literal, "" where there is none."""
     node: ast.AST = literal
-    for parent in tree.above(literal):
+    for parent in tree.ancestors(literal):
         if isinstance(parent, ast.Call) and isinstance(node, ast.keyword) and node.arg in ("choices", "default"):
-            spelled = [one.value for one in parent.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-            longest = max(spelled, key=len, default="")
-            return contract.of_option(longest) if getattr(parent.func, "attr", "") == "add_argument" else ""
+            spellings = [
+                argument.value
+                for argument in parent.args
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+            ]
+            longest = max(spellings, key=len, default="")
+            return option_group(longest) if getattr(parent.func, "attr", "") == "add_argument" else ""
         if isinstance(parent, ast.stmt):
             break
         node = parent
     return ""
 
 
-def _api(tree: Tree, found: Found, prelude: Prelude) -> list[Draft] | None:
-    if found.context == "import":
-        statement = tree.around(found, ast.stmt) or next(iter(tree.inside(found, ast.stmt)), None)
-        return names.imported_module(tree, statement, prelude) if statement is not None else None
-    if found.context in ("getattr", "hasattr"):
-        return names.fetched(tree, found, prelude)
-    node = names.name_at(tree, found)
-    return None if node is None else names.replaced(tree, node, found.name, prelude)
+def _edit_api(tree: SyntaxTree, finding: ScanFinding, prelude: PreludeNames) -> list[Draft] | None:
+    if finding.context == "import":
+        statement = tree.node_around(finding, ast.stmt) or next(iter(tree.nodes_inside(finding, ast.stmt)), None)
+        return name_edits.edit_import(tree, statement, prelude) if statement is not None else None
+    if finding.context in ("getattr", "hasattr"):
+        return name_edits.edit_getattr(tree, finding, prelude)
+    node = name_edits.find_name(tree, finding)
+    return None if node is None else name_edits.replace_cuda(tree, node, finding.name, prelude)
 
 
-def _ranges(tree: Tree, found: Found, prelude: Prelude) -> list[Draft] | None:
-    return _nvtx(tree, found, prelude.ranges, RANGES)
+def _edit_ranges(tree: SyntaxTree, finding: ScanFinding, prelude: PreludeNames) -> list[Draft] | None:
+    return _edit_nvtx(tree, finding, prelude.ranges, RANGES)
 
 
-def _nvtx(tree: Tree, found: Found, text: str, needs: frozenset[Name]) -> list[Draft] | None:
-    node = names.name_at(tree, found)
-    return None if node is None else names.ranges(tree, node, found.name, text, needs)
+def _edit_nvtx(tree: SyntaxTree, finding: ScanFinding, text: str, needs: frozenset[PreludeName]) -> list[Draft] | None:
+    node = name_edits.find_name(tree, finding)
+    return None if node is None else name_edits.edit_nvtx(tree, node, finding.name, text, needs)
 
 
-def _nccl(tree: Tree, found: Found, prelude: Prelude) -> list[Draft] | None:
-    """`dist.is_nccl_available()` as `dist.is_backend_available(…)`."""
-    node = names.name_at(tree, found)
+def _edit_nccl(tree: SyntaxTree, finding: ScanFinding, prelude: PreludeNames) -> list[Draft] | None:
+    """Turn `dist.is_nccl_available()` into `dist.is_backend_available(…)`."""
+    node = name_edits.find_name(tree, finding)
     call = tree.parent(node) if node is not None else None
-    if not found.name.endswith(".is_nccl_available") or not isinstance(node, ast.Attribute):
+    if not finding.name.endswith(".is_nccl_available") or not isinstance(node, ast.Attribute):
         return None
-    if not isinstance(call, ast.Call) or call.func is not node or not names.is_as_written(tree, node):
+    if not isinstance(call, ast.Call) or call.func is not node or not name_edits.is_as_written(tree, node):
         return None
     end = tree.span(node)[1]
-    given = names.first_argument(tree, call, prelude.backend, BACKEND)
+    backend_edits = name_edits.insert_first_argument(tree, call, prelude.backend, BACKEND)
     renamed = Draft(begin=end - len("is_nccl_available"), end=end, text="is_backend_available")
-    return None if given is None else [renamed, *given]
+    return None if backend_edits is None else [renamed, *backend_edits]
 
 
-def _generic_amp(tree: Tree, found: Found, prelude: Prelude) -> list[Draft] | None:
-    """The device of torch.autocast("cuda") may be a finding of its own: the same edit twice is one."""
-    found_in = [one for one in tree.inside(found, ast.Constant) if one.value == "cuda"]
-    if found_in:
-        return strings.explicit(tree, found_in[0], prelude)
-    return amp.generic(tree, found, prelude)
+def _edit_generic_amp(tree: SyntaxTree, finding: ScanFinding, prelude: PreludeNames) -> list[Draft] | None:
+    """Edit torch.amp. The device in torch.autocast("cuda") may also be a finding of its own; the same edit twice
+    counts once."""
+    literals = [node for node in tree.nodes_inside(finding, ast.Constant) if node.value == "cuda"]
+    if literals:
+        return string_edits.edit_explicit(tree, literals[0], prelude)
+    return amp_edits.edit_generic_amp(tree, finding, prelude)
 
 
-_EXPLICIT: dict[str, Editor] = {
-    "cuda_api": _api,
-    "cuda_tensor_type": _api,
-    "amp_cuda": amp.edits,
-    "amp_generic": _generic_amp,
-    "cuda_method": methods.cuda_method,
-    "is_cuda": methods.is_cuda,
-    "device_int": methods.device_number,
-    "nccl_api": _nccl,
-    "nvtx": _ranges,
+_EXPLICIT_EDITORS: dict[str, Editor] = {
+    "cuda_api": _edit_api,
+    "cuda_tensor_type": _edit_api,
+    "amp_cuda": amp_edits.edit_cuda_amp,
+    "amp_generic": _edit_generic_amp,
+    "cuda_method": method_edits.edit_cuda_method,
+    "is_cuda": method_edits.edit_is_cuda,
+    "device_int": method_edits.edit_device_arguments,
+    "nccl_api": _edit_nccl,
+    "nvtx": _edit_ranges,
 }

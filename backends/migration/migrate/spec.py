@@ -1,4 +1,4 @@
-"""What is migrated, how, and where the result goes."""
+"""The choices of a migration: what is migrated, how, and where the result goes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from backends.migration.migrate import git
+from backends.migration.migrate import git_branch
 from backends.migration.scan.spec import Against, Speed
 from studio.schema import Problem, option
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Migrated:
-    """`path` may be empty where only `undo` is asked for. `accept`: ready, what is accepted unless somebody rejects
-    it; all, also what is only offered; listed, only what the decisions accept by name. `decisions`: a file of
+    """What is migrated. `path` may be empty with `undo`. `accept`: ready applies what nobody rejects; all also applies
+    what is only offered; listed applies only what the decisions accept by name. `decisions`: a file of
     `changes.Decisions`."""
 
     path: Path = option(Path(), positional=True)
@@ -28,9 +28,10 @@ class Migrated:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """Neither `into` nor `branch`: the changes are planned, nothing is written. `undo`: the run to take back."""
+    """Where the result goes. With neither `into` nor `branch` the changes are planned and nothing is written. `undo`:
+    the run to take back."""
 
-    into: Path = option(Path(), spelled="out")
+    into: Path = option(Path(), flag_name="out")
     branch: str = option("")
     undo: Path = option(Path(), wants="run")
 
@@ -46,7 +47,7 @@ def _path_is_a_folder(spec: MigrateSpec) -> Iterable[Problem]:
         yield Problem(field="path", rule="migration.rule.no_folder", args={"path": str(path)})
 
 
-def _decisions_are_there(spec: MigrateSpec) -> Iterable[Problem]:
+def _decisions_exist(spec: MigrateSpec) -> Iterable[Problem]:
     decisions = spec.migrated.decisions
     if decisions != Path() and not decisions.is_file():
         yield Problem(field="decisions", rule="migration.rule.no_file", args={"path": str(decisions)})
@@ -64,15 +65,15 @@ def _result_can_be_written(spec: MigrateSpec) -> Iterable[Problem]:
         yield Problem(field="into", rule="migration.rule.out_exists", args={"path": str(into)})
 
 
-def _branch_can_be_made(spec: MigrateSpec) -> Iterable[Problem]:
+def _branch_can_be_created(spec: MigrateSpec) -> Iterable[Problem]:
     path, branch = spec.migrated.path, spec.result.branch
     if not branch or not path.is_dir():
         return
-    if not git.is_repository(path):
+    if not git_branch.is_repository(path):
         yield Problem(field="branch", rule="migration.rule.no_repository", args={"path": str(path)})
-    elif not git.is_name(path, branch):
+    elif not git_branch.is_branch_name(path, branch):
         yield Problem(field="branch", rule="migration.rule.no_branch_name", args={"text": branch[:60]})
-    elif git.has_branch(path, branch):
+    elif git_branch.has_branch(path, branch):
         yield Problem(field="branch", rule="migration.rule.branch_exists", args={"branch": branch[:60]})
 
 
@@ -83,4 +84,4 @@ class MigrateSpec:
     against: Against = field(default_factory=Against)
     speed: Speed = field(default_factory=Speed)
 
-    RULES = (_path_is_a_folder, _decisions_are_there, _result_can_be_written, _branch_can_be_made)
+    RULES = (_path_is_a_folder, _decisions_exist, _result_can_be_written, _branch_can_be_created)

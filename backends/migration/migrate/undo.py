@@ -1,4 +1,4 @@
-"""One undo for all: what a migration wrote, and how to take it back. Kept in the run, written before the target is.
+"""Undo of a migration: what was written and how to take it back, recorded in the run before the target is written.
 
 artifacts/undo.json, artifacts/originals/<number>: the bytes of each changed file as they were
 """
@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from backends.migration.migrate import git
-from backends.migration.migrate.copy import making_of
+from backends.migration.migrate import git_branch
+from backends.migration.migrate.project_copy import unfinished_copy
 from studio import files
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backends.migration.migrate.result import Replaced
+    from backends.migration.migrate.replaced_files import ReplacedFile
 
-FILE = "artifacts/undo.json"
+UNDO_FILE = "artifacts/undo.json"
 ORIGINALS = "artifacts/originals"
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that was changed: SHA-256 of both states, and the name of the file with the first."""
+class OriginalFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A changed file: SHA-256 before and after, and the name of the file with its original bytes."""
 
     path: str
     before: str
@@ -37,27 +37,31 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Undo(msgspec.Struct, frozen=True, kw_only=True):
-    """`folder`: of the project; `target`: the copy, or empty for a branch."""
+    """What a migration wrote. `folder`: the project; `target`: the copy, "" for a branch."""
 
     folder: str
     target: str = ""
     branch: str = ""
     commit: str = ""
-    files: tuple[Kept, ...] = ()
+    files: tuple[OriginalFile, ...] = ()
 
 
-def keep(
-    run: Path, folder: Path, replaced: Sequence[Replaced], *, target: str = "", branch: str = "", commit: str = ""
+def record_undo(
+    run: Path, folder: Path, replaced: Sequence[ReplacedFile], *, target: str = "", branch: str = "", commit: str = ""
 ) -> Undo:
-    """Raises StudioError."""
-    kept = []
+    """Save the original files and the record. Raises StudioError."""
+    originals = []
     try:
         (run / ORIGINALS).mkdir(parents=True, exist_ok=True)
-        for number, one in enumerate(replaced):
-            files.write_whole(run / ORIGINALS / str(number), one.before)
-            kept.append(Kept(path=one.path, before=_digest(one.before), after=_digest(one.after), original=str(number)))
-        undo = Undo(folder=str(folder), target=target, branch=branch, commit=commit, files=tuple(kept))
-        files.write_json(run / FILE, undo)
+        for number, file in enumerate(replaced):
+            files.write_whole(run / ORIGINALS / str(number), file.before)
+            originals.append(
+                OriginalFile(
+                    path=file.path, before=_digest(file.before), after=_digest(file.after), original=str(number)
+                )
+            )
+        undo = Undo(folder=str(folder), target=target, branch=branch, commit=commit, files=tuple(originals))
+        files.write_json(run / UNDO_FILE, undo)
     except OSError as error:
         raise from_os(error, run) from error
     return undo
@@ -67,67 +71,68 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def read(run: Path) -> Undo:
-    """Raises StudioError where the run changed nothing, or its record is damaged."""
+def read_undo(run: Path) -> Undo:
+    """Read the record of a run. Raises StudioError where the run changed nothing, or its record is damaged."""
     try:
-        return msgspec.convert(files.read_json(run / FILE), Undo)
+        return msgspec.convert(files.read_json(run / UNDO_FILE), Undo)
     except msgspec.ValidationError as error:
         raise StudioError("migration.migrate.no_undo", run=run.name) from error
 
 
-def take_back(run: Path) -> Undo:
-    """Restores every byte; a second time, or after a kill in the middle, it does what is left. Raises StudioError and
-    touches nothing where a file was changed since."""
-    undo = read(run)
+def undo_migration(run: Path) -> Undo:
+    """Restore every byte; run again, or after a kill half-way, it does what is left. Raises StudioError and touches
+    nothing where a file was changed since."""
+    undo = read_undo(run)
     if undo.branch:
-        git.delete_branch(Path(undo.folder), undo.branch, undo.commit)
+        git_branch.delete_branch(Path(undo.folder), undo.branch, undo.commit)
         return undo
     target = Path(undo.target)
-    if not os.path.lexists(target):  # its migration was killed before there was anything to take back
-        shutil.rmtree(making_of(target), ignore_errors=True)
+    if not os.path.lexists(target):  # The migration was killed before there was anything to undo.
+        shutil.rmtree(unfinished_copy(target), ignore_errors=True)
         return undo
-    waiting = [one for one in undo.files if _state(target, one) == "after"]
-    for one in waiting:
-        _restore(target / one.path, (run / ORIGINALS / one.original).read_bytes(), one)
+    waiting = [file for file in undo.files if _state(target, file) == "after"]
+    for file in waiting:
+        _restore(target / file.path, (run / ORIGINALS / file.original).read_bytes(), file)
     return undo
 
 
-def _state(target: Path, one: Kept) -> str:
+def _state(target: Path, file: OriginalFile) -> str:
     try:
-        found = _digest((target / one.path).read_bytes())
+        digest = _digest((target / file.path).read_bytes())
     except FileNotFoundError as error:
-        raise StudioError("migration.migrate.changed_since", path=one.path) from error
+        raise StudioError("migration.migrate.changed_since", path=file.path) from error
     except OSError as error:
-        raise from_os(error, target / one.path) from error
-    if found == one.before:
+        raise from_os(error, target / file.path) from error
+    if digest == file.before:
         return "before"
-    if found != one.after:
-        raise StudioError("migration.migrate.changed_since", path=one.path)
+    if digest != file.after:
+        raise StudioError("migration.migrate.changed_since", path=file.path)
     return "after"
 
 
-def _restore(path: Path, data: bytes, one: Kept) -> None:
-    if _digest(data) != one.before:
+def _restore(path: Path, data: bytes, original: OriginalFile) -> None:
+    """Replace a file by its original bytes in one step."""
+    if _digest(data) != original.before:
         raise StudioError("migration.migrate.no_undo", run=path.name)
-    beside = path.with_name(f".{path.name}.undoing")  # the next try writes over what a kill left of it
+    scratch = path.with_name(f".{path.name}.undoing")  # The next attempt overwrites what a kill left.
     try:
-        with beside.open("wb") as file:
+        with scratch.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        beside.chmod(path.stat().st_mode)
-        beside.replace(path)
+        scratch.chmod(path.stat().st_mode)
+        scratch.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        scratch.unlink(missing_ok=True)
         raise from_os(error, path) from error
 
 
-def is_made(run: Path) -> bool:
-    """Whether an earlier worker of the run, which was killed, has come as far as the whole copy or the branch."""
-    if not (run / FILE).exists():
+def is_written(run: Path) -> bool:
+    """Tell whether an earlier worker of this run that was killed had completed the copy or the branch."""
+    if not (run / UNDO_FILE).exists():
         return False
-    undo = read(run)
+    undo = read_undo(run)
     if undo.branch:
-        return git.commit_of(Path(undo.folder), undo.branch) == undo.commit
+        return git_branch.last_commit(Path(undo.folder), undo.branch) == undo.commit
     target = Path(undo.target)
-    return target.is_dir() and all(_state(target, one) == "after" for one in undo.files)
+    return target.is_dir() and all(_state(target, file) == "after" for file in undo.files)

@@ -1,126 +1,189 @@
-"""A migration, in the worker: artifacts/changes.json, and the result where one was asked for."""
+"""The worker's part of a migration: artifacts/changes.json, and the result where one was asked for."""
 
 from __future__ import annotations
 
 import os
-import signal
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from backends.migration.migrate import apply, undo
-from backends.migration.migrate.answer import FILE, figures
+from backends.migration.migrate import git_branch, project_copy, undo
 from backends.migration.migrate.changes import Changes, Decisions
-from backends.migration.migrate.decided import NOTHING_SAID, changed_since, only_listed
-from backends.migration.migrate.plan import changes, settled
-from backends.migration.migrate.result import results
-from backends.migration.scan.facts.facts import facts_in
-from backends.migration.scan.overview import per_state
-from backends.migration.scan.scan import Stopped, survey
-from backends.migration.scan.walk import Entry, walk
+from backends.migration.migrate.decisions import NO_DECISIONS, accepted_hunks, files_changed_since, reject_unlisted
+from backends.migration.migrate.plan import plan_changes, settle_findings
+from backends.migration.migrate.replaced_files import edited_files
+from backends.migration.scan.facts.facts import facts_of_project
+from backends.migration.scan.overview import count_by_state
+from backends.migration.scan.project_files import SourceFile, walk_project
+from backends.migration.scan.project_scan import survey_project
 from studio import files
-from studio.errors import StudioError, from_os
-from studio.events import Artifact, Ended, Journal, Note, Progress
-from studio.supervisor import STOP
+from studio.errors import Stopped, StudioError, from_os
+from studio.events import Artifact, Ended, Journal, Note
+from studio.exit_codes import STOPPED
+from studio.progress import ThrottledProgress
+from studio.supervisor import is_stop_requested
 
 if TYPE_CHECKING:
-    from backends.migration.found import Found
+    from collections.abc import Sequence
+
+    from backends.migration.finding import ScanFinding
+    from backends.migration.migrate.replaced_files import ReplacedFile
     from backends.migration.migrate.spec import MigrateSpec
     from studio.run import Run
 
+CHANGES_FILE = "artifacts/changes.json"
+
 
 def migrate(spec: MigrateSpec, run: Run) -> Ended:
-    """Raises StudioError."""
+    """Plan, apply or undo a migration. Raises StudioError."""
     journal = Journal(run.folder, 1)
     if spec.result.undo != Path():
-        done = undo.take_back(spec.result.undo)
-        journal.write(Note(key="migration.migrate.undone", args={"target": done.target or done.branch}))
+        undone = undo.undo_migration(spec.result.undo)
+        journal.write(Note(key="migration.migrate.undone", args={"target": undone.target or undone.branch}))
         return Ended(code=0)
     try:
-        made = _migrated(spec, run, journal)
+        changes = _run_migration(spec, run, journal)
     except Stopped:
-        return Ended(code=128 + signal.SIGTERM, reason="stopped")
-    _keep(run, made)
-    journal.write(Artifact(kind="changes", path=FILE))
-    key = "migration.migrate.done" if made.target or made.branch else "migration.migrate.planned"
-    journal.write(Note(key=key, args=figures(made)))
+        return Ended(code=STOPPED, reason="stopped")
+    _write_changes(run, changes)
+    journal.write(Artifact(kind="changes", path=CHANGES_FILE))
+    key = "migration.migrate.done" if changes.target or changes.branch else "migration.migrate.planned"
+    journal.write(Note(key=key, args=change_figures(changes)))
     return Ended(code=0)
 
 
-def _migrated(spec: MigrateSpec, run: Run, journal: Journal) -> Changes:
+def _run_migration(spec: MigrateSpec, run: Run, journal: Journal) -> Changes:
     folder = spec.migrated.path
-    found = _scan(spec, folder, journal)
-    planned = changes(folder, found, spec.migrated.style)
-    planned = msgspec.structs.replace(planned, before=per_state(found, "place"))
-    _keep(run, planned)
-    said = _said(spec, planned)
-    planned = msgspec.structs.replace(planned, changed=changed_since(planned, said))
+    findings = _scan(spec, folder, journal)
+    planned = plan_changes(folder, findings, spec.migrated.style)
+    planned = msgspec.structs.replace(planned, before=count_by_state(findings, "place"))
+    _write_changes(run, planned)
+    decisions = _read_decisions(spec, planned)
+    planned = msgspec.structs.replace(planned, changed=files_changed_since(planned, decisions))
     if spec.result.branch:
-        made = apply.into_branch(planned, spec.result.branch, run.folder, said)
+        applied = apply_to_branch(planned, spec.result.branch, run.folder, decisions)
         with tempfile.TemporaryDirectory(prefix="ascend-studio-") as scratch:
-            _sources(folder, Path(scratch), planned, said)
-            return _scanned_again(spec, made, Path(scratch), journal)
+            _write_branch_files(folder, Path(scratch), planned, decisions)
+            return _with_states_after(spec, applied, Path(scratch), journal)
     if spec.result.into != Path():
-        made = apply.into_copy(planned, spec.result.into, run.folder, said)
-        return _scanned_again(spec, made, spec.result.into, journal)
+        applied = apply_to_copy(planned, spec.result.into, run.folder, decisions)
+        return _with_states_after(spec, applied, spec.result.into, journal)
     return planned
 
 
-def _scan(spec: MigrateSpec, folder: Path, journal: Journal) -> tuple[Found, ...]:
+def _scan(spec: MigrateSpec, folder: Path, journal: Journal) -> tuple[ScanFinding, ...]:
     against = spec.against
-    facts = facts_in(folder, against.interpreter, against.torch_version)
-    hands = spec.speed.jobs or min(4, len(os.sched_getaffinity(0)))
-    done = survey(folder, facts, hands=hands, progress=_progress(journal), stopped=lambda: bool(STOP.asked))
-    return done.found
+    facts = facts_of_project(folder, against.interpreter, against.torch_version)
+    workers = spec.speed.jobs or min(4, len(os.sched_getaffinity(0)))
+    result = survey_project(
+        folder, facts, max_workers=workers, progress=ThrottledProgress(journal).report, is_stopped=is_stop_requested
+    )
+    return result.findings
 
 
-def _progress(journal: Journal) -> Any:
-    """One event for each hundredth of the way."""
-    told = [-1]
-
-    def tell(done: int, total: int, phase: str) -> None:
-        hundredth = 100 * done // max(1, total)
-        if hundredth != told[0]:
-            told[0] = hundredth
-            journal.write(Progress(done=done, total=total, phase=phase))
-
-    return tell
+def apply_to_copy(changes: Changes, target: Path, run: Path, decisions: Decisions = NO_DECISIONS) -> Changes:
+    """Copy the project with the accepted edits and return the changes with what was applied. Raises StudioError;
+    `target` does not exist then."""
+    folder = Path(changes.folder)
+    replaced = edited_files(changes, folder, decisions)
+    if not undo.is_written(run):
+        undo.record_undo(run, folder, replaced, target=str(target))
+        project_copy.write_copy(folder, target, replaced)
+    return _with_result(changes, decisions, target=str(target))
 
 
-def _scanned_again(spec: MigrateSpec, made: Changes, folder: Path, journal: Journal) -> Changes:
-    found = settled(folder, _scan(spec, folder, journal), made.style)
-    return msgspec.structs.replace(made, after=per_state(found, "place"))
+def apply_to_branch(changes: Changes, name: str, run: Path, decisions: Decisions = NO_DECISIONS) -> Changes:
+    """Commit the accepted edits to a new branch without touching the work tree. Raises StudioError."""
+    folder = Path(changes.folder)
+    replaced = edited_files(changes, folder, decisions)
+    if not undo.is_written(run):
+        commit = git_branch.create_commit(folder, replaced, _commit_message(changes, replaced))
+        undo.record_undo(run, folder, replaced, branch=name, commit=commit)
+        git_branch.create_branch(folder, name, commit)
+    return _with_result(changes, decisions, branch=name)
 
 
-def _sources(folder: Path, target: Path, planned: Changes, said: Decisions) -> None:
-    """What a scan would read of the branch."""
-    after = {one.path: one.after for one in results(planned, folder, said)}
-    for entry in walk(folder):
-        if isinstance(entry, Entry):
+def _with_result(changes: Changes, decisions: Decisions, *, target: str = "", branch: str = "") -> Changes:
+    ids = tuple(hunk.id for hunk in accepted_hunks(changes, decisions))
+    return msgspec.structs.replace(changes, target=target, branch=branch, applied=ids)
+
+
+def _commit_message(changes: Changes, replaced: Sequence[ReplacedFile]) -> str:
+    return f"Migrate to Ascend NPUs, style {changes.style}\n\nFiles: {len(replaced)}\n"
+
+
+def _with_states_after(spec: MigrateSpec, changes: Changes, folder: Path, journal: Journal) -> Changes:
+    findings = settle_findings(folder, _scan(spec, folder, journal), changes.style)
+    return msgspec.structs.replace(changes, after=count_by_state(findings, "place"))
+
+
+def _write_branch_files(folder: Path, target: Path, planned: Changes, decisions: Decisions) -> None:
+    """Write what a scan would read of the branch."""
+    after = {file.path: file.after for file in edited_files(planned, folder, decisions)}
+    for entry in walk_project(folder):
+        if isinstance(entry, SourceFile):
             (target / entry.path).parent.mkdir(parents=True, exist_ok=True)
             (target / entry.path).write_bytes(after.get(entry.path) or Path(entry.real).read_bytes())
 
 
-def _said(spec: MigrateSpec, planned: Changes) -> Decisions:
-    """Raises StudioError where the file is no decisions."""
-    said = NOTHING_SAID
+def _read_decisions(spec: MigrateSpec, planned: Changes) -> Decisions:
+    """Return the decisions of the spec. Raises StudioError where their file cannot be read as such."""
+    decisions = NO_DECISIONS
     if spec.migrated.decisions != Path():
         try:
-            said = msgspec.json.decode(spec.migrated.decisions.read_bytes(), type=Decisions)
+            decisions = msgspec.json.decode(spec.migrated.decisions.read_bytes(), type=Decisions)
         except OSError as error:
             raise from_os(error, spec.migrated.decisions) from error
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise StudioError("migration.migrate.no_decisions", path=str(spec.migrated.decisions)) from error
     if spec.migrated.accept == "all":
-        offered = (hunk.id for hunk in planned.hunks() if hunk.state == "offered" and hunk.id not in said.reject)
-        said = msgspec.structs.replace(said, accept=(*said.accept, *offered))
-    return only_listed(planned, said) if spec.migrated.accept == "listed" else said
+        offered = (hunk.id for hunk in planned.hunks() if hunk.state == "offered" and hunk.id not in decisions.reject)
+        decisions = msgspec.structs.replace(decisions, accept=(*decisions.accept, *offered))
+    return reject_unlisted(planned, decisions) if spec.migrated.accept == "listed" else decisions
 
 
-def _keep(run: Run, made: Changes) -> None:
+def _write_changes(run: Run, changes: Changes) -> None:
     try:
-        files.write_json(run.folder / FILE, made)
+        files.write_json(run.folder / CHANGES_FILE, changes)
     except OSError as error:
         raise from_os(error, run.folder) from error
+
+
+def change_figures(changes: Changes) -> dict[str, Any]:
+    """Return the figures of a plan or its result; `hunks` and `files` count what was applied, or would be."""
+    counts = Counter(hunk.state for hunk in changes.hunks())
+    chosen = set(changes.applied) or {hunk.id for hunk in accepted_hunks(changes)}
+    return {
+        "hunks": len(chosen),
+        "files": len({hunk.path for hunk in changes.hunks() if hunk.id in chosen}),
+        "yours": counts["yours"],
+        "offered": counts["offered"],
+        "target": changes.target or changes.branch,
+        "withdrawn": sum(bool(file.withdrawn) for file in changes.files),
+    }
+
+
+def migrate_answer(run: Run) -> dict[str, Any]:
+    """Return what `--json` adds: how much was changed, findings per state before and after, and what is left to a
+    person."""
+    try:
+        changes = msgspec.json.decode((run.folder / CHANGES_FILE).read_bytes(), type=Changes)
+    except (OSError, msgspec.MsgspecError):
+        return {}
+    manual_hunks = [
+        {"path": hunk.path, "line": hunk.first, "end": hunk.last, "rules": list(hunk.rules)}
+        for hunk in changes.hunks()
+        if hunk.state == "yours"
+    ]
+    return {
+        "style": changes.style,
+        **change_figures(changes),
+        "before": changes.before,
+        "after": changes.after,
+        "left": manual_hunks,
+        "changes": str(run.folder / CHANGES_FILE),
+        "undo": str(run.folder),
+    }

@@ -1,5 +1,5 @@
-"""CANN's own analysis tool as a second opinion: run beside our scan, its rows matched with our findings.
+"""CANN's own analysis tool as a second opinion: run in addition to our scan, its rows matched with our findings.
 
-It comes with CANN and was never run here: how it is called and what it writes is from its source (msfmktransplt,
-Ascend-mstt @99c2e0f990).
+The tool comes with CANN and was not available here: how to call it and what it writes was taken from its source
+(msfmktransplt, Ascend-mstt @99c2e0f990).
 """

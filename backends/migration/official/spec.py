@@ -1,4 +1,4 @@
-"""Which project the official tool reads, and where the tool is."""
+"""The choices for a second opinion: which project to read, and where the tool is."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """`tool` empty: that of the CANN on this host. `api_version`: of the lists that the tool ships."""
+class OpinionOptions:
+    """An empty `tool` stands for that of this host's CANN; `api_version` selects one of the lists that the tool
+    ships."""
 
     path: Path = option(Path(), positional=True)
     tool: Path = option(Path(), wants="file")
     api_version: Literal["2.1.0", "2.6.0", "2.7.1", "2.8.0"] = option("2.8.0")
 
 
-def tool_of(asked: Asked) -> Path | None:
-    return find_tool() if asked.tool == Path() else asked.tool
+def tool_of(options: OpinionOptions) -> Path | None:
+    """Return the tool to run, None where there is none."""
+    return find_tool() if options.tool == Path() else options.tool
 
 
 def _path_is_a_folder(spec: OfficialSpec) -> Iterable[Problem]:
@@ -33,7 +35,7 @@ def _path_is_a_folder(spec: OfficialSpec) -> Iterable[Problem]:
         yield Problem(field="path", rule="migration.rule.no_folder", args={"path": str(spec.asked.path)})
 
 
-def _tool_is_there(spec: OfficialSpec) -> Iterable[Problem]:
+def _tool_exists(spec: OfficialSpec) -> Iterable[Problem]:
     tool = tool_of(spec.asked)
     if tool is None:
         yield Problem(field="tool", rule="migration.rule.no_tool")
@@ -43,6 +45,6 @@ def _tool_is_there(spec: OfficialSpec) -> Iterable[Problem]:
 
 @dataclass(frozen=True, kw_only=True)
 class OfficialSpec:
-    asked: Asked = field(default_factory=Asked)
+    asked: OpinionOptions = field(default_factory=OpinionOptions)
 
-    RULES = (_path_is_a_folder, _tool_is_there)
+    RULES = (_path_is_a_folder, _tool_exists)

@@ -1,4 +1,4 @@
-"""A second opinion, in the worker: the tool runs in a process of its own, then its tables are read."""
+"""The worker's part of a second opinion: run the tool in a process of its own, then read its tables."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from backends.migration.official import tool
-from backends.migration.official.rows import Opinion, compared, read_rows
+from backends.migration.official.opinion import Opinion, compare_findings, read_rows
 from backends.migration.official.spec import tool_of
-from backends.migration.scan.facts.facts import facts_for
-from backends.migration.scan.scan import Stopped, survey
+from backends.migration.scan.facts.facts import facts_of_interpreter
+from backends.migration.scan.project_scan import survey_project
 from studio import files
 from studio.command import Command
-from studio.errors import StudioError, from_os
+from studio.errors import Stopped, StudioError, from_os
 from studio.events import Artifact, Ended, Journal, Note
-from studio.supervisor import STOP, supervise
+from studio.exit_codes import STOPPED
+from studio.supervisor import is_stop_requested, supervise
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,15 +24,18 @@ if TYPE_CHECKING:
     from backends.migration.official.spec import OfficialSpec
     from studio.run import Run
 
-FILE = "artifacts/second-opinion.json"
+OPINION_FILE = "artifacts/second-opinion.json"
 GRACE = 5.0
 
 
 def second_opinion(spec: OfficialSpec, run: Run) -> Ended:
-    """Raises StudioError where the tool is gone by now, or wrote no table. The project is given as it is: the tool
-    refuses links, and some characters in a path."""
+    """Run the tool and compare its rows with our findings. Raises StudioError where the tool is gone by now or wrote
+    no table.
+
+    The project is passed as it is: the tool refuses links, and some characters in a path.
+    """
     out = run.folder / "artifacts" / "official"
-    ended = supervise(plan(spec, run, out), run, GRACE)
+    ended = supervise(plan_tool_run(spec, run, out), run, GRACE)
     if ended.code:
         return ended
     project = spec.asked.path
@@ -39,38 +43,42 @@ def second_opinion(spec: OfficialSpec, run: Run) -> Ended:
     if not rows and not any(out.rglob("*.csv")):
         raise StudioError("migration.official.silent")
     try:
-        found = survey(project, facts_for(None, spec.asked.api_version), stopped=lambda: bool(STOP.asked)).found
+        findings = survey_project(
+            project, facts_of_interpreter(None, spec.asked.api_version), is_stopped=is_stop_requested
+        ).findings
     except Stopped:
-        return Ended(code=143, reason="stopped")
-    keep(run, compared(rows, found, spec.asked.api_version))
+        return Ended(code=STOPPED, reason="stopped")
+    write_opinion(run, compare_findings(rows, findings, spec.asked.api_version))
     return Ended(code=0)
 
 
-def plan(spec: OfficialSpec, run: Run, out: Path) -> Command:
+def plan_tool_run(spec: OfficialSpec, run: Run, out: Path) -> Command:
+    """Return the command that runs the tool, and create the folder that the tool expects. Raises StudioError."""
     script = tool_of(spec.asked)
     if script is None:
         raise StudioError("migration.rule.no_tool")
     try:
-        out.mkdir(parents=True, exist_ok=True)  # it refuses a folder that is not there
+        out.mkdir(parents=True, exist_ok=True)  # The tool refuses a folder that does not exist.
     except OSError as error:
         raise from_os(error, out) from error
-    return Command(argv=tool.line(script, spec.asked.path, out, spec.asked.api_version), cwd=run.folder)
+    return Command(argv=tool.tool_line(script, spec.asked.path, out, spec.asked.api_version), cwd=run.folder)
 
 
-def keep(run: Run, opinion: Opinion) -> None:
+def write_opinion(run: Run, opinion: Opinion) -> None:
+    """Write the comparison and the events that summarize it. Raises StudioError."""
     try:
-        files.write_json(run.folder / FILE, opinion)
+        files.write_json(run.folder / OPINION_FILE, opinion)
     except OSError as error:
         raise from_os(error, run.folder) from error
-    figures = {"both": opinion.both, "theirs": opinion.theirs, "ours": opinion.ours}
+    figures = {"both": opinion.matched, "theirs": opinion.unmatched, "ours": opinion.unmentioned}
     journal = Journal(run.folder, 1)
-    journal.write(Artifact(kind="second_opinion", path=FILE), Note(key="migration.official.done", args=figures))
+    journal.write(Artifact(kind="second_opinion", path=OPINION_FILE), Note(key="migration.official.done", args=figures))
 
 
-def answer(run: Run) -> dict[str, Any]:
-    """What `--json` adds: the comparison."""
+def opinion_answer(run: Run) -> dict[str, Any]:
+    """Return what `--json` adds: the comparison."""
     try:
-        found = msgspec.json.decode((run.folder / FILE).read_bytes(), type=Opinion)
+        opinion = msgspec.json.decode((run.folder / OPINION_FILE).read_bytes(), type=Opinion)
     except (OSError, msgspec.MsgspecError):
         return {}
-    return dict(msgspec.to_builtins(found))
+    return dict(msgspec.to_builtins(opinion))

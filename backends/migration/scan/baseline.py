@@ -1,4 +1,4 @@
-"""What a scan says beside an earlier one: what is done, what is new, what still stands."""
+"""A scan compared with an earlier one: which findings are gone, new, or still there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from backends.migration.found import Found
+from backends.migration.finding import ScanFinding
 from backends.migration.scan.fingerprint import fingerprints
 from studio.errors import StudioError, from_os
 
@@ -15,30 +15,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Since(msgspec.Struct, frozen=True, kw_only=True):
+class BaselineChanges(msgspec.Struct, frozen=True, kw_only=True):
     """`new`: fingerprints of findings that the baseline does not have; `done`: its findings that are gone; `still`:
     how many both have."""
 
     new: tuple[str, ...]
-    done: tuple[Found, ...]
+    done: tuple[ScanFinding, ...]
     still: int
 
 
-def since(before: Sequence[Found], now: Sequence[Found]) -> Since:
-    earlier = dict(zip(fingerprints(before), before, strict=True))
-    current = fingerprints(now)
-    known = set(current)
-    return Since(
-        new=tuple(mark for mark in current if mark not in earlier),
-        done=tuple(one for mark, one in earlier.items() if mark not in known),
-        still=sum(mark in earlier for mark in current),
+def changes_since(baseline: Sequence[ScanFinding], findings: Sequence[ScanFinding]) -> BaselineChanges:
+    earlier = dict(zip(fingerprints(baseline), baseline, strict=True))
+    current = fingerprints(findings)
+    current_set = set(current)
+    return BaselineChanges(
+        new=tuple(fingerprint for fingerprint in current if fingerprint not in earlier),
+        done=tuple(finding for fingerprint, finding in earlier.items() if fingerprint not in current_set),
+        still=sum(fingerprint in earlier for fingerprint in current),
     )
 
 
-def read_findings(path: Path) -> tuple[Found, ...]:
+def read_findings(path: Path) -> tuple[ScanFinding, ...]:
     """findings.json of an earlier scan. Raises StudioError."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=tuple[Found, ...])
+        return msgspec.json.decode(path.read_bytes(), type=tuple[ScanFinding, ...])
     except OSError as error:
         raise from_os(error, path) from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

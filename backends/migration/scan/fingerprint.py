@@ -1,4 +1,4 @@
-"""What makes a finding the same one in another scan, whatever moved around it."""
+"""Fingerprints: the identity of a finding across scans, whatever moved around it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from backends.migration.found import Found
+    from backends.migration.finding import ScanFinding
 
 
-def fingerprints(found: Iterable[Found]) -> tuple[str, ...]:
+def fingerprints(findings: Iterable[ScanFinding]) -> tuple[str, ...]:
     """One for each, in their order: of rule, file, text without its spaces, and which one of several equal ones it is.
     Neither line nor cell is part of it. The findings must be all of a scan, in its order."""
-    met: Counter[str] = Counter()
-    made = []
-    for one in found:
-        whole = "\0".join((one.kind, one.rule, one.path, "".join(one.text.split()), one.name))
-        met[whole] += 1
-        octets = f"{whole}\0{met[whole]}".encode("utf-8", "surrogatepass")
-        made.append(hashlib.blake2b(octets, digest_size=10).hexdigest())
-    return tuple(made)
+    occurrences: Counter[str] = Counter()
+    prints = []
+    for finding in findings:
+        content = "\0".join((finding.kind, finding.rule, finding.path, "".join(finding.text.split()), finding.name))
+        occurrences[content] += 1
+        identity = f"{content}\0{occurrences[content]}".encode("utf-8", "surrogatepass")
+        prints.append(hashlib.blake2b(identity, digest_size=10).hexdigest())
+    return tuple(prints)

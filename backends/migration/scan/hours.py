@@ -1,4 +1,4 @@
-"""From effort to hours: an estimate, made the same way for everybody, of one engineer who knows the project."""
+"""From effort to hours: the estimate for one engineer who knows the project, computed the same way for everybody."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from backends.migration.found import Found
+    from backends.migration.finding import ScanFinding
 
 HOURS = {0: (0.0, 0.0), 1: (0.03, 0.1), 3: (0.5, 1.5), 5: (1.5, 4.0), 7: (4.0, 12.0), 13: (12.0, 40.0)}
-"""Of the first place of a rule in a file: 1 is to read an edit that is offered, 13 to write an operator anew."""
+"""Fewest and most hours by effort, for the first finding of a rule in a file: 1 is to review an offered edit, 13 to
+write an operator from scratch."""
 REPEATED = 0.25
-"""What each further place of the same rule in the same file takes of that: the recipe is known by then."""
+"""Share of that for each further finding of the same rule in the same file: by then the recipe is known."""
 
 
-def hours(found: Iterable[Found]) -> tuple[float, float]:
-    """Fewest and most hours for the places among them. What is unverified may turn out to need nothing."""
-    counts = Counter((one.path, one.rule, one.state, one.effort) for one in found if one.kind == "place")
+def estimate_hours(findings: Iterable[ScanFinding]) -> tuple[float, float]:
+    """Return the fewest and most hours for findings that are no advice. An unverified one may need nothing."""
+    counts = Counter(
+        (finding.path, finding.rule, finding.state, finding.effort) for finding in findings if finding.kind == "place"
+    )
     low = high = 0.0
     for (_, _, state, effort), count in counts.items():
-        times = 1 + REPEATED * (count - 1)
-        low += 0.0 if state == "unverified" else HOURS[effort][0] * times
-        high += HOURS[effort][1] * times
+        weight = 1 + REPEATED * (count - 1)
+        low += 0.0 if state == "unverified" else HOURS[effort][0] * weight
+        high += HOURS[effort][1] * weight
     return round(low, 2), round(high, 2)

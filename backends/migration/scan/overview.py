@@ -1,4 +1,4 @@
-"""What a scan comes to: artifacts/overview.json."""
+"""The overview of a scan: artifacts/overview.json."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from backends.migration.found import STATES
-from backends.migration.scan.baseline import Since  # noqa: TC001 - msgspec reads the fields
+from backends.migration.finding import STATES
+from backends.migration.scan.baseline import BaselineChanges  # noqa: TC001 - msgspec reads the fields
+from backends.migration.scan.file_scan import ScanNote  # noqa: TC001
 from backends.migration.scan.fingerprint import fingerprints
-from backends.migration.scan.hours import hours
-from backends.migration.scan.libraries import Library, libraries
-from backends.migration.scan.reading import Note  # noqa: TC001
+from backends.migration.scan.hours import estimate_hours
+from backends.migration.scan.project_libraries import ProjectLibrary, project_libraries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from backends.migration.found import Found
+    from backends.migration.finding import ScanFinding
     from backends.migration.scan.facts.facts import Facts
-    from backends.migration.scan.reading import Reading
-    from backends.migration.scan.scan import Survey
+    from backends.migration.scan.file_scan import FileScan
+    from backends.migration.scan.project_scan import Survey
 
-MOST_NOTES = 1000
+MAX_NOTES = 1000
 
 
-class Heat(msgspec.Struct, frozen=True, kw_only=True):
-    """A file with findings. `effort`: story points of its places; `places`: how many per state."""
+class FileHeat(msgspec.Struct, frozen=True, kw_only=True):
+    """A file with findings. `effort`: story points of its findings; `places`: how many per state."""
 
     path: str
     lines: int
@@ -37,7 +37,7 @@ class Heat(msgspec.Struct, frozen=True, kw_only=True):
     advice: int
 
 
-class Api(msgspec.Struct, frozen=True, kw_only=True):
+class ApiUse(msgspec.Struct, frozen=True, kw_only=True):
     """`count`: calls in the whole project. `a2`, `a3`, `a950`: yes, no or unverified. `mindspore`: "" where the
     mapping has no equivalent; `consistent`: whether it says that both do the same."""
 
@@ -50,8 +50,8 @@ class Api(msgspec.Struct, frozen=True, kw_only=True):
     consistent: bool = False
 
 
-class Basis(msgspec.Struct, frozen=True, kw_only=True):
-    """The sentence that says what the answers rest on: a key of the catalogue and its arguments."""
+class FactsBasis(msgspec.Struct, frozen=True, kw_only=True):
+    """The sentence on the source of the answers: a key of the catalogue and its arguments."""
 
     key: str
     args: dict[str, str]
@@ -70,88 +70,96 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     places: dict[str, int]
     advice: dict[str, int]
     hours: tuple[float, float]
-    heat: tuple[Heat, ...]
-    libraries: tuple[Library, ...]
-    apis: tuple[Api, ...]
-    notes: tuple[Note, ...]
+    heat: tuple[FileHeat, ...]
+    libraries: tuple[ProjectLibrary, ...]
+    apis: tuple[ApiUse, ...]
+    notes: tuple[ScanNote, ...]
     notes_more: int
-    facts: Basis
+    facts: FactsBasis
     suppressed: dict[str, str]
-    since: Since | None = None
+    since: BaselineChanges | None = None
 
 
-def per_state(found: Iterable[Found], kind: str) -> dict[str, int]:
-    counts = Counter(one.state for one in found if one.kind == kind)
+def count_by_state(findings: Iterable[ScanFinding], kind: str) -> dict[str, int]:
+    counts = Counter(finding.state for finding in findings if finding.kind == kind)
     return {state: counts[state] for state in STATES}
 
 
-def heat(found: Sequence[Found], lines: Mapping[str, int]) -> tuple[Heat, ...]:
+def file_heat(findings: Sequence[ScanFinding], lines: Mapping[str, int]) -> tuple[FileHeat, ...]:
     """The files with findings, those that take most first."""
-    by_file: dict[str, list[Found]] = {}
-    for one in found:
-        by_file.setdefault(one.path, []).append(one)
+    by_file: dict[str, list[ScanFinding]] = {}
+    for finding in findings:
+        by_file.setdefault(finding.path, []).append(finding)
     files = (
-        Heat(
+        FileHeat(
             path=path,
             lines=lines.get(path, 0),
-            effort=sum(one.effort for one in ones if one.kind == "place"),
-            places=per_state(ones, "place"),
-            advice=sum(one.kind == "advice" for one in ones),
+            effort=sum(finding.effort for finding in file_findings if finding.kind == "place"),
+            places=count_by_state(file_findings, "place"),
+            advice=sum(finding.kind == "advice" for finding in file_findings),
         )
-        for path, ones in by_file.items()
+        for path, file_findings in by_file.items()
     )
-    return tuple(sorted(files, key=lambda one: (-one.effort, -sum(one.places.values()), one.path)))
+    return tuple(sorted(files, key=lambda finding: (-finding.effort, -sum(finding.places.values()), finding.path)))
 
 
-def standing(found: Sequence[Found], suppressed: Mapping[str, str]) -> tuple[tuple[Found, ...], dict[str, str]]:
+def split_suppressed(
+    findings: Sequence[ScanFinding], suppressed: Mapping[str, str]
+) -> tuple[tuple[ScanFinding, ...], dict[str, str]]:
     """The findings that count, and fingerprint -> reason of those that do not."""
-    marks = fingerprints(found) if suppressed else ()
-    left = tuple(one for one, mark in zip(found, marks, strict=True) if mark not in suppressed) if marks else found
-    return tuple(left), {mark: suppressed[mark] for mark in marks if mark in suppressed}
-
-
-def overview_of(folder: Path, survey: Survey, facts: Facts, suppressed: Mapping[str, str]) -> Overview:
-    left, gone = standing(survey.found, suppressed)
-    lines = {path: reading.lines for path, reading in survey.readings.items()}
-    key, args = facts.says
-    return Overview(
-        folder=shown(folder),
-        seconds=round(survey.seconds, 3),
-        files=len(survey.readings),
-        lines=sum(lines.values()),
-        kinds=survey.kinds,
-        libraries=libraries(survey.readings, facts),
-        apis=apis(survey.readings.values(), facts),
-        notes=survey.notes[:MOST_NOTES],
-        notes_more=max(0, len(survey.notes) - MOST_NOTES),
-        facts=Basis(key=key, args=args),
-        suppressed=gone,
-        **counted(left, lines),
+    prints = fingerprints(findings) if suppressed else ()
+    remaining = (
+        tuple(finding for finding, fingerprint in zip(findings, prints, strict=True) if fingerprint not in suppressed)
+        if prints
+        else findings
     )
-
-
-def counted(found: Sequence[Found], lines: Mapping[str, int]) -> dict[str, Any]:
-    """The part of an overview that follows from the findings that count. `lines`: of each file."""
-    return {
-        "places": per_state(found, "place"),
-        "advice": per_state(found, "advice"),
-        "hours": hours(found),
-        "heat": heat(found, lines),
+    return tuple(remaining), {
+        fingerprint: suppressed[fingerprint] for fingerprint in prints if fingerprint in suppressed
     }
 
 
-def apis(readings: Iterable[Reading], facts: Facts) -> tuple[Api, ...]:
-    """Those without support first, then those that are called most."""
+def make_overview(folder: Path, survey: Survey, facts: Facts, suppressed: Mapping[str, str]) -> Overview:
+    remaining, hidden = split_suppressed(survey.findings, suppressed)
+    lines = {path: scan.lines for path, scan in survey.scans.items()}
+    key, args = facts.basis_text
+    return Overview(
+        folder=visible_path(folder),
+        seconds=round(survey.seconds, 3),
+        files=len(survey.scans),
+        lines=sum(lines.values()),
+        kinds=survey.kinds,
+        libraries=project_libraries(survey.scans, facts),
+        apis=count_apis(survey.scans.values(), facts),
+        notes=survey.notes[:MAX_NOTES],
+        notes_more=max(0, len(survey.notes) - MAX_NOTES),
+        facts=FactsBasis(key=key, args=args),
+        suppressed=hidden,
+        **finding_figures(remaining, lines),
+    )
+
+
+def finding_figures(findings: Sequence[ScanFinding], lines: Mapping[str, int]) -> dict[str, Any]:
+    """The part of an overview that follows from the findings that count. `lines`: of each file."""
+    return {
+        "places": count_by_state(findings, "place"),
+        "advice": count_by_state(findings, "advice"),
+        "hours": estimate_hours(findings),
+        "heat": file_heat(findings, lines),
+    }
+
+
+def count_apis(scans: Iterable[FileScan], facts: Facts) -> tuple[ApiUse, ...]:
+    """Return the torch APIs of the project: those without support first, then by how often they are called."""
     counts: Counter[str] = Counter()
-    for reading in readings:
-        counts.update(reading.apis)
-    found = (_api(name, count, facts) for name, count in counts.items())
-    return tuple(sorted(found, key=lambda one: ("no" not in (one.a2, one.a3), -one.count, one.name)))
+    for scan in scans:
+        counts.update(scan.apis)
+    uses = (_api_use(name, count, facts) for name, count in counts.items())
+    return tuple(sorted(uses, key=lambda use: ("no" not in (use.a2, use.a3), -use.count, use.name)))
 
 
-def _api(name: str, count: int, facts: Facts) -> Api:
-    support, equivalent = facts.support(name), facts.mindspore(name)
-    return Api(
+def _api_use(name: str, count: int, facts: Facts) -> ApiUse:
+    support, equivalent = facts.hardware_support(name), facts.mindspore_name(name)
+    return ApiUse(
         name=name,
         count=count,
         a2=support["a2"],
@@ -162,5 +170,5 @@ def _api(name: str, count: int, facts: Facts) -> Api:
     )
 
 
-def shown(folder: Path) -> str:
+def visible_path(folder: Path) -> str:
     return os.fsencode(folder).decode("utf-8", "backslashreplace")

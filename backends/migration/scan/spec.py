@@ -61,13 +61,13 @@ def _path_is_a_folder(spec: ScanSpec) -> Iterable[Problem]:
         yield Problem(field="path", rule="migration.rule.no_folder", args={"path": str(path)})
 
 
-def _files_are_there(spec: ScanSpec) -> Iterable[Problem]:
+def _files_exist(spec: ScanSpec) -> Iterable[Problem]:
     for name, path in (("interpreter", spec.against.interpreter), ("baseline", spec.output.baseline)):
         if path != Path() and not path.is_file():
             yield Problem(field=name, rule="migration.rule.no_file", args={"path": str(path)})
 
 
-def _version_is_one(spec: ScanSpec) -> Iterable[Problem]:
+def _version_is_valid(spec: ScanSpec) -> Iterable[Problem]:
     version = spec.against.torch_version
     if version and not _VERSION.fullmatch(version):
         yield Problem(field="torch_version", rule="migration.rule.no_version", args={"text": version[:40]})
@@ -90,4 +90,4 @@ class ScanSpec:
     output: Output = field(default_factory=Output)
     speed: Speed = field(default_factory=Speed)
 
-    RULES = (_path_is_a_folder, _files_are_there, _version_is_one, _out_can_be_written)
+    RULES = (_path_is_a_folder, _files_exist, _version_is_valid, _out_can_be_written)

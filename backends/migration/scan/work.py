@@ -1,103 +1,92 @@
-"""A scan, in the worker: artifacts/findings.json, artifacts/overview.json, and the report that was asked for."""
+"""The work of a scan run: artifacts/findings.json, artifacts/overview.json, and the requested report."""
 
 from __future__ import annotations
 
 import os
-import signal
-import time
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from backends.migration.scan.baseline import read_findings, since
-from backends.migration.scan.facts.facts import facts_in
-from backends.migration.scan.overview import overview_of
-from backends.migration.scan.scan import Stopped, survey
+from backends.migration.scan.baseline import changes_since, read_findings
+from backends.migration.scan.facts.facts import facts_of_project
+from backends.migration.scan.fingerprint import fingerprints
+from backends.migration.scan.overview import make_overview
+from backends.migration.scan.project_scan import survey_project
 from backends.migration.scan.spec import format_of
-from backends.migration.scan.suppress import suppressed
-from backends.migration.scan.verdict import refused
+from backends.migration.scan.suppressions import read_suppressions
 from studio import files, texts
-from studio.errors import from_os
-from studio.events import Artifact, Ended, Journal, Note, Progress
-from studio.supervisor import STOP
+from studio.errors import Stopped, from_os
+from studio.events import Artifact, Ended, Journal, Note
+from studio.exit_codes import NO, STOPPED
+from studio.progress import ThrottledProgress
+from studio.supervisor import is_stop_requested
 
 if TYPE_CHECKING:
-    from backends.migration.found import Found
+    from collections.abc import Sequence
+
+    from backends.migration.finding import ScanFinding
     from backends.migration.scan.facts.facts import Facts
     from backends.migration.scan.overview import Overview
     from backends.migration.scan.spec import ScanSpec
     from studio.run import Run
 
+
 FINDINGS = "artifacts/findings.json"
 OVERVIEW = "artifacts/overview.json"
-MOST_HANDS = 4
-NO = 3  # done, and the answer is no
-BETWEEN = 0.2
-"""Seconds between two events of progress."""
+MAX_WORKERS = 4
 
 
 def scan(spec: ScanSpec, run: Run) -> Ended:
     journal = Journal(run.folder, 1)
     try:
-        found, overview = answered(spec, _Told(journal))
+        findings, overview = run_scan(spec, ThrottledProgress(journal))
     except Stopped:
-        return Ended(code=128 + signal.SIGTERM, reason="stopped")
-    keep(spec, run, journal, found, overview)
-    journal.write(Note(key="migration.scan.done", args=_figures(overview)))
-    return Ended(code=NO, reason="no") if refused(spec.output.fail_on, found, overview) else Ended(code=0)
+        return Ended(code=STOPPED, reason="stopped")
+    write_results(spec, run, journal, findings, overview)
+    journal.write(Note(key="migration.scan.done", args=_finding_counts(overview)))
+    return Ended(code=NO, reason="no") if is_refused(spec.output.fail_on, findings, overview) else Ended(code=0)
 
 
-def answered(spec: ScanSpec, told: _Told) -> tuple[tuple[Found, ...], Overview]:
+def run_scan(spec: ScanSpec, progress: ThrottledProgress) -> tuple[tuple[ScanFinding, ...], Overview]:
     """Raises Stopped, and StudioError where the baseline cannot be read."""
     folder = spec.scanned.path
-    before = read_findings(spec.output.baseline) if spec.output.baseline != Path() else None
+    baseline = read_findings(spec.output.baseline) if spec.output.baseline != Path() else None
     facts = facts_of(spec)
-    done = survey(folder, facts, hands=_hands(spec.speed.jobs), progress=told.progress, stopped=told.stopped)
-    overview = overview_of(folder, done, facts, suppressed(folder))
-    return done.found, overview if before is None else _beside(overview, before, done.found)
+    surveyed = survey_project(
+        folder, facts, max_workers=_max_workers(spec.speed.jobs), progress=progress.report, is_stopped=is_stop_requested
+    )
+    overview = make_overview(folder, surveyed, facts, read_suppressions(folder))
+    return surveyed.findings, overview if baseline is None else _with_changes(overview, baseline, surveyed.findings)
 
 
 def facts_of(spec: ScanSpec) -> Facts:
     against = spec.against
-    return facts_in(spec.scanned.path, against.interpreter, against.torch_version)
+    return facts_of_project(spec.scanned.path, against.interpreter, against.torch_version)
 
 
-def _beside(overview: Overview, before: tuple[Found, ...], found: tuple[Found, ...]) -> Overview:
-    return msgspec.structs.replace(overview, since=since(before, found))
+def _with_changes(overview: Overview, baseline: tuple[ScanFinding, ...], findings: tuple[ScanFinding, ...]) -> Overview:
+    return msgspec.structs.replace(overview, since=changes_since(baseline, findings))
 
 
-def _hands(asked: int | None) -> int:
-    return asked or max(1, min(MOST_HANDS, len(os.sched_getaffinity(0))))
+def _max_workers(jobs: int | None) -> int:
+    return jobs or max(1, min(MAX_WORKERS, len(os.sched_getaffinity(0))))
 
 
-class _Told:
-    """What the scan tells the run, now and then, and is told by it."""
-
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._last = 0.0
-
-    def progress(self, done: int, total: int, phase: str) -> None:
-        if done == total or time.monotonic() - self._last > BETWEEN:
-            self._last = time.monotonic()
-            with suppress(OSError):
-                self._journal.write(Progress(done=done, total=total, phase=phase))
-
-    def stopped(self) -> bool:
-        return bool(STOP.asked)
-
-
-def keep(spec: ScanSpec, run: Run, journal: Journal, found: tuple[Found, ...], overview: Overview) -> None:
+def write_results(
+    spec: ScanSpec, run: Run, journal: Journal, findings: tuple[ScanFinding, ...], overview: Overview
+) -> None:
     """Raises StudioError; each file is there whole or not at all."""
-    from backends.migration.export.report import as_json, report
+    from backends.migration.export.report import findings_json, render_report
 
-    written = {run.folder / FINDINGS: as_json(found), run.folder / OVERVIEW: msgspec.json.encode(overview) + b"\n"}
+    written = {
+        run.folder / FINDINGS: findings_json(findings),
+        run.folder / OVERVIEW: msgspec.json.encode(overview) + b"\n",
+    }
     if spec.output.out != Path():
         language = spec.output.report_language
         chosen = texts.system_language() if language == "system" else language
-        written[spec.output.out] = report(found, overview, format_of(spec.output), chosen)
+        written[spec.output.out] = render_report(findings, overview, format_of(spec.output), chosen)
     for path, data in written.items():
         try:
             files.write_whole(path, data)
@@ -106,7 +95,7 @@ def keep(spec: ScanSpec, run: Run, journal: Journal, found: tuple[Found, ...], o
     journal.write(Artifact(kind="findings", path=FINDINGS), Artifact(kind="overview", path=OVERVIEW))
 
 
-def _figures(overview: Overview) -> dict[str, Any]:
+def _finding_counts(overview: Overview) -> dict[str, Any]:
     counts = overview.places
     return {
         "auto": counts["auto"], "total": sum(counts.values()), "edit": counts["edit"], "manual": counts["manual"],
@@ -114,17 +103,35 @@ def _figures(overview: Overview) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def answer(run: Run) -> dict[str, Any]:
+def scan_answer(run: Run) -> dict[str, Any]:
     """What `--json` adds: the counts of the overview and where the files are."""
     try:
         overview: Any = msgspec.json.decode((run.folder / OVERVIEW).read_bytes())
     except (OSError, msgspec.MsgspecError):
         return {}
-    wanted = ("places", "advice", "hours", "files", "lines", "seconds", "facts", "notes")
-    answers = {name: overview[name] for name in wanted} | {"suppressed": len(overview["suppressed"])}
+    names = ("places", "advice", "hours", "files", "lines", "seconds", "facts", "notes")
+    results = {name: overview[name] for name in names} | {"suppressed": len(overview["suppressed"])}
     if overview["since"]:
-        answers["since"] = {
+        results["since"] = {
             "new": len(overview["since"]["new"]), "done": len(overview["since"]["done"]),
             "still": overview["since"]["still"],
         }  # fmt: skip
-    return answers | {"findings": str(run.folder / FINDINGS)}
+    return results | {"findings": str(run.folder / FINDINGS)}
+
+
+FROM_EASY_TO_HARD = ("auto", "edit", "unverified", "manual", "none")
+
+
+def is_refused(fail_on: str, findings: Sequence[ScanFinding], overview: Overview) -> bool:
+    """Whether a finding is in the state `fail_on` or a harder one, and neither suppressed nor in the baseline."""
+    if fail_on == "never":
+        return False
+    states = FROM_EASY_TO_HARD[FROM_EASY_TO_HARD.index(fail_on) :]
+    new = None if overview.since is None else set(overview.since.new)
+    return any(
+        finding.kind == "place"
+        and finding.state in states
+        and mark not in overview.suppressed
+        and (new is None or mark in new)
+        for finding, mark in zip(findings, fingerprints(findings), strict=True)
+    )

@@ -12,12 +12,12 @@ from studio import files
 if TYPE_CHECKING:
     from studio.run import Run
 
-FILE = "artifacts/acc_check.json"
+ACC_FILE = "artifacts/acc_check.json"
 FOLDER = "artifacts/acc_check"
 BAD = ("error", "false", "no")
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class AccResult(msgspec.Struct, frozen=True, kw_only=True):
     """`checked`: by acc_check, the device against higher precision on the CPU; `compared`: by api_precision_compare,
     the NPU against a GPU, empty where that was not asked for."""
 
@@ -29,19 +29,19 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def worst(self) -> Accuracy | None:
         """The first that is not good enough."""
-        return next((one for one in (*self.checked, *self.compared) if is_bad(one)), None)
+        return next((accuracy for accuracy in (*self.checked, *self.compared) if is_bad(accuracy)), None)
 
 
-def is_bad(one: Accuracy) -> bool:
-    return any(said.strip().lower() in BAD for said in (one.forward, one.backward))
+def is_bad(accuracy: Accuracy) -> bool:
+    return any(verdict.strip().lower() in BAD for verdict in (accuracy.forward, accuracy.backward))
 
 
-def read_result(run: Run) -> Result | None:
-    return files.read_as(run.folder / FILE, Result)
+def read_acc_result(run: Run) -> AccResult | None:
+    return files.read_as(run.folder / ACC_FILE, AccResult)
 
 
-def answer(run: Run) -> dict[str, Any]:
+def acc_answer(run: Run) -> dict[str, Any]:
     """For `--json`."""
-    found = read_result(run)
-    plain: dict[str, Any] = {} if found is None else msgspec.to_builtins(found)
+    result = read_acc_result(run)
+    plain: dict[str, Any] = {} if result is None else msgspec.to_builtins(result)
     return plain

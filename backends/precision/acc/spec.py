@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from backends.precision.reproduce.spec import Chosen, comparison_is_given
+from backends.precision.reproduce.spec import Chosen, has_comparison
 from studio.schema import Problem, option
 
 if TYPE_CHECKING:
@@ -18,26 +18,26 @@ class Alone:
     """`acc_side`: whose inputs it is run with. `device`: what acc_check finds here; `against`: a folder with the
     details of an acc_check on the other kind of device, such as another run of this command; empty for none."""
 
-    acc_side: Literal["target", "golden"] = option("target", spelled="side")
+    acc_side: Literal["target", "golden"] = option("target", flag_name="side")
     device: Literal["auto", "npu", "gpu"] = option("auto")
     against: Path = option(Path())
     check_python: Path = option(Path(), wants="file")
 
 
-def _card_is_there(spec: AccSpec) -> Iterable[Problem]:
+def _device_exists(spec: AccSpec) -> Iterable[Problem]:
     """Asked before anything starts: acc_check on a CPU ends in an error of its own."""
     if spec.chosen.comparison == Path():
         return
     from backends.precision.msprobe import acc_check
 
-    cards = acc_check.cards()
+    cards = acc_check.npu_devices()
     if not cards:
         yield Problem(field="device", rule="precision.msprobe.no_device")
     elif spec.alone.device not in ("auto", *cards):
         yield Problem(field="device", rule="precision.acc.no_such_card", args={"device": spec.alone.device.upper()})
 
 
-def _other_is_there(spec: AccSpec) -> Iterable[Problem]:
+def _other_side_exists(spec: AccSpec) -> Iterable[Problem]:
     against = spec.alone.against
     if against == Path():
         return
@@ -52,4 +52,4 @@ class AccSpec:
     chosen: Chosen = field(default_factory=Chosen)
     alone: Alone = field(default_factory=Alone)
 
-    RULES = (_card_is_there, comparison_is_given, _other_is_there)
+    RULES = (_device_exists, has_comparison, _other_side_exists)

@@ -1,4 +1,4 @@
-"""The names of a million calls, each made when it is asked for."""
+"""The names of a million calls, each decoded when it is read."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from backends.precision.compare.arrays import Array
 
 
-class Names(Sequence[str]):
+class CallNames(Sequence[str]):
     """`text`: utf-8, one behind the other; `ends`: int64, where each of them ends."""
 
     def __init__(self, text: bytes, ends: Array) -> None:
         if len(ends) and ends[-1] != len(text):
-            raise ValueError(f"{len(text)} octets of names, not {ends[-1]}")
+            raise ValueError(f"{len(text)} bytes of names, not {ends[-1]}")
         self._text, self._ends = text, ends
 
     def __len__(self) -> int:
@@ -29,9 +29,9 @@ class Names(Sequence[str]):
     def __getitem__(self, index: slice) -> tuple[str, ...]: ...
     def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
         if isinstance(index, slice):
-            return tuple(self[one] for one in range(*index.indices(len(self))))
-        at = range(len(self))[index]
-        return self._text[int(self._ends[at - 1]) if at else 0 : int(self._ends[at])].decode("utf-8", "replace")
+            return tuple(self[n] for n in range(*index.indices(len(self))))
+        n = range(len(self))[index]
+        return self._text[int(self._ends[n - 1]) if n else 0 : int(self._ends[n])].decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all)

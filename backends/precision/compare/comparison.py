@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from studio import files
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
+    from studio.run import Run
+
 FOLDER = "artifacts/comparison"
+ANSWER_FILE = "answer.json"
 
 EQUAL, EXPLAINED, FOLLOWS, DIFFERS, FIRST, MISSING, EXTRA, UNKNOWN = range(8)
 """Verdicts of rows and of calls. EQUAL: nothing differs, as far as the dump tells. EXPLAINED: within what inputs,
@@ -100,3 +105,27 @@ class Comparison:
             return self.columns[name]
         except KeyError:
             raise AttributeError(name) from None
+
+
+def comparison_answer(run: Run) -> dict[str, Any]:
+    """Return what `--json` adds, as the worker wrote it, so that the command need not open the comparison; {} where the
+    run left none."""
+    answer = files.read_json(run.folder / FOLDER / ANSWER_FILE)
+    return answer if isinstance(answer, dict) else {}
+
+
+def write_answer(comparison: Comparison, run: Run) -> None:
+    """Write what `--json` adds into the folder of the comparison. Raises OSError."""
+    first = comparison.first
+    verdicts = comparison.verdict.tolist()
+    answer = {
+        "first_divergence": None if first is None else {
+            "name": first.name, "direction": first.direction, "place": first.place, "index": first.index,
+            "step": first.step, "rank": first.rank, "reason": first.reason, "source": first.source, "args": first.args,
+        },
+        "calls": len(comparison.names), "rows": len(verdicts),
+        "differs": verdicts.count(DIFFERS) + verdicts.count(FIRST), "follows": verdicts.count(FOLLOWS),
+        "passes": [{"step": each.step, "rank": each.rank} for each in comparison.passes],
+        "notes": [note["key"] for note in comparison.notes],
+    }  # fmt: skip
+    files.write_json(run.folder / FOLDER / ANSWER_FILE, answer)

@@ -12,7 +12,7 @@ from studio.schema import Problem, option
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from backends.precision.dump.pairs import Number
+    from backends.precision.dump.pairs import StepAndRank
 
 NUMBERS = re.compile(r"\d{1,9}")
 PAIR = re.compile(r"(\d{1,9})\.(\d{1,9})=(\d{1,9})\.(\d{1,9})")
@@ -33,36 +33,36 @@ class Compared:
     """`step_numbers`, `rank_numbers`: "0, 2"; empty for all. `pairs`: which step and rank of the
     target belongs to which of the golden side, where their numbers do not tell: "1.0=0.0, 2.0=1.0"."""
 
-    step_numbers: str = option("", spelled="steps")
-    rank_numbers: str = option("", spelled="ranks")
+    step_numbers: str = option("", flag_name="steps")
+    rank_numbers: str = option("", flag_name="ranks")
     pairs: str = option("")
     tensors: Literal["auto", "off"] = option("auto")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beside:
+class MsprobeChoices:
     """msprobe's own comparison; `msprobe_python`: an interpreter that has it, empty for the studio's."""
 
     msprobe: bool = option(False)
-    msprobe_python: Path = option(Path(), wants="file", shown_when=("msprobe", (True,)))
+    msprobe_python: Path = option(Path(), wants="file", visible_when=("msprobe", (True,)))
 
 
 def numbers_of(text: str) -> frozenset[int]:
-    """Of "0, 2"; empty for all."""
+    """Return the numbers of "0, 2"; empty for all."""
     return frozenset(int(each) for each in NUMBERS.findall(text))
 
 
-def pairs_of(text: str) -> tuple[tuple[Number, Number], ...]:
+def pairs_of(text: str) -> tuple[tuple[StepAndRank, StepAndRank], ...]:
     """Step and rank of the target, and of the golden side."""
     return tuple(((int(a), int(b)), (int(c), int(d))) for a, b, c, d in PAIR.findall(text))
 
 
-def pairs_text(chosen: Iterable[tuple[Number, Number]]) -> str:
+def pairs_text(chosen: Iterable[tuple[StepAndRank, StepAndRank]]) -> str:
     """What `pairs_of` reads."""
     return ", ".join(f"{a}.{b}={c}.{d}" for (a, b), (c, d) in chosen)
 
 
-def _sides_are_there(spec: CompareSpec) -> Iterable[Problem]:
+def _sides_exist(spec: CompareSpec) -> Iterable[Problem]:
     for name, path in (("target", spec.sides.target), ("golden", spec.sides.golden)):
         if path == Path():
             yield Problem(field=name, rule="precision.rule.no_dump")
@@ -86,6 +86,6 @@ def _numbers_are_numbers(spec: CompareSpec) -> Iterable[Problem]:
 class CompareSpec:
     sides: Sides = field(default_factory=Sides)
     compared: Compared = field(default_factory=Compared)
-    beside: Beside = field(default_factory=Beside)
+    beside: MsprobeChoices = field(default_factory=MsprobeChoices)
 
-    RULES = (_sides_are_there, _numbers_are_numbers)
+    RULES = (_sides_exist, _numbers_are_numbers)

@@ -6,47 +6,49 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from backends.precision.config.checked import Row, part
+from backends.precision.config.result import CheckRow, part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from backends.precision.config.checked import Level, Part
     from backends.precision.config.pack import Pack
+    from backends.precision.config.result import Level, Part
 
-HEADER = ("place", "what", "golden", "target")
+MEMBER_HEADER = ("place", "what", "golden", "target")
 FOLDERS = ("weights", "dataset", "random")
 FIGURES = {"max", "min", "mean", "norm"}
-DEPTH = 20
+MAX_NESTING = 20
 
 
-def parts(pairs: Sequence[tuple[Pack, Pack]]) -> tuple[Part, ...]:
-    """Of what both sides of a pair have. Equal means equal figures to the last digit."""
-    found = {folder: [row for golden, target in pairs for row in _rows(folder, golden, target)] for folder in FOLDERS}
-    found["env"] = [row for golden, target in pairs[:1] for row in _variables(golden, target)]
-    return tuple(part(name, HEADER, rows) for name, rows in found.items() if rows)
+def member_parts(pairs: Sequence[tuple[Pack, Pack]]) -> tuple[Part, ...]:
+    """Compare what both sides of a pair have. Equal means equal figures to the last digit."""
+    rows_of_folders = {
+        folder: [row for golden, target in pairs for row in _rows(folder, golden, target)] for folder in FOLDERS
+    }
+    rows_of_folders["env"] = [row for golden, target in pairs[:1] for row in _variables(golden, target)]
+    return tuple(part(name, MEMBER_HEADER, rows) for name, rows in rows_of_folders.items() if rows)
 
 
-def _variables(golden: Pack, target: Pack) -> Iterator[Row]:
-    """Of those that both sides have: another host has other ones."""
+def _variables(golden: Pack, target: Pack) -> Iterator[CheckRow]:
+    """Compare the variables that both sides have: another host has other ones."""
     for name in sorted((golden.env or {}).keys() & (target.env or {}).keys()):
         a, b = (golden.env or {})[name], (target.env or {})[name]
-        yield Row("pass" if a == b else "warning", ("", name, a, b))
+        yield CheckRow("pass" if a == b else "warning", ("", name, a, b))
 
 
-def _rows(folder: str, golden: Pack, target: Pack) -> Iterator[Row]:
+def _rows(folder: str, golden: Pack, target: Pack) -> Iterator[CheckRow]:
     names = sorted(name for name in golden.members if name.startswith(f"{folder}/") and name in target.members)
     for name in names:
-        place = name[len(folder) + 1 :].rpartition("/")[0] or name[len(folder) + 1 :].removesuffix(".json")
-        sides = [dict(_figures(_value(pack.members[name]), "", DEPTH)) for pack in (golden, target)]
-        yield from _compared(place, sides[0], sides[1])
+        location = name[len(folder) + 1 :].rpartition("/")[0] or name[len(folder) + 1 :].removesuffix(".json")
+        sides = [dict(_figures(_value(pack.members[name]), "", MAX_NESTING)) for pack in (golden, target)]
+        yield from _compared(location, sides[0], sides[1])
 
 
-def _compared(place: str, golden: Mapping[str, str], target: Mapping[str, str]) -> Iterator[Row]:
+def _compared(location: str, golden: Mapping[str, str], target: Mapping[str, str]) -> Iterator[CheckRow]:
     for name in sorted({*golden, *target}):
         a, b = golden.get(name, ""), target.get(name, "")
         level: Level = "pass" if a == b else "error"
-        yield Row(level, (place, name, a, b))
+        yield CheckRow(level, (location, name, a, b))
 
 
 def _value(data: bytes) -> Any:
@@ -64,4 +66,4 @@ def _figures(value: Any, name: str, depth: int) -> Iterator[tuple[str, str]]:
         for key, inner in value.items():
             yield from _figures(inner, f"{name}.{key}" if name else str(key), depth - 1)
     elif isinstance(value, list) and name:
-        yield name, str(sum(one.get("count", 0) for one in value if isinstance(one, dict)))
+        yield name, str(sum(call.get("count", 0) for call in value if isinstance(call, dict)))

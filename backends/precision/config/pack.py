@@ -16,15 +16,15 @@ from studio.errors import StudioError, from_os
 if TYPE_CHECKING:
     from pathlib import Path
 
-MOST_MEMBERS = 20_000
+MAX_MEMBERS = 20_000
 LARGEST_MEMBER = 256_000_000
-LARGEST = 1_000_000_000
+MAX_UNPACKED_BYTES = 1_000_000_000
 SMALL = 1_000_000
-MOST_PACKED = 300
+MAX_COMPRESSION = 300
 """Octets that may come out of one, in members that are not small: such tables of numbers give 5 to 20."""
 
 ENV, PIP, OWN = "env", "pip", "studio.json"
-_KNOWN = re.compile(
+_MEMBERS = re.compile(
     r"env|pip|studio\.json|hyperparameters/[\w.-]{1,100}\.json|random/rank\d{1,6}\.json"
     r"|(dataset/step\d{1,9}/rank\d{1,6}/dataset|weights/step\d{1,9}/rank\d{1,6}/weight)\.json"
 )
@@ -71,18 +71,18 @@ def read_pack(path: Path) -> Pack:
 
 def _members(archive: zipfile.ZipFile, path: Path) -> dict[str, bytes]:
     listed = archive.infolist()
-    if len(listed) > MOST_MEMBERS:
+    if len(listed) > MAX_MEMBERS:
         raise StudioError("precision.config.too_many_members", path=str(path), count=len(listed))
-    for one in listed:
-        if one.filename.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", one.filename):
-            raise StudioError("precision.config.outside", path=str(path), member=ascii(one.filename[:200]))
-    known = [one for one in listed if _KNOWN.fullmatch(one.filename)]
-    for one in known:
-        if one.file_size > LARGEST_MEMBER or one.file_size > max(SMALL, MOST_PACKED * one.compress_size):
-            raise StudioError("precision.config.bomb", path=str(path), member=ascii(one.filename[:200]))
-    if sum(one.file_size for one in known) > LARGEST:
+    for member in listed:
+        if member.filename.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", member.filename):
+            raise StudioError("precision.config.outside", path=str(path), member=ascii(member.filename[:200]))
+    usable = [member for member in listed if _MEMBERS.fullmatch(member.filename)]
+    for member in usable:
+        if member.file_size > LARGEST_MEMBER or member.file_size > max(SMALL, MAX_COMPRESSION * member.compress_size):
+            raise StudioError("precision.config.bomb", path=str(path), member=ascii(member.filename[:200]))
+    if sum(member.file_size for member in usable) > MAX_UNPACKED_BYTES:
         raise StudioError("precision.config.bomb", path=str(path), member="*")
-    return {one.filename: archive.read(one) for one in known}
+    return {member.filename: archive.read(member) for member in usable}
 
 
 def _pack(path: Path, members: dict[str, bytes]) -> Pack:

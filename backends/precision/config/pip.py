@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from backends.precision.config.checked import Row, Said
+from backends.precision.config.result import CheckRow, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from backends.precision.config.checked import Level
+    from backends.precision.config.result import Level
 
-HEADER = ("package", "golden", "target", "why")
+PACKAGE_HEADER = ("package", "golden", "target", "why")
 WHY = {
     "cann": "precision.config.pip_cann", "nvidia": "precision.config.pip_nvidia",
     "stays": "precision.config.pip_stays", "local": "precision.config.pip_local", "odd": "precision.config.pip_odd",
@@ -36,9 +36,9 @@ OF_CANN = re.compile(
     r"|msobjdump|show-kernel-debug-data"
 )
 ASCEND = re.compile(rf"{OF_CANN.pattern}|(torch-npu|mindspeed|mindstudio|msprof|ascend|triton-ascend)(-.*)?")
-NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,100}[A-Za-z0-9])?")
+PACKAGE_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,100}[A-Za-z0-9])?")
 VERSION = re.compile(r"\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?(\+[a-z0-9]+([._-][a-z0-9]+)*)?", re.I)
-KEPT = {"pip", "setuptools", "wheel"}
+NEVER_REMOVED = {"pip", "setuptools", "wheel"}
 """Without them the other commands would not run."""
 
 
@@ -47,15 +47,15 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def compared(golden: Mapping[str, str], target: Mapping[str, str]) -> tuple[Row, ...]:
+def compare_packages(golden: Mapping[str, str], target: Mapping[str, str]) -> tuple[CheckRow, ...]:
     """A row for each package of either side; the fourth cell is a key of WHY, or empty."""
     sides = [{normal(name): version for name, version in side.items()} for side in (golden, target)]
     names = sorted({*sides[0], *sides[1]})
     return tuple(_row(name, *(side.get(name, "") for side in sides)) for name in names)
 
 
-def _row(name: str, golden: str, target: str) -> Row:
-    return Row(_level(name, golden, target), (name, golden, target, _why(name, golden, target)))
+def _row(name: str, golden: str, target: str) -> CheckRow:
+    return CheckRow(_level(name, golden, target), (name, golden, target, _why(name, golden, target)))
 
 
 def _level(name: str, golden: str, target: str) -> Level:
@@ -79,20 +79,20 @@ def _why(name: str, golden: str, target: str) -> str:
         return "cann"
     if not target and NVIDIA.fullmatch(name):
         return "nvidia"
-    if not golden and (ASCEND.fullmatch(name) or name in KEPT):
+    if not golden and (ASCEND.fullmatch(name) or name in NEVER_REMOVED):
         return "stays"
     if golden and _public(golden) == _public(target):
         return "local"
-    if not NAME.fullmatch(name) or (golden and not VERSION.fullmatch(golden)):
+    if not PACKAGE_NAME.fullmatch(name) or (golden and not VERSION.fullmatch(golden)):
         return "odd"
     return "build" if "+" in golden else ""
 
 
-def commands(rows: Iterable[Row]) -> tuple[str, ...]:
+def commands(rows: Iterable[CheckRow]) -> tuple[str, ...]:
     """For side B, in this order. Of a version with a local part, such as 2.6.0+cu124, the public one is asked for."""
-    wanted = [row.cells for row in rows if row.level != "pass" and row.cells[3] in ("", "build")]
-    install = [f"{name}=={_public(golden)}" for name, golden, _, _ in wanted if golden]
-    extra = [name for name, golden, _, _ in wanted if not golden]
+    changes = [row.cells for row in rows if row.level != "pass" and row.cells[3] in ("", "build")]
+    install = [f"{name}=={_public(golden)}" for name, golden, _, _ in changes if golden]
+    extra = [name for name, golden, _, _ in changes if not golden]
     return (*_lines("pip install", install), *_lines("pip uninstall -y", extra))
 
 
@@ -100,13 +100,13 @@ def _lines(command: str, words: list[str]) -> list[str]:
     return [" ".join((command, *words[at : at + PER_LINE])) for at in range(0, len(words), PER_LINE)]
 
 
-def left_over(rows: Iterable[Row]) -> tuple[Said, ...]:
+def left_over(rows: Iterable[CheckRow]) -> tuple[Sentence, ...]:
     """What the commands do not change, and why."""
     by_reason: dict[str, list[str]] = {}
     for row in rows:
         if row.level != "pass" and row.cells[3]:
             by_reason.setdefault(row.cells[3], []).append(row.cells[0])
     return tuple(
-        Said(key=WHY[reason], args={"packages": ", ".join(names[:20]), "count": len(names)})
+        Sentence(key=WHY[reason], args={"packages": ", ".join(names[:20]), "count": len(names)})
         for reason, names in sorted(by_reason.items())
     )

@@ -22,7 +22,7 @@ class Packs:
     check_python: Path = option(Path(), wants="file")
 
 
-def _sides_are_there(spec: ConfigCheckSpec) -> Iterable[Problem]:
+def _sides_exist(spec: ConfigCheckSpec) -> Iterable[Problem]:
     for name, path in (("side_a", spec.packs.side_a), ("side_b", spec.packs.side_b)):
         if path == Path():
             yield Problem(field=name, rule="precision.config.no_side")
@@ -34,4 +34,4 @@ def _sides_are_there(spec: ConfigCheckSpec) -> Iterable[Problem]:
 class ConfigCheckSpec:
     packs: Packs = field(default_factory=Packs)
 
-    RULES = (_sides_are_there,)
+    RULES = (_sides_exist,)

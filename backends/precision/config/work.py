@@ -10,32 +10,38 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from backends.precision.config import checked, members, own, pip
-from backends.precision.config.checked import FILE, PARTS, Checked, Said, part
-from backends.precision.config.found import packs_at, pairs
+from backends.precision.config import extra_checks, members, pip, result
 from backends.precision.config.pack import ENV, PIP
-from backends.precision.config.sheets import read_result
+from backends.precision.config.pack_discovery import pair_packs, read_packs
+from backends.precision.config.result import (
+    CONFIG_CHECK_FILE,
+    PARTS,
+    EnvironmentCheck,
+    Sentence,
+    part,
+)
+from backends.precision.config.sheets import read_sheets
 from backends.precision.msprobe import process
 from backends.precision.msprobe.installed import version_of
 from backends.precision.msprobe.lines import config_check_line
 from studio import interpreters
-from studio.errors import StudioError, from_os
+from studio.errors import Stopped, StudioError, from_os
 from studio.events import Artifact, Ended, Journal, Note, Progress
+from studio.exit_codes import NO, STOPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from backends.precision.config.checked import Part, Row
     from backends.precision.config.pack import Pack
+    from backends.precision.config.result import CheckRow, Part
     from backends.precision.config.spec import ConfigCheckSpec
     from backends.precision.msprobe.installed import Installed
     from studio.run import Run
 
     Pairs = Sequence[tuple[Pack, Pack]]
 
-NO = 3  # done, and the answer is no
-SECONDS = 900.0
-KEPT = Path("artifacts") / "msprobe"
+CHECK_SECONDS = 900.0
+MSPROBE_FOLDER = Path("artifacts") / "msprobe"
 RESULT = "result.xlsx"
 TODO = {
     "weights": "precision.config.do_weights",
@@ -45,22 +51,22 @@ TODO = {
     "env": "precision.config.do_env",
     "pip": "precision.config.do_pip",
 }
-VERDICTS = {
+WORK_VERDICTS = {
     "pass": "precision.config.verdict_pass",
     "warning": "precision.config.verdict_warning",
     "error": "precision.config.verdict_error",
 }
-MOST_TOLD = 200
+MAX_ANSWER_ROWS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Theirs:
+class MsprobeCheck:
     """msprobe's tables and its verdict by part; `notes`: why there are none, or ours in their place."""
 
     parts: tuple[Part, ...] = ()
     verdicts: dict[str, str] = field(default_factory=dict)
     version: str = ""
-    notes: tuple[Said, ...] = ()
+    notes: tuple[Sentence, ...] = ()
 
 
 def config_check(spec: ConfigCheckSpec, run: Run) -> Ended:
@@ -68,64 +74,70 @@ def config_check(spec: ConfigCheckSpec, run: Run) -> Ended:
     journal = Journal(run.folder, 1)
     sides = (spec.packs.side_a, spec.packs.side_b)
     journal.write(Progress(done=0, total=2, phase="config-check"))
-    found = pairs(packs_at(sides[0]), packs_at(sides[1]))
+    pairs = pair_packs(read_packs(sides[0]), read_packs(sides[1]))
     journal.write(Progress(done=1, total=2, phase="config-check"))
     try:
-        theirs = by_msprobe(found, run.folder / KEPT, version_of(_interpreter(spec.packs.check_python)))
-    except process.Stopped:
-        return Ended(code=143, reason="stopped")
-    result = made((str(sides[0]), str(sides[1])), found, theirs)
-    checked.keep(run, result)
-    journal.write(Progress(done=2, total=2, phase="config-check"), Artifact(kind="config-check", path=FILE))
-    journal.write(_verdict(result), *_told_notes(result))
-    return Ended(code=NO, reason="no") if result.verdict == "error" else Ended(code=0)
+        msprobe = check_with_msprobe(
+            pairs, run.folder / MSPROBE_FOLDER, version_of(_interpreter(spec.packs.check_python))
+        )
+    except Stopped:
+        return Ended(code=STOPPED, reason="stopped")
+    environment = environment_check((str(sides[0]), str(sides[1])), pairs, msprobe)
+    result.write_check(run, environment)
+    journal.write(
+        Progress(done=2, total=2, phase="config-check"), Artifact(kind="config-check", path=CONFIG_CHECK_FILE)
+    )
+    journal.write(_verdict(environment), *_result_notes(environment))
+    return Ended(code=NO, reason="no") if environment.verdict == "error" else Ended(code=0)
 
 
 def _interpreter(python: Path) -> Path:
     return python if python.parts else interpreters.embedded()
 
 
-def _verdict(result: Checked) -> Note:
-    told = [one.name for one in result.parts if one.verdict == result.verdict]
-    return Note(key=VERDICTS[result.verdict], args={"parts": len(told), "names": ", ".join(told)})
+def _verdict(result: EnvironmentCheck) -> Note:
+    differing = [part.name for part in result.parts if part.verdict == result.verdict]
+    return Note(key=WORK_VERDICTS[result.verdict], args={"parts": len(differing), "names": ", ".join(differing)})
 
 
-def _told_notes(result: Checked) -> Iterator[Note]:
-    for said in (*result.todo, *result.notes):
-        yield Note(key=said.key, args=said.args)
+def _result_notes(result: EnvironmentCheck) -> Iterator[Note]:
+    for sentence in (*result.todo, *result.notes):
+        yield Note(key=sentence.key, args=sentence.args)
     for command in result.pip:
         yield Note(key="precision.config.run_pip", args={"command": command})
 
 
-def by_msprobe(found: Pairs, kept: Path, installed: Installed) -> Theirs:
+def check_with_msprobe(pairs: Pairs, folder: Path, installed: Installed) -> MsprobeCheck:
     """Where msprobe cannot say it, equal or not is told by us. Raises process.Stopped."""
     if not installed.family or installed.version.startswith("1."):
         args = {"python": str(installed.python)}
-        return Theirs(parts=members.parts(found), notes=(Said(key="precision.config.msprobe_missing", args=args),))
+        return MsprobeCheck(
+            parts=members.member_parts(pairs), notes=(Sentence(key="precision.config.msprobe_missing", args=args),)
+        )
     try:
-        verdicts, tables = _compared(found, kept, installed)
+        verdicts, tables = _compared(pairs, folder, installed)
     except StudioError as error:
-        notes = (Said(key=error.key, args=error.values), Said(key="precision.config.only_equal"))
-        return Theirs(parts=members.parts(found), version=installed.version, notes=notes)
-    return Theirs(parts=tables, verdicts=verdicts, version=installed.version)
+        notes = (Sentence(key=error.key, args=error.values), Sentence(key="precision.config.only_equal"))
+        return MsprobeCheck(parts=members.member_parts(pairs), version=installed.version, notes=notes)
+    return MsprobeCheck(parts=tables, verdicts=verdicts, version=installed.version)
 
 
-def _compared(found: Pairs, kept: Path, installed: Installed) -> tuple[dict[str, str], tuple[Part, ...]]:
+def _compared(pairs: Pairs, folder: Path, installed: Installed) -> tuple[dict[str, str], tuple[Part, ...]]:
     """What msprobe reads are zips that we wrote: of the members that it knows alone, those of all ranks in one."""
     try:
-        kept.mkdir(parents=True, exist_ok=True)
-        with process.workplace() as place:
-            for name, side in (("golden", [a for a, _ in found]), ("target", [b for _, b in found])):
-                _write_zip(place / f"{name}.zip", side)
-            out = place / "out"
-            line = config_check_line(installed, place / "golden.zip", place / "target.zip", out)
-            done = process.run(line, place, kept / "config_check.log", SECONDS)
+        folder.mkdir(parents=True, exist_ok=True)
+        with process.workplace() as workplace:
+            for name, side in (("golden", [a for a, _ in pairs]), ("target", [b for _, b in pairs])):
+                _write_zip(workplace / f"{name}.zip", side)
+            out = workplace / "out"
+            line = config_check_line(installed, workplace / "golden.zip", workplace / "target.zip", out)
+            done = process.run(line, workplace, folder / "config_check.log", CHECK_SECONDS)
             if not (out / RESULT).is_file():
                 raise StudioError("precision.msprobe.failed", reason=done.reason or f"exit {done.code}")
-            shutil.move(out / RESULT, kept / RESULT)
+            shutil.move(out / RESULT, folder / RESULT)
     except OSError as error:
-        raise from_os(error, kept) from error
-    return read_result(kept / RESULT)
+        raise from_os(error, folder) from error
+    return read_sheets(folder / RESULT)
 
 
 def _write_zip(path: Path, side: Sequence[Pack]) -> None:
@@ -141,59 +153,68 @@ def _write_zip(path: Path, side: Sequence[Pack]) -> None:
             archive.writestr(name, data)
 
 
-def made(sides: tuple[str, str], found: Pairs, theirs: Theirs) -> Checked:
+def environment_check(sides: tuple[str, str], pairs: Pairs, msprobe: MsprobeCheck) -> EnvironmentCheck:
     """The result, of tables that are there."""
-    packages = _packages(found)
-    told = [part("pip", pip.HEADER, list(packages), msprobe=theirs.verdicts.get("pip", ""))] if packages else []
-    parts = tuple(sorted((*own.parts(found), *told, *theirs.parts), key=lambda one: list(PARTS).index(one.name)))
+    packages = _packages(pairs)
+    pip_parts = (
+        [part("pip", pip.PACKAGE_HEADER, list(packages), msprobe=msprobe.verdicts.get("pip", ""))] if packages else []
+    )
+    parts = tuple(
+        sorted(
+            (*extra_checks.extra_parts(pairs), *pip_parts, *msprobe.parts),
+            key=lambda each: list(PARTS).index(each.name),
+        )
+    )
     if not parts:
         raise StudioError("precision.config.nothing_in_common", golden=sides[0], target=sides[1])
-    return Checked(
-        golden=sides[0], target=sides[1], verdict=checked.worst(parts), equal=checked.worst(parts) == "pass",
-        ranks=tuple(golden.rank for golden, _ in found), parts=parts, todo=tuple(_todo(found, parts, packages)),
-        pip=pip.commands(packages), notes=(*theirs.notes, *_without_own(found)), msprobe=theirs.version,
+    return EnvironmentCheck(
+        golden=sides[0], target=sides[1], verdict=result.worst_verdict(parts),
+        equal=result.worst_verdict(parts) == "pass",
+        ranks=tuple(golden.rank for golden, _ in pairs), parts=parts, todo=tuple(_todo(pairs, parts, packages)),
+        pip=pip.commands(packages), notes=(*msprobe.notes, *_without_own(pairs)), msprobe=msprobe.version,
     )  # fmt: skip
 
 
-def _packages(found: Pairs) -> tuple[Row, ...]:
-    """Of the first pair that has them: all ranks of a host have the same interpreter."""
-    for golden, target in found:
+def _packages(pairs: Pairs) -> tuple[CheckRow, ...]:
+    """Compare the packages of the first pair that has them: all ranks of a host have the same interpreter."""
+    for golden, target in pairs:
         if golden.packages is not None and target.packages is not None:
-            return pip.compared(golden.packages, target.packages)
+            return pip.compare_packages(golden.packages, target.packages)
     return ()
 
 
-def _without_own(found: Pairs) -> tuple[Said, ...]:
+def _without_own(pairs: Pairs) -> tuple[Sentence, ...]:
     """Packs that msprobe made alone say nothing of seeds."""
-    if any(golden.own and target.own for golden, target in found):
+    if any(golden.own and target.own for golden, target in pairs):
         return ()
-    return (Said(key="precision.config.no_seeds"),)
+    return (Sentence(key="precision.config.no_seeds"),)
 
 
-def _todo(found: Pairs, parts: Iterable[Part], packages: Iterable[Row]) -> Iterator[Said]:
+def _todo(pairs: Pairs, parts: Iterable[Part], packages: Iterable[CheckRow]) -> Iterator[Sentence]:
     """What explains the most comes first."""
-    differs = {one.name for one in parts if one.verdict != "pass"}
-    yield from own.todo(found, parts)
-    yield from (Said(key=key) for name, key in TODO.items() if name in differs)
+    differs = {part.name for part in parts if part.verdict != "pass"}
+    yield from extra_checks.todo(pairs, parts)
+    yield from (Sentence(key=key) for name, key in TODO.items() if name in differs)
     yield from pip.left_over(packages)
 
 
-def answer(run: Run) -> dict[str, Any]:
+def config_check_answer(run: Run) -> dict[str, Any]:
     """What `--json` adds."""
     try:
-        found = checked.read(run)
+        check = result.read_check(run)
     except StudioError:
         return {}
-    told = {one.name: _told(one) for one in found.parts}
+    part_answers = {part.name: _part_answer(part) for part in check.parts}
     return {
-        "equal": found.equal, "verdict": found.verdict, "parts": told, "pip": list(found.pip),
-        "todo": [msgspec.to_builtins(one) for one in found.todo], "ranks": list(found.ranks), "msprobe": found.msprobe,
+        "equal": check.equal, "verdict": check.verdict, "parts": part_answers, "pip": list(check.pip),
+        "todo": [msgspec.to_builtins(part) for part in check.todo], "ranks": list(check.ranks),
+        "msprobe": check.msprobe,
     }  # fmt: skip
 
 
-def _told(one: Part) -> dict[str, Any]:
-    differs = [row for row in one.rows if row.level != "pass"]
+def _part_answer(part: Part) -> dict[str, Any]:
+    differs = [row for row in part.rows if row.level != "pass"]
     return {
-        "verdict": one.verdict, "msprobe": one.msprobe, "rows": one.total, "differs": len(differs),
-        "header": list(one.header), "differences": [list(row.cells) for row in differs[:MOST_TOLD]],
+        "verdict": part.verdict, "msprobe": part.msprobe, "rows": part.total, "differs": len(differs),
+        "header": list(part.header), "differences": [list(row.cells) for row in differs[:MAX_ANSWER_ROWS]],
     }  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from backends.precision.deeper.again import run_problem
-from backends.precision.reproduce.spec import Chosen, comparison_is_given
+from backends.precision.deeper.reruns import run_problem
+from backends.precision.reproduce.spec import Chosen, has_comparison
 from studio.schema import Problem, option
 
 if TYPE_CHECKING:
@@ -32,4 +32,4 @@ class DeeperSpec:
     chosen: Chosen = field(default_factory=Chosen)
     depth: Depth = field(default_factory=Depth)
 
-    RULES = (comparison_is_given, _can_run_again)
+    RULES = (has_comparison, _can_run_again)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from backends.precision.determinism.result import Difference
 from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, OUTPUT, PARAMETER, TENSOR
-from backends.precision.dump.layout import places
+from backends.precision.dump.layout import find_dumps
 from backends.precision.dump.names import name_of
 from backends.precision.dump.read import read_dump
 from studio.errors import StudioError
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from backends.precision.determinism.result import Place, Reason
+    from backends.precision.determinism.result import Reason, ValuePlace
     from backends.precision.dump.dump import Dump
-    from backends.precision.dump.dump import Place as Folder
+    from backends.precision.dump.dump import DumpLocation as Folder
 
-PLACES: dict[int, Place] = {
+PLACES: dict[int, ValuePlace] = {
     INPUT: "input", KWARG: "argument", OUTPUT: "output", PARAMETER: "parameter", GRADIENT: "gradient",
 }  # fmt: skip
 RANDOM = ("dropout", "rand", "normal", "bernoulli", "multinomial", "uniform", "exponential", "gumbel", "rrelu")
 
 
-class Compared(NamedTuple):
+class DigestComparison(NamedTuple):
     """`tensors`: how many were compared until then."""
 
     first: Difference | None
@@ -44,42 +44,46 @@ class _Row(NamedTuple):
     needs_grad: bool
 
 
-def compared(one: Path, two: Path) -> Compared:
-    """Of two runs' folders. Raises StudioError where a dump is there and cannot be read."""
+def compare_digests(first_run: Path, second_run: Path) -> DigestComparison:
+    """Compare the digests in two runs' folders. Raises StudioError where a dump is there and cannot be read."""
     tensors, framework = 0, ""
-    others = {(place.step, place.rank): place for place in _places(two)}
-    for place in _places(one):
-        other = others.get((place.step, place.rank))
+    others = {(location.step, location.rank): location for location in _places(second_run)}
+    for location in _places(first_run):
+        other = others.get((location.step, location.rank))
         if other is None:
-            return Compared(_difference(place, "", "call", 0, "flow"), tensors, framework)
-        mine, its = read_dump(place), read_dump(other)
-        framework = mine.framework
-        first, count = _first(place, mine, its, has_before=tensors > 0)
+            return DigestComparison(_difference(location, "", "call", 0, "flow"), tensors, framework)
+        dump, other_dump = read_dump(location), read_dump(other)
+        framework = dump.framework
+        first, count = _first(location, dump, other_dump, has_before=tensors > 0)
         tensors += count
         if first is not None:
-            return Compared(first, tensors, framework)
-    return Compared(None, tensors, framework)
+            return DigestComparison(first, tensors, framework)
+    return DigestComparison(None, tensors, framework)
 
 
 def _places(run: Path) -> tuple[Folder, ...]:
     """None where the training made no dump."""
     try:
-        return places(run)
+        return find_dumps(run)
     except StudioError:
         return ()
 
 
-def _first(place: Folder, one: Dump, two: Dump, *, has_before: bool) -> tuple[Difference | None, int]:
+def _first(location: Folder, dump: Dump, other: Dump, *, has_before: bool) -> tuple[Difference | None, int]:
     """`has_before`: an earlier step was equal."""
     count = 0
-    for mine, its in zip_longest(_rows(one), _rows(two)):
-        if mine is None or its is None or (mine.call, mine.role, mine.item) != (its.call, its.role, its.item):
-            name = mine.call if mine is not None else its.call if its is not None else ""
-            return _difference(place, name, "call", 0, "flow"), count
-        count += mine.is_tensor
-        if mine != its:
-            reason = _reason(mine, one.framework, has_before=has_before)
-            return _difference(place, mine.call, PLACES[mine.role], _index(mine.item), reason), count
+    for row, other_row in zip_longest(_rows(dump), _rows(other)):
+        if (
+            row is None
+            or other_row is None
+            or (row.call, row.role, row.item) != (other_row.call, other_row.role, other_row.item)
+        ):
+            name = row.call if row is not None else other_row.call if other_row is not None else ""
+            return _difference(location, name, "call", 0, "flow"), count
+        count += row.is_tensor
+        if row != other_row:
+            reason = _reason(row, dump.framework, has_before=has_before)
+            return _difference(location, row.call, PLACES[row.role], _index(row.item), reason), count
     return None, count
 
 
@@ -115,5 +119,7 @@ def _index(item: str) -> int:
     return int(first) if first.isdecimal() else 0
 
 
-def _difference(place: Folder, name: str, kind: Place, index: int, reason: Reason) -> Difference:
-    return Difference(step=place.step or 0, rank=place.rank or 0, name=name, place=kind, index=index, reason=reason)
+def _difference(location: Folder, name: str, kind: ValuePlace, index: int, reason: Reason) -> Difference:
+    return Difference(
+        step=location.step or 0, rank=location.rank or 0, name=name, place=kind, index=index, reason=reason
+    )

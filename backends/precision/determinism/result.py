@@ -11,9 +11,9 @@ from studio import files
 if TYPE_CHECKING:
     from studio.run import Run
 
-FILE = "artifacts/determinism.json"
-Number = float | str
-Place = Literal["input", "argument", "output", "parameter", "gradient", "call", "loss"]
+DETERMINISM_FILE = "artifacts/determinism.json"
+LossNumber = float | str
+ValuePlace = Literal["input", "argument", "output", "parameter", "gradient", "call", "loss"]
 Reason = Literal["seed", "data", "update", "random", "kernel", "flow", "later"]
 
 
@@ -23,22 +23,22 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
     step: int
     name: str
-    place: Place
+    place: ValuePlace
     index: int = 0
     rank: int = 0
     reason: Reason = "kernel"
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class LossRow(msgspec.Struct, frozen=True, kw_only=True):
     """One step's loss in the two runs with digests and in the one without; None where it has not got so far."""
 
     step: int
-    first: Number | None
-    second: Number | None
-    without: Number | None
+    first: LossNumber | None
+    second: LossNumber | None
+    without: LossNumber | None
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
     """`capture_changes`: whether the run without a capture has other losses than both with one; None where nothing
     tells, since those two differ already or there are no losses. `runs`: names, in the order of Row. `tensors`: how
     many were compared."""
@@ -47,17 +47,17 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     first: Difference | None
     capture_changes: bool | None
     runs: tuple[str, ...]
-    losses: tuple[Row, ...]
+    losses: tuple[LossRow, ...]
     tensors: int
     framework: str = ""
 
 
-def read_result(run: Run) -> Result | None:
-    return files.read_as(run.folder / FILE, Result)
+def read_determinism(run: Run) -> DeterminismResult | None:
+    return files.read_as(run.folder / DETERMINISM_FILE, DeterminismResult)
 
 
-def answer(run: Run) -> dict[str, Any]:
+def determinism_answer(run: Run) -> dict[str, Any]:
     """For `--json`."""
-    found = read_result(run)
-    plain: dict[str, Any] = {} if found is None else msgspec.to_builtins(found)
+    result = read_determinism(run)
+    plain: dict[str, Any] = {} if result is None else msgspec.to_builtins(result)
     return plain

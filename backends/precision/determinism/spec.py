@@ -26,11 +26,11 @@ class Proof:
     """`compared_steps`: whose losses are compared, a run that goes on longer is stopped then; `digest_steps`: the first
     ones, of which each tensor is compared too."""
 
-    compared_steps: int = option(20, low=1, high=100_000, spelled="steps")
-    digest_steps: int = option(2, low=1, high=1000, spelled="digests")
+    compared_steps: int = option(20, low=1, high=100_000, flag_name="steps")
+    digest_steps: int = option(2, low=1, high=1000, flag_name="digests")
 
 
-def _line_is_given(spec: DeterminismSpec) -> Iterable[Problem]:
+def _has_line(spec: DeterminismSpec) -> Iterable[Problem]:
     if not spec.training.line:
         yield Problem(field="line", rule="precision.determinism.no_line")
 
@@ -45,11 +45,11 @@ class DeterminismSpec:
     training: Training = field(default_factory=Training)
     proof: Proof = field(default_factory=Proof)
 
-    RULES = (_line_is_given, _digests_are_few)
+    RULES = (_has_line, _digests_are_few)
 
 
 def code_of(spec: DeterminismSpec, folder: Path) -> tuple[Path, ...]:
     """What would run of a folder, the project, whose trust is asked for; a line that names none starts in it."""
     python, workdir = spec.training.python, spec.training.workdir
-    given = [path for path in (python, workdir) if path != Path()]
-    return tuple(path for path in given or [folder] if path.resolve().is_relative_to(folder.resolve()))
+    paths = [path for path in (python, workdir) if path != Path()]
+    return tuple(path for path in paths or [folder] if path.resolve().is_relative_to(folder.resolve()))

@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from backends.precision.dump.decode import Item
-    from backends.precision.dump.rows import Rows
+    from backends.precision.dump.rows import DumpRows
 
-STATISTICS = (attrgetter("Max"), attrgetter("Min"), attrgetter("Mean"), attrgetter("Norm"))
+STATISTIC_GETTERS = (attrgetter("Max"), attrgetter("Min"), attrgetter("Mean"), attrgetter("Norm"))
 
 
-def columns(rows: Rows) -> dict[str, Any]:
+def dump_columns(rows: DumpRows) -> dict[str, Any]:
     """The fields of Dump that are of rows."""
-    count = len(rows.one)
-    at = [row for row, one in enumerate(rows.one) if one and one.dtype is not None and one.shape is not None]
-    tensors = [one for one in map(rows.one.__getitem__, at) if one]
-    kind = np.array([NOTHING if one is None else SCALAR for one in rows.one], dtype=np.uint8)
+    count = len(rows.entries)
+    at = [row for row, item in enumerate(rows.entries) if item and item.dtype is not None and item.shape is not None]
+    tensors = [item for item in map(rows.entries.__getitem__, at) if item]
+    kind = np.array([NOTHING if item is None else SCALAR for item in rows.entries], dtype=np.uint8)
     kind[at] = TENSOR
     stats, has_stats = _stats(tensors)
-    dtype, dtypes = _numbered([one.dtype for one in tensors])
-    shape, shapes = _numbered([one.shape for one in tensors])
+    dtype, dtypes = _numbered([item.dtype for item in tensors])
+    shape, shapes = _numbered([item.shape for item in tensors])
     return {
         "call": np.array(rows.call, dtype=np.int32),
         "role": np.array(rows.role, dtype=np.uint8),
@@ -41,10 +41,12 @@ def columns(rows: Rows) -> dict[str, Any]:
         "shapes": shapes,
         "stats": _spread(stats, at, count, np.nan),
         "has_stats": _spread(has_stats, at, count, 0),
-        "needs_grad": _spread(np.array([one.requires_grad is True for one in tensors], dtype=bool), at, count, False),
-        "value": {row: text_of(rows.one[row]) for row in np.flatnonzero(kind == SCALAR).tolist()},
-        "digest": {row: one.md5 for row, one in zip(at, tensors, strict=True) if one.md5},
-        "file": {row: name for row, one in zip(at, tensors, strict=True) if (name := one.data_name) and _is_name(name)},
+        "needs_grad": _spread(np.array([item.requires_grad is True for item in tensors], dtype=bool), at, count, False),
+        "value": {row: item_text(rows.entries[row]) for row in np.flatnonzero(kind == SCALAR).tolist()},
+        "digest": {row: item.md5 for row, item in zip(at, tensors, strict=True) if item.md5},
+        "file": {
+            row: name for row, item in zip(at, tensors, strict=True) if (name := item.data_name) and _is_name(name)
+        },
     }
 
 
@@ -72,23 +74,23 @@ class _Numbers(dict[Any, int]):
 
 
 def _numbered(values: list[Any]) -> tuple[NDArray[Any], tuple[Any, ...]]:
-    """Of each value its number, and the values."""
+    """Return the number of each value, and the values."""
     numbers = _Numbers()
     return np.array([numbers[value] for value in values], dtype=np.int32), tuple(numbers)
 
 
 def _stats(tensors: list[Item]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Of each the four statistics, and the bits of those that there are."""
+    """Return the four statistics of each tensor, and the bits of those that were written."""
     values = np.empty((len(tensors), 4), dtype=np.float64)
-    there = np.zeros(len(tensors), dtype=np.uint8)
+    present = np.zeros(len(tensors), dtype=np.uint8)
     for column in range(4):
-        side = list(map(STATISTICS[column], tensors))
+        side = list(map(STATISTIC_GETTERS[column], tensors))
         values[:, column] = _floats(side)
         has = ~np.isnan(values[:, column])
         for row in np.flatnonzero(~has):
             has[row] = side[row] is not None and _is_number(side[row])
-        there |= has.astype(np.uint8) << column
-    return values, there
+        present |= has.astype(np.uint8) << column
+    return values, present
 
 
 def _floats(values: list[Any]) -> NDArray[Any]:
@@ -109,11 +111,11 @@ def _is_number(value: Any) -> bool:
 NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
-def text_of(one: Item | None) -> str:
+def item_text(item: Item | None) -> str:
     """What an argument is, as text: a number so that it reads back the same, a text as it is."""
-    if one is None:
+    if item is None:
         return "None"
-    for value in (one.value, one.format, one.group_ranks):
+    for value in (item.value, item.format, item.group_ranks):
         if value is not UNSET:
             return str(NOT_FINITE.get(value, value)) if isinstance(value, str) else repr(value)
-    return str(one.type)
+    return str(item.type)

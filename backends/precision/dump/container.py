@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import BinaryIO
 
-END = struct.Struct("<4s4H2IH")
+END_RECORD = struct.Struct("<4s4H2IH")
 END_64 = struct.Struct("<4sQ2H2I4Q")
-END_64_PLACE = struct.Struct("<4sIQI")
+ZIP64_LOCATOR = struct.Struct("<4sIQI")
 ENTRY = struct.Struct("<4s6H3I5H2I")
 LOCAL = struct.Struct("<4s5H3I2H")
-LONGEST_END = END.size + 0xFFFF
+LONGEST_END = END_RECORD.size + 0xFFFF
 DIRECTORY = 64 << 20
 """Octets of the directory that are read at most: half a million members."""
 FULL = 0xFFFFFFFF
-STORED = 0
+STORED_METHOD = 0
 ENCRYPTED = 1
 
 
@@ -43,33 +43,33 @@ class Packed(Exception):
     """A member is compressed or encrypted."""
 
 
-def members(file: BinaryIO) -> dict[str, Member]:
-    """By name. Raises Packed where one is compressed or encrypted, and Damaged where they overlap, lie outside of
-    the file, or the directory does."""
+def read_members(file: BinaryIO) -> dict[str, Member]:
+    """Return the members by name. Raises Packed where one is compressed or encrypted, and Damaged where they overlap,
+    lie outside of the file, or the directory does."""
     size = file.seek(0, 2)
     begin, length = _directory(file, size)
     if length > DIRECTORY or begin + length > size:
         raise Damaged
-    found = {}
-    for name, header, octets in _entries(_read(file, begin, length)):
+    by_name = {}
+    for name, header, member_size in _entries(_read(file, begin, length)):
         content = _content(file, header)
-        if content + octets > begin or name in found:
+        if content + member_size > begin or name in by_name:
             raise Damaged
-        found[name] = Member(begin=content, size=octets)
-    _refuse_overlap(found)
-    return found
+        by_name[name] = Member(begin=content, size=member_size)
+    _refuse_overlap(by_name)
+    return by_name
 
 
 def _directory(file: BinaryIO, size: int) -> tuple[int, int]:
     """Begin and length of the directory."""
     tail = _read(file, max(0, size - LONGEST_END), min(size, LONGEST_END))
     at = tail.rfind(b"PK\5\6")
-    if at < 0 or len(tail) - at < END.size:
+    if at < 0 or len(tail) - at < END_RECORD.size:
         raise Damaged
-    *_, length, begin, _comment = END.unpack_from(tail, at)
-    if FULL not in (length, begin) or at < END_64_PLACE.size:
+    *_, length, begin, _comment = END_RECORD.unpack_from(tail, at)
+    if FULL not in (length, begin) or at < ZIP64_LOCATOR.size:
         return begin, length
-    mark, _, where, _ = END_64_PLACE.unpack_from(tail, at - END_64_PLACE.size)
+    mark, _, where, _ = ZIP64_LOCATOR.unpack_from(tail, at - ZIP64_LOCATOR.size)
     if mark != b"PK\6\7":
         return begin, length
     mark, *_, length, begin = END_64.unpack(_read(file, where, END_64.size))
@@ -79,23 +79,23 @@ def _directory(file: BinaryIO, size: int) -> tuple[int, int]:
 
 
 def _entries(directory: bytes) -> Iterator[tuple[str, int, int]]:
-    """Name, place of the local header and octets of each member."""
+    """Name, place of the local header and bytes of each member."""
     at = 0
     while at + ENTRY.size <= len(directory):
-        mark, _, _, flags, method, _, _, _, packed, octets, name, extra, comment, _, _, _, header = ENTRY.unpack_from(
+        mark, _, _, flags, method, _, _, _, packed, size, name, extra, comment, _, _, _, header = ENTRY.unpack_from(
             directory, at
         )
         if mark != b"PK\1\2":
             raise Damaged
-        if method != STORED or flags & ENCRYPTED:
+        if method != STORED_METHOD or flags & ENCRYPTED:
             raise Packed
         at += ENTRY.size
         text = directory[at : at + name].decode("utf-8", "replace")
-        octets, packed, header = _zip64(directory[at + name : at + name + extra], octets, packed, header)
-        if packed != octets:
+        size, packed, header = _zip64(directory[at + name : at + name + extra], size, packed, header)
+        if packed != size:
             raise Damaged
         at += name + extra + comment
-        yield text, header, octets
+        yield text, header, size
 
 
 def _zip64(extra: bytes, *values: int) -> list[int]:
@@ -119,8 +119,8 @@ def _content(file: BinaryIO, header: int) -> int:
     return int(header + LOCAL.size + name + extra)
 
 
-def _refuse_overlap(found: dict[str, Member]) -> None:
-    spans = sorted((one.begin, one.begin + one.size) for one in found.values())
+def _refuse_overlap(by_name: dict[str, Member]) -> None:
+    spans = sorted((member.begin, member.begin + member.size) for member in by_name.values())
     if any(end > begin for (_, end), (begin, _) in pairwise(spans)):
         raise Damaged
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from backends.precision.dump.decode import BROKEN, octets
+from backends.precision.dump.decode import BROKEN, read_bytes
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-DEPTH = 200
+MAX_PARENTS = 200
 NO_LINES = ("Without call stack",)
 
 _stacks = msgspec.json.Decoder(dict[str, tuple[list[str], tuple[str, ...]]])
 _parents = msgspec.json.Decoder(dict[str, Any])
 
 
-def stacks(path: Path) -> tuple[dict[str, int], tuple[tuple[str, ...], ...]]:
-    """Of each call the index of its stack, and the stacks. Raises StudioError where the file is damaged."""
+def read_stacks(path: Path) -> tuple[dict[str, int], tuple[tuple[str, ...], ...]]:
+    """Return the index of each call's stack, and the stacks. Raises StudioError where the file is damaged."""
     data = _read(path)
     if not data:
         return {}, ()
@@ -32,12 +32,12 @@ def stacks(path: Path) -> tuple[dict[str, int], tuple[tuple[str, ...], ...]]:
         groups = list(_groups(data))
     except BROKEN:
         raise StudioError("precision.dump.stack_damaged", place=str(path)) from None
-    known: dict[tuple[str, ...], int] = {}
+    numbers: dict[tuple[str, ...], int] = {}
     index = {}
     for names, lines in groups:
         if lines and lines != NO_LINES:
-            index.update(dict.fromkeys(names, known.setdefault(lines, len(known))))
-    return index, tuple(known)
+            index.update(dict.fromkeys(names, numbers.setdefault(lines, len(numbers))))
+    return index, tuple(numbers)
 
 
 def _groups(data: bytes) -> Iterator[tuple[list[str], tuple[str, ...]]]:
@@ -48,25 +48,25 @@ def _groups(data: bytes) -> Iterator[tuple[list[str], tuple[str, ...]]]:
         yield from _older(_parents.decode(data))
 
 
-def _older(found: dict[str, Any]) -> Iterator[tuple[list[str], tuple[str, ...]]]:
+def _older(content: dict[str, Any]) -> Iterator[tuple[list[str], tuple[str, ...]]]:
     """{call: lines}, as msprobe 8 wrote it; whatever is of another form is left out."""
-    for name, value in found.items():
+    for name, value in content.items():
         if isinstance(value, list) and all(isinstance(line, str) for line in value):
             yield [name], tuple(value)
         elif isinstance(value, list) and len(value) == 2 and all(isinstance(part, list) for part in value):
-            yield [one for one in value[0] if isinstance(one, str)], tuple(map(str, value[1]))
+            yield [call for call in value[0] if isinstance(call, str)], tuple(map(str, value[1]))
 
 
-def parents(path: Path) -> dict[str, str]:
-    """Of each call the module it was called in; empty for one that was called in none."""
+def read_parents(path: Path) -> dict[str, str]:
+    """Return the module that each call was made in; empty for one that was called in none."""
     data = _read(path)
     if not data:
         return {}
     try:
-        found = _parents.decode(data)
+        content = _parents.decode(data)
     except BROKEN:
         raise StudioError("precision.dump.construct_damaged", place=str(path)) from None
-    return {name: _parent(value) for name, value in found.items() if not isinstance(value, int)}
+    return {name: _parent(value) for name, value in content.items() if not isinstance(value, int)}
 
 
 def _parent(value: Any) -> str:
@@ -76,15 +76,15 @@ def _parent(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def parent_column(calls: Sequence[str], known: dict[str, str]) -> NDArray[Any]:
+def parent_column(calls: Sequence[str], parents: dict[str, str]) -> NDArray[Any]:
     """The index of the nearest enclosing call that was dumped, -1 without."""
     index = {call: number for number, call in enumerate(calls)}
-    return np.array([_nearest(call, known, index) for call in calls], dtype=np.int32)
+    return np.array([_nearest(call, parents, index) for call in calls], dtype=np.int32)
 
 
-def _nearest(call: str, known: dict[str, str], index: dict[str, int]) -> int:
-    for _ in range(DEPTH):
-        call = known.get(call, "")
+def _nearest(call: str, parents: dict[str, str], index: dict[str, int]) -> int:
+    for _ in range(MAX_PARENTS):
+        call = parents.get(call, "")
         if not call:
             return -1
         if call in index:
@@ -92,32 +92,33 @@ def _nearest(call: str, known: dict[str, str], index: dict[str, int]) -> int:
     return -1
 
 
-def untraced(calls: Sequence[str], known: Iterable[str]) -> dict[int, tuple[str, ...]]:
-    """Of the calls before which others ran that were not dumped, their names. `known` is in the order of execution."""
+def untraced_calls(calls: Sequence[str], names: Iterable[str]) -> dict[int, tuple[str, ...]]:
+    """Return, by call, the names of those that ran before it and were not dumped. `names` is in the order of
+    execution."""
     index = {call: number for number, call in enumerate(calls)}
-    found: dict[int, tuple[str, ...]] = {}
+    untraced: dict[int, tuple[str, ...]] = {}
     between: list[str] = []
-    for name in known:
+    for name in names:
         if name not in index:
             between.append(name)
         elif between:
-            found[index[name]] = tuple(between)
+            untraced[index[name]] = tuple(between)
             between = []
-    return found
+    return untraced
 
 
-def stack_column(calls: Sequence[str], known: dict[str, int]) -> NDArray[Any]:
+def stack_column(calls: Sequence[str], stacks: dict[str, int]) -> NDArray[Any]:
     """The index of each call's stack, of a backward that of its forward; -1 without."""
-    return np.array([known.get(call, -1) if call in known else _of_forward(call, known) for call in calls], np.int32)
+    return np.array([stacks.get(call, -1) if call in stacks else _of_forward(call, stacks) for call in calls], np.int32)
 
 
-def _of_forward(call: str, known: dict[str, int]) -> int:
+def _of_forward(call: str, stacks: dict[str, int]) -> int:
     for direction in (".backward", ".parameters_grad"):
-        before, found, after = call.rpartition(direction)
-        if found:
-            return known.get(f"{before}.forward{after}", -1)
+        before, separator, after = call.rpartition(direction)
+        if separator:
+            return stacks.get(f"{before}.forward{after}", -1)
     return -1
 
 
 def _read(path: Path) -> bytes:
-    return octets(path) if path.is_file() else b""
+    return read_bytes(path) if path.is_file() else b""

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 BEGINNING = 4096
-LARGEST = 2 << 30
-TIMES = 5
+MAX_FILE_BYTES = 2 << 30
+MEMORY_FACTOR = 5
 """Octets in memory for each of the file, measured with msprobe's indentation: 3 to 4."""
 
-Number = float | bool | str | None
+JsonNumber = float | bool | str | None
 
 
 class Item(msgspec.Struct, gc=False):
@@ -34,10 +34,10 @@ class Item(msgspec.Struct, gc=False):
     type: str | UnsetType = UNSET
     dtype: str | None = None
     shape: tuple[int, ...] | None = None
-    Max: Number = None
-    Min: Number = None
-    Mean: Number = None
-    Norm: Number = None
+    Max: JsonNumber = None
+    Min: JsonNumber = None
+    Mean: JsonNumber = None
+    Norm: JsonNumber = None
     requires_grad: bool | None = None
     md5: str | None = None
     data_name: str | None = None
@@ -86,14 +86,18 @@ CALL = re.compile(r'"((?:[^"\\]|\\.){1,4096})"\s*:\s*(?=\{)')
 CALL_LIKE = re.compile(r"\.(?:forward|backward|parameters_grad)(?:\.\d+)?$")
 
 
-def octets(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     """A file's content. Raises StudioError where it cannot be read, or is larger than the memory that is free."""
     try:
         size = path.stat().st_size
         free = available()
-        if size > LARGEST or (free and size * TIMES > free):
+        if size > MAX_FILE_BYTES or (free and size * MEMORY_FACTOR > free):
             raise StudioError(
-                "precision.dump.too_large", place=str(path), megabytes=size >> 20, free=free >> 20, most=LARGEST >> 20
+                "precision.dump.too_large",
+                place=str(path),
+                megabytes=size >> 20,
+                free=free >> 20,
+                most=MAX_FILE_BYTES >> 20,
             )
         return path.read_bytes()
     except OSError as error:
@@ -104,15 +108,15 @@ def available() -> int:
     """Octets of memory that are free, 0 where the system does not tell."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:  # noqa: PTH123 - no path of ours
-            found = re.search(r"MemAvailable:\s+(\d+) kB", file.read())
+            match = re.search(r"MemAvailable:\s+(\d+) kB", file.read())
     except OSError:
         return 0
-    return int(found[1]) << 10 if found else 0
+    return int(match[1]) << 10 if match else 0
 
 
-def content(path: Path) -> Content:
+def read_content(path: Path) -> Content:
     """dump.json. Raises StudioError where the file is none, or cannot be read."""
-    data = octets(path)
+    data = read_bytes(path)
     if not data[:BEGINNING].strip(b"\0 \t\r\n"):
         raise StudioError("precision.dump.empty_file", place=str(path))
     try:
@@ -149,8 +153,8 @@ def _with_texts(data: bytes) -> bytes:
     return data
 
 
-def _quoted(found: re.Match[bytes]) -> bytes:
-    return found[0] if found[0].startswith(b'"') else b'"' + found[0] + b'"'
+def _quoted(match: re.Match[bytes]) -> bytes:
+    return match[0] if match[0].startswith(b'"') else b'"' + match[0] + b'"'
 
 
 def _saved(text: str, path: Path) -> Content:
@@ -164,23 +168,23 @@ def _saved(text: str, path: Path) -> Content:
 
 
 def _text(text: str, key: str) -> str | None:
-    found = re.search(rf'"{key}"\s*:\s*"((?:[^"\\]|\\.)*)"', text)
-    return found[1] if found else None
+    match = re.search(rf'"{key}"\s*:\s*"((?:[^"\\]|\\.)*)"', text)
+    return match[1] if match else None
 
 
 def saved(text: str, start: int, like: re.Pattern[str]) -> tuple[dict[str, Any], int]:
     """The whole members of a json object from `start` on, and how many were not. After a broken one the next begins
     at a name that is like one."""
-    found: dict[str, Any] = {}
+    match: dict[str, Any] = {}
     skipped = end = 0
     for name, begin in _members(text, start, like):
         if begin < end:
             continue
         try:
-            found[name], end = json.JSONDecoder().raw_decode(text, begin)
+            match[name], end = json.JSONDecoder().raw_decode(text, begin)
         except (ValueError, RecursionError):
             skipped += 1
-    return found, skipped
+    return match, skipped
 
 
 def _members(text: str, start: int, like: re.Pattern[str]) -> Iterator[tuple[str, int]]:

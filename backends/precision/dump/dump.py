@@ -22,10 +22,12 @@ TENSOR, SCALAR, NOTHING = range(3)
 
 MAX, MIN, MEAN, NORM = range(4)
 """Columns of `Dump.stats`."""
+CUT_OFF = "precision.dump.damaged"
+"""`Dump.damage` where dump.json ends before its calls do."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class DumpLocation:
     """Where a dump lies: `folder` holds `file`. `step` and `rank` None where no folder of its name says it;
     `label` is the rank's folder, such as "rank0" or "proc4711"; `root`: the capture's folder, above the steps."""
 
@@ -57,7 +59,7 @@ class Dump:
     `damage`: a key under `precision.dump` where the file was not whole, and what was is here.
     """
 
-    place: Place
+    place: DumpLocation
     framework: Framework = ""
     task: Task = ""
     level: str = ""

@@ -59,11 +59,11 @@ class Frame:
 
 def frames(lines: Sequence[str]) -> tuple[Frame, ...]:
     """A stack's frames, the innermost first; lines of another form are left out."""
-    found = (FRAME.fullmatch(line) for line in lines)
+    frames = (FRAME.fullmatch(line) for line in lines)
     return tuple(
-        Frame(file=one["file"], number=int(one["number"]), function=one["function"], code=one["code"].strip())
-        for one in found
-        if one
+        Frame(file=frame["file"], number=int(frame["number"]), function=frame["function"], code=frame["code"].strip())
+        for frame in frames
+        if frame
     )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 MAGIC = b"\x93NUMPY"
-LONGEST = 1 << 16
+MAX_HEADER_LENGTH = 1 << 16
 FORM = re.compile(r"'descr': *'([<|>](?:[iu][1248]|f[248]|c(?:8|16)|b1))'")
 ORDER = re.compile(r"'fortran_order': *(True|False)")
 SHAPE = re.compile(r"'shape': *\(([\d, ]{0,2000})\)")
@@ -31,7 +31,7 @@ class Header:
     begin: int
 
 
-def header(file: BinaryIO) -> Header:
+def read_header(file: BinaryIO) -> Header:
     """Raises Damaged."""
     text, begin = _text(file)
     form, order, shape = FORM.search(text), ORDER.search(text), SHAPE.search(text)
@@ -47,10 +47,10 @@ def _text(file: BinaryIO) -> tuple[str, int]:
     start = file.read(6)
     if len(start) < 6 or start[0] not in (1, 2, 3):
         raise Damaged
-    place = 2 if start[0] == 1 else 4
-    length = int.from_bytes(start[2 : 2 + place], "little")
-    file.seek(len(MAGIC) + 2 + place)
-    text = file.read(min(length, LONGEST))
+    length_size = 2 if start[0] == 1 else 4
+    length = int.from_bytes(start[2 : 2 + length_size], "little")
+    file.seek(len(MAGIC) + 2 + length_size)
+    text = file.read(min(length, MAX_HEADER_LENGTH))
     if len(text) != length:
         raise Damaged
     return text.decode("latin-1"), file.tell()

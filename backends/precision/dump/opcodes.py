@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LONGEST = 1 << 16
+MAX_DESCRIPTION_LENGTH = 1 << 16
 LONGEST_TEXT = 4096
-MOST_DIMENSIONS = 64
-MOST_VALUES = 4096
+MAX_PICKLED_DIMENSIONS = 64
+MAX_PICKLED_VALUES = 4096
 
 STORAGES = {
     "FloatStorage": "float32",
@@ -41,7 +41,7 @@ REBUILD = ("_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebuild_parameter")
 @dataclass(frozen=True, kw_only=True)
 class Described:
     """A tensor in a storage: `key` names its member; `offset` and `strides` count elements of its dtype, `elements`
-    the storage's own, which are octets where `is_untyped`."""
+    the storage's own, which are bytes where `is_untyped`."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -60,7 +60,7 @@ class _Name:
 
 @dataclass(frozen=True, kw_only=True)
 class _Storage:
-    """`dtype` empty where the storage has none; then `elements` are octets."""
+    """`dtype` empty where the storage has none; then `elements` are bytes."""
 
     dtype: str
     key: str
@@ -78,17 +78,17 @@ class Refused(Exception):
     """It is no plain tensor: torch itself has to read it."""
 
 
-def described(code: bytes) -> Described:
+def describe_tensor(code: bytes) -> Described:
     """Raises Refused where it is anything but one plain tensor."""
-    if len(code) > LONGEST:
+    if len(code) > MAX_DESCRIPTION_LENGTH:
         raise Refused
     try:
-        found = Reader(code).run()
+        value = Reader(code).run()
     except (IndexError, KeyError, struct.error, UnicodeDecodeError, TypeError, ValueError):
         raise Refused from None
-    if not isinstance(found, Described):
+    if not isinstance(value, Described):
         raise Refused
-    return found
+    return value
 
 
 class Reader:
@@ -109,7 +109,7 @@ class Reader:
                 self.stack.append(CONSTANTS[opcode])
             else:
                 OPCODES[opcode](self)
-            if len(self.stack) > MOST_VALUES:
+            if len(self.stack) > MAX_PICKLED_VALUES:
                 raise Refused
 
     def take(self, count: int) -> bytes:
@@ -119,8 +119,8 @@ class Reader:
         return self.code[self.at - count : self.at]
 
     def number(self, form: str) -> int:
-        (found,) = struct.unpack(form, self.take(struct.calcsize(form)))
-        return int(found)
+        (values,) = struct.unpack(form, self.take(struct.calcsize(form)))
+        return int(values)
 
     def line(self) -> str:
         end = self.code.index(b"\n", self.at)
@@ -137,19 +137,19 @@ class Reader:
 
     def pop_to_mark(self) -> tuple[Any, ...]:
         at = len(self.stack) - 1 - self.stack[::-1].index(MARK)
-        found = tuple(self.stack[at + 1 :])
+        values = tuple(self.stack[at + 1 :])
         del self.stack[at:]
-        return found
+        return values
 
     def tuple_of(self, count: int) -> None:
         if len(self.stack) < count:
             raise IndexError
-        found = tuple(self.stack[len(self.stack) - count :])
+        values = tuple(self.stack[len(self.stack) - count :])
         del self.stack[len(self.stack) - count :]
-        self.stack.append(found)
+        self.stack.append(values)
 
-    def put(self, place: int) -> None:
-        self.memo[place] = self.stack[-1]
+    def put(self, key: int) -> None:
+        self.memo[key] = self.stack[-1]
 
     def stack_name(self) -> None:
         name, module = self.stack.pop(), self.stack.pop()
@@ -199,9 +199,9 @@ def _known(module: str, name: str) -> _Name:
     raise Refused
 
 
-def _storage(found: Any) -> _Storage:
+def _storage(value: Any) -> _Storage:
     """("storage", its type, the member's name, the device, elements)"""
-    _, kind, key, _, elements = found
+    _, kind, key, _, elements = value
     if not (isinstance(kind, _Name) and isinstance(key, str) and _is_count(elements)):
         raise Refused
     if kind.name not in STORAGES and (kind.module, kind.name) != UNTYPED:
@@ -225,7 +225,7 @@ def _tensor(storage: Any, offset: Any, shape: Any, strides: Any, *, dtype: Any) 
     """The metadata, such as that it is a conjugate, is empty: no opcode that fills a dict is known."""
     if not isinstance(storage, _Storage) or not all(map(_is_count, (offset, *shape, *strides))):
         raise Refused
-    if len(shape) != len(strides) or len(shape) > MOST_DIMENSIONS:
+    if len(shape) != len(strides) or len(shape) > MAX_PICKLED_DIMENSIONS:
         raise Refused
     named = dtype.name if isinstance(dtype, _Name) and dtype.name in DTYPES else ""
     if bool(storage.dtype) == bool(named):

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from backends.precision.dump import context
-from backends.precision.dump.columns import columns
-from backends.precision.dump.decode import Content, content
-from backends.precision.dump.dump import Dump, Framework, Place, Task
-from backends.precision.dump.layout import TENSORS
-from backends.precision.dump.rows import Rows, add_call
+from backends.precision.dump.columns import dump_columns
+from backends.precision.dump.decode import Content, read_content
+from backends.precision.dump.dump import Dump, DumpLocation, Framework, Task
+from backends.precision.dump.layout import TENSOR_FOLDER
+from backends.precision.dump.rows import DumpRows, add_call
 from studio.errors import StudioError
 
 FRAMEWORKS: dict[str, Framework] = {"pytorch": "torch", "mindspore": "mindspore"}
@@ -23,74 +23,74 @@ TASKS: dict[str, Task] = {
 }
 
 
-def read_dump(place: Place) -> Dump:
+def read_dump(location: DumpLocation) -> Dump:
     """What is whole of it is read; `damage` and `skipped` tell what is not. Raises StudioError where the file is no
     dump, cannot be read, or is larger than the memory."""
-    found = content(place.folder / place.file)
-    known, damage = _parents(place)
-    stacks, stack_lines, stack_damage = _stacks(place)
-    names = list(found.data or known or stacks)
-    rows = Rows()
-    whole = [add_call(rows, number, name, found.data.get(name, {})) for number, name in enumerate(names)]
-    column = columns(rows)
+    content = read_content(location.folder / location.file)
+    parents, damage = _parents(location)
+    stacks, stack_lines, stack_damage = _stacks(location)
+    names = list(content.data or parents or stacks)
+    rows = DumpRows()
+    whole = [add_call(rows, number, name, content.data.get(name, {})) for number, name in enumerate(names)]
+    column = dump_columns(rows)
     return Dump(
-        place=place,
-        framework=_framework(found, rows),
-        task=_task(found, column),
-        level=found.head.level or "",
+        place=location,
+        framework=_framework(content, rows),
+        task=_task(content, column),
+        level=content.head.level or "",
         calls=tuple(names),
-        parents=context.parent_column(names, known),
+        parents=context.parent_column(names, parents),
         stacks=context.stack_column(names, stacks),
         stack_lines=stack_lines,
-        untraced=context.untraced(names, known),
-        data_folder=_data_folder(place, found),
-        damage=found.damage or damage or stack_damage,
-        skipped=found.skipped + rows.skipped + whole.count(False),
+        untraced=context.untraced_calls(names, parents),
+        data_folder=_data_folder(location, content),
+        damage=content.damage or damage or stack_damage,
+        skipped=content.skipped + rows.skipped + whole.count(False),
         **column,
     )
 
 
-def _beside(place: Place, name: str) -> Path:
+def _companion_file(location: DumpLocation, name: str) -> Path:
     """ "gpu_dump.json" has "gpu_stack.json" beside it."""
-    return place.folder / place.file.replace("dump", name)
+    return location.folder / location.file.replace("dump", name)
 
 
-def _parents(place: Place) -> tuple[dict[str, str], str]:
+def _parents(location: DumpLocation) -> tuple[dict[str, str], str]:
     try:
-        return context.parents(_beside(place, "construct")), ""
+        return context.read_parents(_companion_file(location, "construct")), ""
     except StudioError as error:
         return {}, error.key
 
 
-def _stacks(place: Place) -> tuple[dict[str, int], tuple[tuple[str, ...], ...], str]:
+def _stacks(location: DumpLocation) -> tuple[dict[str, int], tuple[tuple[str, ...], ...], str]:
     try:
-        return *context.stacks(_beside(place, "stack")), ""
+        return *context.read_stacks(_companion_file(location, "stack")), ""
     except StudioError as error:
         return {}, (), error.key
 
 
-def _framework(found: Content, rows: Rows) -> Framework:
+def _framework(content: Content, rows: DumpRows) -> Framework:
     """msprobe 8 did not write it: then the types of the tensors tell."""
-    if found.head.framework in FRAMEWORKS:
-        return FRAMEWORKS[found.head.framework]
-    for one in rows.one:
-        if one is not None and isinstance(one.type, str):
-            if one.type.startswith("torch."):
+    if content.head.framework in FRAMEWORKS:
+        return FRAMEWORKS[content.head.framework]
+    for item in rows.entries:
+        if item is not None and isinstance(item.type, str):
+            if item.type.startswith("torch."):
                 return "torch"
-            if one.type.startswith("mindspore."):
+            if item.type.startswith("mindspore."):
                 return "mindspore"
     return ""
 
 
-def _task(found: Content, column: dict[str, Any]) -> Task:
-    task = TASKS.get(found.head.task or "", "")
+def _task(content: Content, column: dict[str, Any]) -> Task:
+    task = TASKS.get(content.head.task or "", "")
     return "md5" if task == "statistics" and column["digest"] else task
 
 
-def _data_folder(place: Place, found: Content) -> Path | None:
+def _data_folder(location: DumpLocation, content: Content) -> Path | None:
     """Beside the dump, also where it was brought from another machine."""
-    told = Path(found.head.dump_data_dir or "")
-    for folder in (place.folder / TENSORS, told):
+    recorded = Path(content.head.dump_data_dir or "")
+    for folder in (location.folder / TENSOR_FOLDER, recorded):
         if folder.is_absolute() and folder.is_dir():
             return folder
     return None

@@ -13,8 +13,8 @@ from msgspec import UNSET
 from backends.precision.dump.decode import BROKEN, Call, Item
 from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, OUTPUT, PARAMETER
 
-DEPTH = 64
-NUMBERS = tuple(str(number) for number in range(64))
+MAX_NESTING = 64
+SMALL_NUMBERS = tuple(str(number) for number in range(64))
 GROUPS = (
     ("input_args", INPUT),
     ("input", INPUT),
@@ -28,23 +28,23 @@ _any = msgspec.json.Decoder()
 
 
 @dataclass(kw_only=True)
-class Rows:
-    """Grows call by call. `one`: what a row is, None for None. `skipped`: rows that were of no known form."""
+class DumpRows:
+    """Grows call by call. `entries`: what a row is, None for None. `skipped`: rows that were of no known form."""
 
     call: list[int] = field(default_factory=list)
     role: list[int] = field(default_factory=list)
     item: list[str] = field(default_factory=list)
-    one: list[Item | None] = field(default_factory=list)
+    entries: list[Item | None] = field(default_factory=list)
     skipped: int = 0
 
-    def add(self, call: int, role: int, item: str, one: Item | None) -> None:
+    def add(self, call: int, role: int, item: str, entry: Item | None) -> None:
         self.call.append(call)
         self.role.append(role)
         self.item.append(item)
-        self.one.append(one)
+        self.entries.append(entry)
 
 
-def add_call(rows: Rows, call: int, name: str, value: Any) -> bool:
+def add_call(rows: DumpRows, call: int, name: str, value: Any) -> bool:
     """`value`: the json of a call, or its value. False where it is no call."""
     if not isinstance(value, msgspec.Raw):
         return _add_slowly(rows, call, name, value)
@@ -69,7 +69,7 @@ def _value(raw: msgspec.Raw) -> Any:
     return None
 
 
-def _add_plain(rows: Rows, call: int, plain: Call) -> bool:
+def _add_plain(rows: DumpRows, call: int, plain: Call) -> bool:
     """Most calls by far: nothing is nested. False where something is; then nothing was added."""
     groups = [(role, group) for key, role in GROUPS if (group := getattr(plain, key))]
     ones = [list(group.values()) if isinstance(group, dict) else group for _, group in groups]
@@ -80,15 +80,15 @@ def _add_plain(rows: Rows, call: int, plain: Call) -> bool:
         rows.call += [call] * count
         rows.role += [role] * count
         rows.item += group if isinstance(group, dict) else _numbers(count)
-        rows.one += values
+        rows.entries += values
     return True
 
 
 def _are_plain(values: list[Any]) -> bool:
-    return not any(one is not None and (one.__class__ is not Item or one.type is UNSET) for one in values)
+    return not any(value is not None and (value.__class__ is not Item or value.type is UNSET) for value in values)
 
 
-def _add_slowly(rows: Rows, call: int, name: str, value: Any) -> bool:
+def _add_slowly(rows: DumpRows, call: int, name: str, value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     if ".parameters_grad" in name:
@@ -100,16 +100,16 @@ def _add_slowly(rows: Rows, call: int, name: str, value: Any) -> bool:
     return True
 
 
-def _add_gradients(rows: Rows, call: int, value: dict[str, Any]) -> None:
+def _add_gradients(rows: DumpRows, call: int, value: dict[str, Any]) -> None:
     """{"weight": [one], …}: a list of one is no level of its own."""
-    for parameter, one in value.items():
-        alone = one[0] if isinstance(one, list) and len(one) == 1 else one
+    for parameter, gradient in value.items():
+        alone = gradient[0] if isinstance(gradient, list) and len(gradient) == 1 else gradient
         _add_nested(rows, call, GRADIENT, parameter, alone)
 
 
-def _add_nested(rows: Rows, call: int, role: int, item: str, value: Any, depth: int = 0) -> None:
+def _add_nested(rows: DumpRows, call: int, role: int, item: str, value: Any, depth: int = 0) -> None:
     """`item`: the path to the value: names and numbers, joined by dots."""
-    if depth > DEPTH:
+    if depth > MAX_NESTING:
         rows.skipped += 1
     elif isinstance(value, dict) and not isinstance(value.get("type"), str):
         for key, inner in value.items():
@@ -118,10 +118,10 @@ def _add_nested(rows: Rows, call: int, role: int, item: str, value: Any, depth: 
         for number, inner in zip(_numbers(len(value)), value, strict=True):
             _add_nested(rows, call, role, f"{item}.{number}" if item else number, inner, depth + 1)
     else:
-        _add_one(rows, call, role, item, value)
+        _add_item(rows, call, role, item, value)
 
 
-def _add_one(rows: Rows, call: int, role: int, item: str, value: Any) -> None:
+def _add_item(rows: DumpRows, call: int, role: int, item: str, value: Any) -> None:
     try:
         if isinstance(value, dict):
             value = msgspec.convert(value, Item)
@@ -133,4 +133,4 @@ def _add_one(rows: Rows, call: int, role: int, item: str, value: Any) -> None:
 
 
 def _numbers(count: int) -> tuple[str, ...]:
-    return NUMBERS[:count] if count <= len(NUMBERS) else tuple(map(str, range(count)))
+    return SMALL_NUMBERS[:count] if count <= len(SMALL_NUMBERS) else tuple(map(str, range(count)))

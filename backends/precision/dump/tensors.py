@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.precision.dump import container, numpy_header, opcodes
-from backends.precision.dump.tensor_file import TensorFile, damaged, in_order, is_possible, octets_of
-from backends.precision.measure.formats import stored
+from backends.precision.dump.tensor_file import TensorFile, bytes_of, damaged_tensor, in_order, is_possible
+from backends.precision.measure.formats import storage_dtype
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ NEEDS_TORCH = "precision.dump.needs_torch"
 """The key of the error for which a child with torch is the answer."""
 
 ZIP = b"PK"
-LONGEST_DESCRIPTION = opcodes.LONGEST
+MAX_DESCRIPTION = opcodes.MAX_DESCRIPTION_LENGTH
 
 
 def open_tensor(path: Path) -> TensorFile:
     """Raises StudioError: of key NEEDS_TORCH where only torch can read it, of others where it is
     damaged or no tensor."""
     if path.exists() and not path.is_file():  # a pipe would be waited for
-        raise damaged(path)
+        raise damaged_tensor(path)
     try:
         with path.open("rb") as file:
             start = file.read(len(numpy_header.MAGIC))
@@ -43,41 +43,43 @@ def open_tensor(path: Path) -> TensorFile:
 
 def _of_torch(path: Path, file: BinaryIO) -> TensorFile:
     try:
-        members = {name.partition("/")[2]: one for name, one in container.members(file).items()}
-        found = opcodes.described(_text(file, members["data.pkl"], LONGEST_DESCRIPTION))
+        members = {name.partition("/")[2]: member for name, member in container.read_members(file).items()}
+        description = opcodes.describe_tensor(_text(file, members["data.pkl"], MAX_DESCRIPTION))
         if "byteorder" in members and _text(file, members["byteorder"], 16) != b"little":
             raise opcodes.Refused
-        storage = members[f"data/{found.key}"]
+        storage = members[f"data/{description.key}"]
     except (container.Damaged, KeyError):
-        raise damaged(path) from None
+        raise damaged_tensor(path) from None
     except container.Packed:
         raise StudioError("precision.dump.compressed", place=str(path)) from None
     except opcodes.Refused:
         raise StudioError(NEEDS_TORCH, place=str(path)) from None
-    return in_storage(path, found, storage)
+    return in_storage(path, description, storage)
 
 
-def _text(file: BinaryIO, member: container.Member, most: int) -> bytes:
-    if member.size > most:
+def _text(file: BinaryIO, member: container.Member, max_size: int) -> bytes:
+    if member.size > max_size:
         raise opcodes.Refused
     file.seek(member.begin)
     return file.read(member.size)
 
 
-def in_storage(path: Path, found: opcodes.Described, storage: container.Member) -> TensorFile:
+def in_storage(path: Path, description: opcodes.Described, storage: container.Member) -> TensorFile:
     """Raises StudioError where the tensor is larger than its storage, or that than its member."""
-    size = stored(found.dtype).itemsize
-    if found.elements * (1 if found.is_untyped else size) != storage.size or not is_possible(found.shape):
-        raise damaged(path)
-    last = sum((length - 1) * stride for length, stride in zip(found.shape, found.strides, strict=True))
-    if math.prod(found.shape) and (found.offset + last + 1) * size > storage.size:
-        raise damaged(path)
-    strides = _without_ones(found.shape, found.strides)
-    return _file(path, found.dtype, found.shape, strides, storage.begin + found.offset * size)
+    size = storage_dtype(description.dtype).itemsize
+    if description.elements * (1 if description.is_untyped else size) != storage.size or not is_possible(
+        description.shape
+    ):
+        raise damaged_tensor(path)
+    last = sum((length - 1) * stride for length, stride in zip(description.shape, description.strides, strict=True))
+    if math.prod(description.shape) and (description.offset + last + 1) * size > storage.size:
+        raise damaged_tensor(path)
+    strides = _without_ones(description.shape, description.strides)
+    return _file(path, description.dtype, description.shape, strides, storage.begin + description.offset * size)
 
 
 def _file(path: Path, dtype: str, shape: tuple[int, ...], strides: tuple[int, ...], begin: int) -> TensorFile:
-    segments = ((begin, octets_of(dtype, shape)),)
+    segments = ((begin, bytes_of(dtype, shape)),)
     return TensorFile(path=path, dtype=dtype, shape=shape, strides=strides, segments=segments)
 
 
@@ -92,15 +94,15 @@ def _without_ones(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int
 def _of_numpy(path: Path, file: BinaryIO) -> TensorFile:
     size = file.seek(0, io.SEEK_END)
     try:
-        found = numpy_header.header(file)
+        description = numpy_header.read_header(file)
     except container.Damaged:
-        raise damaged(path) from None
-    if not found.form:
+        raise damaged_tensor(path) from None
+    if not description.form:
         raise StudioError("precision.dump.no_numbers", place=str(path))
-    if found.form.startswith(">"):
+    if description.form.startswith(">"):
         raise StudioError("precision.dump.other_byte_order", place=str(path))
-    dtype, shape = np.dtype(found.form), found.shape
-    if not is_possible(shape) or found.begin + octets_of(dtype.name, shape) > size:
-        raise damaged(path)
-    strides = tuple(reversed(in_order(shape[::-1]))) if found.is_fortran else in_order(shape)
-    return _file(path, dtype.name, shape, _without_ones(shape, strides), found.begin)
+    dtype, shape = np.dtype(description.form), description.shape
+    if not is_possible(shape) or description.begin + bytes_of(dtype.name, shape) > size:
+        raise damaged_tensor(path)
+    strides = tuple(reversed(in_order(shape[::-1]))) if description.is_fortran else in_order(shape)
+    return _file(path, dtype.name, shape, _without_ones(shape, strides), description.begin)

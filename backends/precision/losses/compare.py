@@ -23,10 +23,10 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-DEFAULT = 0.01
-LEAST = 0.001
-NOISES = 2.0
-STEPS = 5.0
+DEFAULT_LIMIT = 0.01
+MIN_LIMIT = 0.001
+NOISE_FACTOR = 2.0
+STEP_FACTOR = 5.0
 
 Verdict = Literal["pass", "differs", "nonfinite", "too_few"]
 
@@ -55,7 +55,7 @@ class Distance:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class LossJudgement:
     """`noise`: between the golden runs, where there are two. `first_beyond`: the first step over `step_limit`."""
 
     verdict: Verdict
@@ -75,45 +75,47 @@ def curve_of(steps: NDArray[Any], values: NDArray[Any], first: int | None = None
     return Curve(steps=unique[:first], values=(sums / np.maximum(counts, 1))[:first])
 
 
-def judge(
+def judge_losses(
     target: Curve, golden: Curve, golden_again: Curve | None = None, *, steps: int | None = None,
     allow: float | None = None,
-) -> Judged:  # fmt: skip
+) -> LossJudgement:  # fmt: skip
     """`steps`: of the common ones the first so many are looked at, and all of them have to be there."""
-    found = distance(target, golden, steps)
-    noise = distance(golden_again, golden, steps) if golden_again is not None else None
+    measured = curve_distance(target, golden, steps)
+    noise = curve_distance(golden_again, golden, steps) if golden_again is not None else None
     limit = allow if allow is not None else _limit(noise)
     noisiest = noise.max_rel if noise is not None and noise.steps else 0.0
-    step_limit = max(STEPS * limit, NOISES * noisiest)
-    return Judged(
-        verdict=_verdict(found, limit, steps), distance=found, noise=noise, limit=limit, step_limit=step_limit,
+    step_limit = max(STEP_FACTOR * limit, NOISE_FACTOR * noisiest)
+    return LossJudgement(
+        verdict=_verdict(measured, limit, steps), distance=measured, noise=noise, limit=limit, step_limit=step_limit,
         first_beyond=_first_beyond(target, golden, steps, step_limit),
     )  # fmt: skip
 
 
 def _limit(noise: Distance | None) -> float:
     if noise is None or not noise.steps:
-        return DEFAULT
-    return max(LEAST, NOISES * noise.mean_rel)
+        return DEFAULT_LIMIT
+    return max(MIN_LIMIT, NOISE_FACTOR * noise.mean_rel)
 
 
-def _verdict(found: Distance, limit: float, steps: int | None) -> Verdict:
-    if found.nonfinite is not None:
+def _verdict(measured: Distance, limit: float, steps: int | None) -> Verdict:
+    if measured.nonfinite is not None:
         return "nonfinite"
-    if found.steps < (steps or 1):
+    if measured.steps < (steps or 1):
         return "too_few"
-    return "pass" if found.mean_rel <= limit else "differs"
+    return "pass" if measured.mean_rel <= limit else "differs"
 
 
-def aligned(target: Curve, golden: Curve, steps: int | None = None) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def align_curves(
+    target: Curve, golden: Curve, steps: int | None = None
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Steps that both have, the first so many, and the values of either."""
     common, ours, others = np.intersect1d(target.steps, golden.steps, assume_unique=True, return_indices=True)
     return common[:steps], target.values[ours][:steps], golden.values[others][:steps]
 
 
-def distance(target: Curve, golden: Curve, steps: int | None = None) -> Distance:
-    common, ours, others = aligned(target, golden, steps)
-    only_one = np.flatnonzero(_only_one(ours, others))
+def curve_distance(target: Curve, golden: Curve, steps: int | None = None) -> Distance:
+    common, ours, others = align_curves(target, golden, steps)
+    in_one = np.flatnonzero(_is_one_sided(ours, others))
     both = np.isfinite(ours) & np.isfinite(others)
     error, relative = _errors(ours[both], others[both])
     worst = int(relative.argmax()) if len(relative) else None
@@ -121,11 +123,11 @@ def distance(target: Curve, golden: Curve, steps: int | None = None) -> Distance
         steps=len(error), mean_abs=_mean(error), mean_rel=_mean(relative), max_abs=float(error.max(initial=0.0)),
         max_rel=float(relative.max(initial=0.0)), max_rel_step=None if worst is None else int(common[both][worst]),
         bias=_mean(np.sign(ours[both] - others[both]) * relative),
-        nonfinite=int(common[only_one[0]]) if len(only_one) else None,
+        nonfinite=int(common[in_one[0]]) if len(in_one) else None,
     )  # fmt: skip
 
 
-def _only_one(ours: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
+def _is_one_sided(ours: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
     """Where one is finite and the other is not, or both are not and differ."""
     same = (ours == others) | (np.isnan(ours) & np.isnan(others))
     return np.asarray(~(np.isfinite(ours) & np.isfinite(others)) & ~same)
@@ -144,8 +146,8 @@ def _mean(values: NDArray[Any]) -> float:
 
 
 def _first_beyond(target: Curve, golden: Curve, steps: int | None, limit: float) -> int | None:
-    common, ours, others = aligned(target, golden, steps)
+    common, ours, others = align_curves(target, golden, steps)
     with np.errstate(all="ignore"):
-        beyond = _only_one(ours, others) | (_errors(ours, others)[1] > limit)
+        beyond = _is_one_sided(ours, others) | (_errors(ours, others)[1] > limit)
     places = np.flatnonzero(beyond)
     return int(common[places[0]]) if len(places) else None

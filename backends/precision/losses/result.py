@@ -11,36 +11,37 @@ from studio import files
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from backends.precision.losses.compare import Distance, Judged
+    from backends.precision.losses.compare import Distance, LossJudgement
     from studio.run import Run
 
-FILE = "artifacts/losses.json"
+LOSSES_FILE = "artifacts/losses.json"
 
 
-def keep(run: Run, metric: str, found: Judged) -> None:
+def write_losses(run: Run, metric: str, judgement: LossJudgement) -> None:
     """Raises OSError."""
-    files.write_json(run.folder / FILE, as_json(metric, found))
+    files.write_json(run.folder / LOSSES_FILE, as_json(metric, judgement))
 
 
-def as_json(metric: str, found: Judged) -> dict[str, Any]:
+def as_json(metric: str, judgement: LossJudgement) -> dict[str, Any]:
     return {
-        "metric": metric, "verdict": found.verdict, "pass": found.verdict == "pass", **_told(found.distance),
-        "limit": found.limit, "step_limit": found.step_limit, "first_beyond": found.first_beyond,
-        "noise": _told(found.noise) if found.noise else None,
+        "metric": metric, "verdict": judgement.verdict, "pass": judgement.verdict == "pass",
+        **_distance_json(judgement.distance),
+        "limit": judgement.limit, "step_limit": judgement.step_limit, "first_beyond": judgement.first_beyond,
+        "noise": _distance_json(judgement.noise) if judgement.noise else None,
     }  # fmt: skip
 
 
-def _told(distance: Distance) -> dict[str, Any]:
+def _distance_json(distance: Distance) -> dict[str, Any]:
     values = dataclasses.asdict(distance)
     return {name: number(value) if isinstance(value, float) else value for name, value in values.items()}
 
 
-def read(folder: Path) -> dict[str, Any]:
+def read_losses(folder: Path) -> dict[str, Any]:
     """{} where the file is missing or damaged."""
-    found = files.read_json(folder / FILE)
-    return found if isinstance(found, dict) else {}
+    content = files.read_json(folder / LOSSES_FILE)
+    return content if isinstance(content, dict) else {}
 
 
-def answer(run: Run) -> dict[str, Any]:
+def losses_answer(run: Run) -> dict[str, Any]:
     """What `--json` adds: all of the file."""
-    return read(run.folder)
+    return read_losses(run.folder)

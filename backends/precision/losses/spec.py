@@ -18,7 +18,7 @@ class Runs:
 
     target_run: Path = option(Path(), positional=True, wants="run")
     golden_run: Path = option(Path(), positional=True, wants="run")
-    noise_run: Path = option(Path(), wants="run", spelled="golden-again")
+    noise_run: Path = option(Path(), wants="run", flag_name="golden-again")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,20 +27,20 @@ class Judging:
     noise, or 1 % without a second golden run. `follow`: until both have ended."""
 
     metric: str = option("loss")
-    loss_steps: int | None = option(None, low=1, high=10**9, spelled="steps")
-    allow_losses: float | None = option(None, low=0, high=1e6, spelled="allow")
+    loss_steps: int | None = option(None, low=1, high=10**9, flag_name="steps")
+    allow_losses: float | None = option(None, low=0, high=1e6, flag_name="allow")
     follow: bool = option(False)
 
 
-def _runs_are_there(spec: LossesSpec) -> Iterable[Problem]:
-    given = spec.runs
-    for name, path in (("target_run", given.target_run), ("golden_run", given.golden_run)):
+def _runs_exist(spec: LossesSpec) -> Iterable[Problem]:
+    choices = spec.runs
+    for name, path in (("target_run", choices.target_run), ("golden_run", choices.golden_run)):
         if path == Path():
             yield Problem(field=name, rule="precision.rule.no_run")
         elif not (path / "run.json").is_file():
             yield Problem(field=name, rule="precision.rule.run_not_there", args={"place": str(path)})
-    if given.noise_run != Path() and not (given.noise_run / "run.json").is_file():
-        yield Problem(field="noise_run", rule="precision.rule.run_not_there", args={"place": str(given.noise_run)})
+    if choices.noise_run != Path() and not (choices.noise_run / "run.json").is_file():
+        yield Problem(field="noise_run", rule="precision.rule.run_not_there", args={"place": str(choices.noise_run)})
 
 
 def _metric_is_named(spec: LossesSpec) -> Iterable[Problem]:
@@ -53,4 +53,4 @@ class LossesSpec:
     runs: Runs = field(default_factory=Runs)
     judging: Judging = field(default_factory=Judging)
 
-    RULES = (_runs_are_there, _metric_is_named)
+    RULES = (_runs_exist, _metric_is_named)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.precision.losses import result
-from backends.precision.losses.compare import Curve, Judged, curve_of, judge
-from backends.precision.losses.result import FILE
+from backends.precision.losses.compare import Curve, LossJudgement, curve_of, judge_losses
+from backends.precision.losses.result import LOSSES_FILE
 from studio import run as runs
 from studio.errors import StudioError
 from studio.events import Artifact, Ended, Finding, Journal, Note, Progress
+from studio.exit_codes import NO, STOPPED
 from studio.series import Curves
 from studio.supervisor import STOP
 from studio.tail import RunTail
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from backends.precision.losses.spec import LossesSpec
     from studio.run import Run
 
-NO = 3  # done, and the answer is no
-BETWEEN = 1.0
+POLL_SECONDS = 1.0
 """Seconds between two looks at runs that train."""
-OVER = ("ended", "lost")
+END_STATES = ("ended", "lost")
 
 
 def compare_losses(spec: LossesSpec, run: Run) -> Ended:
@@ -33,12 +32,12 @@ def compare_losses(spec: LossesSpec, run: Run) -> Ended:
     comparing = Comparing(spec, run, journal)
     while True:
         are_over = comparing.are_over()
-        found = comparing.look()
+        judgement = comparing.judge_curves()
         if are_over or not spec.judging.follow:
-            return comparing.end(found)
-        if STOP.asked:
-            return Ended(code=128 + signal.SIGTERM, reason="stopped")
-        time.sleep(BETWEEN)
+            return comparing.end(judgement)
+        if STOP.stop_requests:
+            return Ended(code=STOPPED, reason="stopped")
+        time.sleep(POLL_SECONDS)
 
 
 class Watched:
@@ -50,7 +49,7 @@ class Watched:
         self._curves = Curves()
 
     def curve(self, metric: str) -> Curve | None:
-        """Of the lowest rank that has the metric; later attempts hide what they went over again."""
+        """Return the curve of the lowest rank that has the metric; later attempts hide what they went over again."""
         while news := list(self._tail.read()):
             for attempt, rank, events in news:
                 self._curves.extend(attempt, rank, events)
@@ -64,7 +63,7 @@ class Watched:
         return self._curves.names()
 
     def is_over(self) -> bool:
-        return runs.glance(self.run).state in OVER
+        return runs.glance(self.run).state in END_STATES
 
 
 class Comparing:
@@ -75,12 +74,13 @@ class Comparing:
         self.done = -1
 
     def are_over(self) -> bool:
-        """Asked before the last look, so that no step is missed. A step count that both have reached is enough."""
-        wanted = self.spec.judging.loss_steps
+        """Asked before the last judge_curves, so that no step is missed. A step count that both have reached is
+        enough."""
+        max_steps = self.spec.judging.loss_steps
         watched = (self.target, self.golden, *([self.again] if self.again else []))
-        return all(one.is_over() for one in watched) or bool(wanted and self.done >= wanted)
+        return all(curve.is_over() for curve in watched) or bool(max_steps and self.done >= max_steps)
 
-    def look(self) -> Judged | None:
+    def judge_curves(self) -> LossJudgement | None:
         """None as long as one of them has no such metric."""
         metric = self.spec.judging.metric
         target, golden = self.target.curve(metric), self.golden.curve(metric)
@@ -88,29 +88,29 @@ class Comparing:
         if target is None or golden is None:
             return None
         judging = self.spec.judging
-        found = judge(target, golden, again, steps=judging.loss_steps, allow=judging.allow_losses)
-        if found.distance.steps != self.done:
-            self.done = found.distance.steps
-            result.keep(self.run, metric, found)
+        judgement = judge_losses(target, golden, again, steps=judging.loss_steps, allow=judging.allow_losses)
+        if judgement.distance.steps != self.done:
+            self.done = judgement.distance.steps
+            result.write_losses(self.run, metric, judgement)
             self.journal.write(Progress(done=self.done, total=judging.loss_steps or 0, phase="check"))
-        return found
+        return judgement
 
-    def end(self, found: Judged | None) -> Ended:
-        if found is None:
+    def end(self, judgement: LossJudgement | None) -> Ended:
+        if judgement is None:
             lacking = self.golden if self.target.curve(self.spec.judging.metric) is not None else self.target
             raise StudioError(
                 "precision.losses.no_metric", run=lacking.run.name, metric=self.spec.judging.metric,
                 known=", ".join(lacking.names()[:20]) or "-",
             )  # fmt: skip
-        self.journal.write(Artifact(kind="losses", path=FILE))
-        if found.verdict == "pass":
-            self.journal.write(Note(key=KEYS["pass"], args=_args(found)))
+        self.journal.write(Artifact(kind="losses", path=LOSSES_FILE))
+        if judgement.verdict == "pass":
+            self.journal.write(Note(key=VERDICT_KEYS["pass"], args=_args(judgement)))
             return Ended(code=0)
-        self.journal.write(Finding(rule=KEYS[found.verdict], severity="warning", args=_args(found)))
+        self.journal.write(Finding(rule=VERDICT_KEYS[judgement.verdict], severity="warning", args=_args(judgement)))
         return Ended(code=NO, reason="no")
 
 
-KEYS = {
+VERDICT_KEYS = {
     "pass": "precision.losses.pass",
     "differs": "precision.losses.differ",
     "nonfinite": "precision.losses.nonfinite",
@@ -118,11 +118,11 @@ KEYS = {
 }
 
 
-def _args(found: Judged) -> dict[str, object]:
+def _args(judgement: LossJudgement) -> dict[str, object]:
     """For the sentences: figures as they are written there."""
-    distance = found.distance
+    distance = judgement.distance
     return {
         "steps": distance.steps, "mean_abs": f"{distance.mean_abs:.3g}", "mean_rel": f"{distance.mean_rel:.3%}",
-        "limit": f"{found.limit:.3%}", "max_rel": f"{distance.max_rel:.3%}", "max_step": distance.max_rel_step or 0,
-        "step": distance.nonfinite or 0, "beyond": "-" if found.first_beyond is None else found.first_beyond,
+        "limit": f"{judgement.limit:.3%}", "max_rel": f"{distance.max_rel:.3%}", "max_step": distance.max_rel_step or 0,
+        "step": distance.nonfinite or 0, "beyond": "-" if judgement.first_beyond is None else judgement.first_beyond,
     }  # fmt: skip

@@ -19,13 +19,13 @@ FLOATS = {
 }  # fmt: skip
 """Bits of the significand with the one that is not stored, and the smallest exponent of a normal number (IEEE 754
 table 3.5; bfloat16: the upper half of a float32; OCP 8-bit floating point specification, table 1)."""
-STORED = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
+STORAGE_DTYPES = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
 """What lies in a file for dtypes that numpy lacks."""
 INFINITE = 0x7C00
 """A float16 of these bits or more, but for the sign, is infinite or NaN."""
 
 
-def last_place(a: str, b: str) -> tuple[int, int]:
+def last_place_exponents(a: str, b: str) -> tuple[int, int]:
     """Precision and smallest exponent of the coarser of two dtypes."""
     return min((FLOATS[name] for name in (a, b) if name in FLOATS), default=FLOATS["float64"])
 
@@ -40,9 +40,9 @@ def is_wide(dtype: str) -> bool:
     return dtype in ("float64", "complex128", "int64", "uint64", "int32", "uint32")
 
 
-def stored(dtype: str) -> np.dtype[Any]:
+def storage_dtype(dtype: str) -> np.dtype[Any]:
     """How its elements lie in a file. Raises TypeError where that is not known."""
-    return np.dtype(STORED.get(dtype, dtype)).newbyteorder("<")
+    return np.dtype(STORAGE_DTYPES.get(dtype, dtype)).newbyteorder("<")
 
 
 def widened(piece: Array, dtype: str, room: Array | None = None) -> Array:
@@ -65,10 +65,10 @@ def widened(piece: Array, dtype: str, room: Array | None = None) -> Array:
     return piece
 
 
-def bfloat16(octets: Array, room: Array) -> Array:
+def bfloat16(raw: Array, room: Array) -> Array:
     """uint16 as float32: the upper half of it."""
     wide = room.view(np.uint32)
-    wide[:] = octets
+    wide[:] = raw
     wide <<= np.uint32(16)
     return room
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from backends.precision.measure.formats import Array
 
-CHUNK = 1 << 17
+CHUNK_ELEMENTS = 1 << 17
 """Elements of a piece: larger ones leave the caches, smaller ones cost more calls."""
 SHAPES = "precision.measure.shapes"
 LENGTH = "precision.measure.length"
@@ -69,27 +69,27 @@ class Measures:
     reason: str = ""
 
 
-def measure(a: Tensor, b: Tensor, told: Callable[[], object] = lambda: None) -> Measures:
-    """Of a, the target, against b, the golden tensor; `reason` says where shapes do not allow it. `told` is called
-    after each piece, and may raise. Raises what reading raises."""
+def measure(a: Tensor, b: Tensor, report: Callable[[], object] = lambda: None) -> Measures:
+    """Measure a, the target, against b, the golden tensor; `reason` says where shapes do not allow it. `report` is
+    called after each piece, and may raise. Raises what reading raises."""
     if tuple(a.shape) != tuple(b.shape):
         return Measures(reason=SHAPES)
     sums = Sums(a.dtype, b.dtype)
     with np.errstate(all="ignore"):
-        for one, other in pieces(a, b):
-            if len(one) != len(other):
+        for target_piece, golden_piece in pieces(a, b):
+            if len(target_piece) != len(golden_piece):
                 return Measures(reason=LENGTH)
-            sums.add(one, other)
-            told()
+            sums.add(target_piece, golden_piece)
+            report()
         sums.end()
     return _measures(sums)
 
 
-def pieces(a: Tensor, b: Tensor, count: int = CHUNK) -> Iterator[tuple[Array, Array]]:
+def pieces(a: Tensor, b: Tensor, count: int = CHUNK_ELEMENTS) -> Iterator[tuple[Array, Array]]:
     """Pieces of both, as they are stored; of different length only where a file is damaged."""
     others = iter(b.chunks(count))
-    for one in a.chunks(count):
-        yield one, next(others, one[:0])
+    for target_piece in a.chunks(count):
+        yield target_piece, next(others, target_piece[:0])
 
 
 def _measures(sums: Sums) -> Measures:

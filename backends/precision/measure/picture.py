@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.precision.measure.formats import Array, widened
-from backends.precision.measure.measures import CHUNK, LENGTH, SHAPES
+from backends.precision.measure.measures import CHUNK_ELEMENTS, LENGTH, SHAPES
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -77,18 +77,18 @@ class Histograms:
 
 
 def histograms(a: Tensor, b: Tensor, bins: int) -> Histograms:
-    low, high, least, most = _ranges(a, b)
+    low, high, smallest, largest = _ranges(a, b)
     edges = np.linspace(low, high, bins + 1)
-    powers = np.linspace(math.log2(least), math.log2(most), bins + 1)
+    powers = np.linspace(math.log2(smallest), math.log2(largest), bins + 1)
     counts = np.zeros((3, bins), np.int64)
     equal = nonfinite = 0
-    for _, distances, one, other in _distances(a, b):
+    for _, distances, target_piece, golden_piece in _distances(a, b):
         differs = distances[(distances > 0) & (distances < np.inf)]
-        counts[0] += _counted(one, edges)
-        counts[1] += _counted(other, edges)
+        counts[0] += _counted(target_piece, edges)
+        counts[1] += _counted(golden_piece, edges)
         counts[2] += _counted(np.log2(differs), powers)
         equal += int(np.count_nonzero(distances == 0))
-        nonfinite += sum(int(np.count_nonzero(~np.isfinite(side))) for side in (one, other))
+        nonfinite += sum(int(np.count_nonzero(~np.isfinite(side))) for side in (target_piece, golden_piece))
     return Histograms(
         edges=edges, target=counts[0], golden=counts[1], difference_edges=np.exp2(powers), difference=counts[2],
         equal=equal, nonfinite=nonfinite,
@@ -97,18 +97,20 @@ def histograms(a: Tensor, b: Tensor, bins: int) -> Histograms:
 
 def _ranges(a: Tensor, b: Tensor) -> tuple[float, float, float, float]:
     """Lowest and highest finite value of both, smallest and largest finite |d| but zero; each pair apart."""
-    low, high, least, most = math.inf, -math.inf, math.inf, 0.0
-    for _, distances, one, other in _distances(a, b):
-        for side in (one, other):
+    low, high, smallest, largest = math.inf, -math.inf, math.inf, 0.0
+    for _, distances, target_piece, golden_piece in _distances(a, b):
+        for side in (target_piece, golden_piece):
             finite = _finite(side)
             low = min(low, float(finite.min(initial=math.inf)))
             high = max(high, float(finite.max(initial=-math.inf)))
         differs = distances[(distances > 0) & (distances < np.inf)]
-        least = min(least, float(differs.min(initial=math.inf)))
-        most = max(most, float(differs.max(initial=0.0)))
+        smallest = min(smallest, float(differs.min(initial=math.inf)))
+        largest = max(largest, float(differs.max(initial=0.0)))
     low, high = (low, high) if low < high else (low - 0.5, low + 0.5) if low == high else (0.0, 1.0)
-    least, most = (least, most) if least < most else (least / 2, least * 2) if most else (0.5, 1.0)
-    return low, high, max(least, 5e-324), most
+    smallest, largest = (
+        (smallest, largest) if smallest < largest else (smallest / 2, smallest * 2) if largest else (0.5, 1.0)
+    )
+    return low, high, max(smallest, 5e-324), largest
 
 
 def _finite(values: Array) -> Array:
@@ -134,31 +136,34 @@ class Element:
     relative: float
 
 
-def worst(a: Tensor, b: Tensor, count: int) -> tuple[Element, ...]:
+def worst_elements(a: Tensor, b: Tensor, count: int) -> tuple[Element, ...]:
     """The elements with the largest |d|, the largest first; none that are equal. Of a complex number the length."""
-    kept = np.empty((0, 4))
-    for begin, distances, one, other in _distances(a, b):
-        least = kept[-1, 0] if len(kept) == count else 0.0
-        places = np.flatnonzero(distances > least)
+    rows = np.empty((0, 4))
+    for begin, distances, target_piece, golden_piece in _distances(a, b):
+        smallest = rows[-1, 0] if len(rows) == count else 0.0
+        places = np.flatnonzero(distances > smallest)
         if len(places) > count:
             places = places[np.argpartition(distances[places], -count)[-count:]]
-        found = np.stack((distances[places], begin + places, one[places], other[places]), 1, dtype=np.float64)
-        kept = np.concatenate((kept, found))
-        kept = kept[np.lexsort((kept[:, 1], -kept[:, 0]))[:count]]
-    return tuple(_element(row, a.shape) for row in kept.tolist())
+        candidates = np.stack(
+            (distances[places], begin + places, target_piece[places], golden_piece[places]), 1, dtype=np.float64
+        )
+        rows = np.concatenate((rows, candidates))
+        rows = rows[np.lexsort((rows[:, 1], -rows[:, 0]))[:count]]
+    return tuple(_element(row, a.shape) for row in rows.tolist())
 
 
 def _element(row: list[float], shape: tuple[int, ...]) -> Element:
-    distance, place, target, golden = row
+    distance, index, target, golden = row
     relative = distance / abs(golden) if golden else math.inf
     return Element(
-        index=unraveled(int(place), shape), target=target, golden=golden, absolute=distance, relative=relative
+        index=unraveled(int(index), shape), target=target, golden=golden, absolute=distance, relative=relative
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Channels:
-    """Of each index of an axis: the largest and the mean |d|, and |d| of all its elements against |golden|. float64."""
+    """Figures for each index of an axis: the largest and the mean |d|, and |d| of all its elements against |golden|.
+    float64."""
 
     max_abs: Array
     mean_abs: Array
@@ -170,10 +175,10 @@ def per_channel(a: Tensor, b: Tensor, axis: int) -> Channels:
     size = a.shape[axis]
     stride = math.prod(a.shape[axis % len(a.shape) + 1 :])
     largest, sums, squares, golden = np.zeros((4, size))
-    for begin, distances, _, other in _distances(a, b):
+    for begin, distances, _, golden_piece in _distances(a, b):
         channels = np.arange(begin, begin + len(distances)) // stride % size
         np.maximum.at(largest, channels, distances.astype(np.float64))
-        for total, weights in ((sums, distances), (squares, distances**2), (golden, other**2)):
+        for total, weights in ((sums, distances), (squares, distances**2), (golden, golden_piece**2)):
             total += np.bincount(channels, weights, size)
     with np.errstate(all="ignore"):
         l2 = np.sqrt(squares) / np.sqrt(golden)
@@ -186,19 +191,19 @@ def _distances(a: Tensor, b: Tensor) -> Iterator[tuple[int, Array, Array, Array]
     if tuple(a.shape) != tuple(b.shape):
         raise StudioError(SHAPES)
     begin = 0
-    others = iter(b.chunks(CHUNK))
-    for piece in a.chunks(CHUNK):
-        one, other = _numbers(piece, a.dtype), _numbers(next(others, piece[:0]), b.dtype)
-        if len(one) != len(other):
+    others = iter(b.chunks(CHUNK_ELEMENTS))
+    for piece in a.chunks(CHUNK_ELEMENTS):
+        target_piece, golden_piece = _numbers(piece, a.dtype), _numbers(next(others, piece[:0]), b.dtype)
+        if len(target_piece) != len(golden_piece):
             raise StudioError(LENGTH)
         with np.errstate(all="ignore"):
-            distances = np.abs(one - other)
-        odd = np.isnan(distances)
-        if odd.any():
-            same = (one == other) | (np.isnan(one) & np.isnan(other))
-            distances[odd] = np.where(same[odd], 0.0, np.inf)
-        yield begin, distances, _length(one), _length(other)
-        begin += len(one)
+            distances = np.abs(target_piece - golden_piece)
+        is_nan = np.isnan(distances)
+        if is_nan.any():
+            same = (target_piece == golden_piece) | (np.isnan(target_piece) & np.isnan(golden_piece))
+            distances[is_nan] = np.where(same[is_nan], 0.0, np.inf)
+        yield begin, distances, _length(target_piece), _length(golden_piece)
+        begin += len(target_piece)
 
 
 def _numbers(piece: Array, dtype: str) -> Array:
@@ -213,6 +218,6 @@ def _length(numbers: Array) -> Array:
     return np.abs(numbers) if numbers.dtype.kind == "c" else numbers
 
 
-def unraveled(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+def unraveled(index: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     """The index of an element by its place in C order."""
-    return tuple(int(number) for number in np.unravel_index(place, shape)) if shape else ()
+    return tuple(int(number) for number in np.unravel_index(index, shape)) if shape else ()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.precision.measure.formats import Array, is_whole, is_wide, last_place, widened
+from backends.precision.measure.formats import Array, is_whole, is_wide, last_place_exponents, widened
 
 MANY = 1 << 14
 """Elements that are kept until they are worth a piece of their own."""
@@ -18,7 +18,7 @@ LIMITS = (1e-3, 5e-3)
 BITS = {"f": np.int32, "d": np.int64}
 MASKS = {"f": np.int32(0xFF << 23), "d": np.int64(0x7FF << 52)}
 """The bits of an exponent."""
-FEW = 24
+FEW_BITS = 24
 """Picking out one of so many elements costs less than computing with all."""
 AGAIN = 8
 """After so many pieces most of whose elements differ it is looked again whether they still do."""
@@ -31,7 +31,7 @@ SMALLEST, LARGEST = 1e-16, 1e15
 
 class Room:
     """What a piece is computed in, used again for each. The arrays begin at different places of a page: a store and a
-    load 4096 octets apart hold each other up, and took half of the time."""
+    load 4096 bytes apart hold each other up, and took half of the time."""
 
     def __init__(self, dtype: type[np.floating[Any]], count: int) -> None:
         room = np.empty(4 * (count + 128), dtype)
@@ -44,7 +44,7 @@ class Sums:
     """What has been added up so far, over elements where both sides are finite."""
 
     def __init__(self, a: str, b: str) -> None:
-        self.precision, self.lowest = last_place(a, b)
+        self.precision, self.lowest = last_place_exponents(a, b)
         self.epsilon = float(np.finfo(np.float64 if is_wide(a) or is_wide(b) else np.float32).eps)
         self.is_whole = is_whole(a) and is_whole(b)
         self.max_abs = self.max_rel = self.ulp = 0.0
@@ -68,14 +68,14 @@ class Sums:
         self._add_all(a, b)
 
     def _add_few(self, a: Array, b: Array) -> bool:
-        """Where the octets of all but few elements are the same: the others only count in the sums of products. False,
+        """Where the bytes of all but few elements are the same: the others only count in the sums of products. False,
         and nothing added, where it is not so or something is not finite."""
         if self.dtypes[0] != self.dtypes[1] or a.dtype != b.dtype or a.dtype.kind == "c":
             return False
         bits = f"u{a.itemsize}"
         differs = a.view(bits) != b.view(bits)
         count = int(np.count_nonzero(differs))
-        if count > len(a) / FEW:
+        if count > len(a) / FEW_BITS:
             return False
         room = self._room(np.float32, len(a))
         bb, is_exact = _square(widened(b, self.dtypes[1], room.widened[1]))
@@ -93,7 +93,7 @@ class Sums:
         return True
 
     def _add_squares(self, bb: float) -> None:
-        """Of elements that are the same on both sides."""
+        """Add the squares of elements that are the same on both sides."""
         self.aa, self.ab, self.bb = self.aa + bb, self.ab + bb, self.bb + bb
 
     def end(self) -> None:
@@ -171,18 +171,18 @@ class Sums:
         more units than what was found before; SLACK more, since a few always have nearly as many."""
         largest = float(np.maximum.reduce(relative, initial=0))
         self.max_rel = max(self.max_rel, largest)
-        for place, limit in enumerate(LIMITS):
-            self.under[place] += len(relative) if largest < limit else int(np.count_nonzero(relative < limit))
-        known = self.ulp * SLACK / 2.0**self.precision
-        if largest > known:
-            places = relative > known
-            if np.count_nonzero(places) < len(places) / FEW:
+        for column, limit in enumerate(LIMITS):
+            self.under[column] += len(relative) if largest < limit else int(np.count_nonzero(relative < limit))
+        max_ulp = self.ulp * SLACK / 2.0**self.precision
+        if largest > max_ulp:
+            places = relative > max_ulp
+            if np.count_nonzero(places) < len(places) / FEW_BITS:
                 difference, golden = difference[places], golden[places]
             self._last_places(difference, golden)
 
     def _where_golden_is_zero(self, relative: Array, difference: Array, golden: Array) -> Array:
-        """Of what a division by zero made infinite: sets the relative distance, and looks at the units of the target.
-        Returns the places."""
+        """Correct what a division by zero made infinite: sets the relative distance, and looks at the units of the
+        target. Returns the places."""
         places = np.flatnonzero(relative == np.inf)
         distance, divisor = np.abs(difference[places]), np.abs(golden[places])
         relative[places] = distance / np.where(divisor == 0, relative.dtype.type(self.epsilon), divisor)
@@ -199,8 +199,8 @@ class Sums:
 
 
 def _dot(a: Array, b: Array) -> float:
-    """By BLAS, a part at a time: of more than 10,000 elements OpenBLAS makes work for threads, which wait spinning
-    (kernel/x86_64/ddot.c, kernel/arm64/dot.c)."""
+    """Return a dot product by BLAS, a part at a time: of more than 10,000 elements OpenBLAS makes work for threads,
+    which wait spinning (kernel/x86_64/ddot.c, kernel/arm64/dot.c)."""
     whole = len(a) // PART * PART
     parts = np.matmul(a[:whole].reshape(-1, 1, PART), b[:whole].reshape(-1, PART, 1)).ravel().tolist()
     rest = float(np.dot(a[whole:], b[whole:])) if whole < len(a) else 0.0
@@ -223,7 +223,8 @@ def _holds(room: Room, largest: float, aa: float, bb: float) -> bool:
 
 
 def _whole_difference(a: Array, b: Array) -> Array | None:
-    """Of 64-bit integers, which float64 cannot tell apart beyond 2**53: exact where they are close."""
+    """Return the difference of 64-bit integers, which float64 cannot tell apart beyond 2**53: exact where they are
+    close."""
     if not (a.dtype == b.dtype and a.dtype.kind in "iu" and a.dtype.itemsize == 8):
         return None
     rough = a.astype(np.float64) - b.astype(np.float64)

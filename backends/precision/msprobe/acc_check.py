@@ -27,12 +27,13 @@ RESULTS = "accuracy_checking_result_*.csv"
 DETAILS = "accuracy_checking_details_*.csv"
 COMPARED = "api_precision_compare_result_*.csv"
 NODES = {"npu": "davinci[0-9]*", "gpu": "nvidia[0-9]*"}
-DEVICES = Path("/dev")
-LARGEST = 2_000_000_000
+ACC_DEVICES = Path("/dev")
+MAX_DETAILS_BYTES = 2_000_000_000
 
 
 class Accuracy(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one API: `forward` and `backward` as msprobe says it (pass, error, SKIP …), `message` in its words."""
+    """The verdicts on one API: `forward` and `backward` as msprobe says it (pass, error, SKIP …), `message` in its
+    words."""
 
     api: str
     forward: str
@@ -40,51 +41,53 @@ class Accuracy(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
-def cards(devices: Path | None = None) -> tuple[str, ...]:
+def npu_devices(devices: Path | None = None) -> tuple[str, ...]:
     """ "npu" and "gpu", as far as this host has one; by their device files, so nothing waits."""
-    folder = DEVICES if devices is None else devices
+    folder = ACC_DEVICES if devices is None else devices
     return tuple(kind for kind, pattern in NODES.items() if any(True for _ in folder.glob(pattern)))
 
 
 def details_in(folder: Path) -> Path | None:
     """The details table of an acc_check: in a folder, or in a run's."""
     below = (folder, folder / "artifacts" / "acc_check")
-    found = [path for one in below for path in sorted(one.glob(DETAILS), reverse=True)]
-    return found[0] if found else None
+    tables = [path for parent in below for path in sorted(parent.glob(DETAILS), reverse=True)]
+    return tables[0] if tables else None
 
 
-def check(
+def run_acc_check(
     dump: Path, call: str, scratch: Path, python: Path, devices: Path | None = None,
-    seconds: float = process.SECONDS,
+    seconds: float = process.PROCESS_SECONDS,
 ) -> tuple[Accuracy, ...]:  # fmt: skip
     """`dump`: the folder with dump.json; `call`: a forward or a backward of it; `scratch`: a folder for msprobe's two
-    tables. Raises StudioError, also on a CPU, and process.Stopped."""
-    if not cards(devices):
+    tables. Raises StudioError, also on a CPU, and Stopped."""
+    if not npu_devices(devices):
         raise StudioError("precision.msprobe.no_device")
-    with process.workplace() as place:
-        info = place / "dump.json"
+    with process.workplace() as workplace:
+        info = workplace / "dump.json"
         files.write_json(info, api_info(dump, call))
-        out = _run(acc_check_line(version_of(python), info, place / "out"), place, scratch, python, seconds)
+        out = _run(acc_check_line(version_of(python), info, workplace / "out"), workplace, scratch, python, seconds)
         _take(out, DETAILS, scratch)
         return tuple(read_accuracy(_take(out, RESULTS, scratch)))
 
 
 def compare_devices(npu: Path, gpu: Path, scratch: Path, python: Path, seconds: float = 600) -> Path:
     """Two details tables of `check`, one of each device; the table that says what differs. Raises StudioError and
-    process.Stopped."""
-    with process.workplace() as place:
+    Stopped."""
+    with process.workplace() as workplace:
         for name, path in (("npu.csv", npu), ("gpu.csv", gpu)):
-            shutil.copyfile(path, place / name)
-        line = api_precision_compare_line(version_of(python), place / "npu.csv", place / "gpu.csv", place / "out")
-        return _take(_run(line, place, scratch, python, seconds), COMPARED, scratch)
+            shutil.copyfile(path, workplace / name)
+        line = api_precision_compare_line(
+            version_of(python), workplace / "npu.csv", workplace / "gpu.csv", workplace / "out"
+        )
+        return _take(_run(line, workplace, scratch, python, seconds), COMPARED, scratch)
 
 
 def api_info(dump: Path, call: str) -> dict[str, Any]:
     """dump.json with this API's calls alone. Raises StudioError where it has none."""
     path = dump / "dump.json"
     try:
-        if path.stat().st_size > LARGEST:
-            raise StudioError("precision.msprobe.table_too_large", place=str(path), limit=LARGEST // 10**9)
+        if path.stat().st_size > MAX_DETAILS_BYTES:
+            raise StudioError("precision.msprobe.table_too_large", place=str(path), limit=MAX_DETAILS_BYTES // 10**9)
         whole = json.loads(path.read_bytes())
     except OSError as error:
         raise from_os(error, path) from error
@@ -93,43 +96,43 @@ def api_info(dump: Path, call: str) -> dict[str, Any]:
     data = whole.get("data") if isinstance(whole, dict) else None
     stem = call.removesuffix(".forward").removesuffix(".backward")
     names = (f"{stem}.forward", f"{stem}.backward")
-    found = {name: _finite(data[name]) for name in names if isinstance(data, dict) and name in data}
-    if not found:
+    figures = {name: _finite(data[name]) for name in names if isinstance(data, dict) and name in data}
+    if not figures:
         raise StudioError("precision.msprobe.no_node", place=str(path), node=call[:200])
-    return {**whole, "data": found}
+    return {**whole, "data": figures}
 
 
 def _finite(value: Any) -> Any:
     """msprobe makes random inputs between Min and Max; JSON as we write it has no NaN, so null stands for one."""
     if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
+        return {key: _finite(element) for key, element in value.items()}
     if isinstance(value, list):
-        return [_finite(one) for one in value]
+        return [_finite(element) for element in value]
     return None if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))) else value
 
 
-def _run(line: tuple[str, ...], place: Path, scratch: Path, python: Path, seconds: float) -> Path:
+def _run(line: tuple[str, ...], workplace: Path, scratch: Path, python: Path, seconds: float) -> Path:
     if version_of(python).family != "26":
         raise StudioError("precision.msprobe.missing", python=str(python))
     scratch.mkdir(parents=True, exist_ok=True)
-    (place / "out").mkdir()
-    done = process.run(line, place, scratch / "acc_check.log", seconds)
+    (workplace / "out").mkdir()
+    done = process.run(line, workplace, scratch / "acc_check.log", seconds)
     if done.late:
         raise StudioError("precision.msprobe.late", minutes=round(seconds / 60, 1))
     if done.code:
         raise StudioError("precision.msprobe.failed", reason=done.reason or f"exit {done.code}")
-    return place / "out"
+    return workplace / "out"
 
 
 def _take(out: Path, pattern: str, scratch: Path) -> Path:
-    found = next(iter(sorted(out.glob(pattern))), None)
-    if found is None:
+    figures = next(iter(sorted(out.glob(pattern))), None)
+    if figures is None:
         raise StudioError("precision.msprobe.failed", reason=pattern)
-    return Path(shutil.move(found, scratch / found.name))
+    return Path(shutil.move(figures, scratch / figures.name))
 
 
 def read_accuracy(path: Path) -> Iterator[Accuracy]:
-    """Of acc_check ("API name") or of api_precision_compare ("API Name"). Raises StudioError."""
+    """Read the table of acc_check ("API name") or of api_precision_compare ("API Name"). Raises StudioError."""
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
             for row in csv.DictReader(file):

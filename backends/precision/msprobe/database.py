@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-SECONDS = 10.0
+QUERY_SECONDS = 10.0
 OPERATIONS = 100_000
 LARGEST_CELL = 16_000_000
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[sqlite3.Connection]:
+def open_database(path: Path) -> Iterator[sqlite3.Connection]:
     """Raises StudioError where it is no such database, or a query takes longer than SECONDS. `immutable`: without it
     SQLite would make a journal beside a file of another program."""
     if not path.is_file():
@@ -45,15 +45,15 @@ def _restrain(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA trusted_schema = OFF")
     if sys.version_info >= (3, 11):
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_CELL)
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + QUERY_SECONDS
     connection.set_progress_handler(lambda: time.monotonic() > end, OPERATIONS)
 
 
 def has_tables(connection: sqlite3.Connection, *names: str) -> bool:
     """Tables, not views: a view is somebody's program."""
-    found = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    return found.issuperset(names)
+    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    return tables.issuperset(names)
 
 
-def text(value: Any) -> str:
+def cell_text(value: Any) -> str:
     return "" if value is None else str(value)

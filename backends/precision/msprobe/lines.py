@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from backends.precision.msprobe.installed import Installed
 
-Framework = Literal["torch", "mindspore"]
-_SPELLED = {"torch": "pytorch", "mindspore": "mindspore"}
+MsprobeFramework = Literal["torch", "mindspore"]
+_FRAMEWORK_OPTION = {"torch": "pytorch", "mindspore": "mindspore"}
 _FORMER = {"overflow_check": "nan_analyze", "acc_check": "run_ut"}
 """What 8.x called them. 1.x has no config_check and no nan_analyze."""
 
@@ -22,10 +22,12 @@ def _line(installed: Installed, framework: str, command: str, *options: str) -> 
     module = (str(installed.python), "-m", "msprobe.msprobe")
     if installed.family == "26":
         return (*module, command, *options)
-    return (*module, "-f", _SPELLED[framework], _FORMER.get(command, command), *options)
+    return (*module, "-f", _FRAMEWORK_OPTION[framework], _FORMER.get(command, command), *options)
 
 
-def compare_line(installed: Installed, framework: Framework, target: Path, golden: Path, out: Path) -> tuple[str, ...]:
+def compare_line(
+    installed: Installed, framework: MsprobeFramework, target: Path, golden: Path, out: Path
+) -> tuple[str, ...]:
     """Two dump.json. An old msprobe takes them from a file: `compare_input`, to be written as out/compare.json."""
     if installed.family == "26":
         return _line(installed, framework, "compare", "-tp", str(target), "-gp", str(golden), "-o", str(out))

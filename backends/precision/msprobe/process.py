@@ -14,22 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studio import environment
-from studio.supervisor import STOP
+from studio.supervisor import raise_if_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-SECONDS = 3600.0
-LOOK = 0.05
+PROCESS_SECONDS = 3600.0
+POLL_SECONDS = 0.05
 LOG_TAIL = 64_000
 # It says so wherever there is no CANN, and goes on.
 NO_ERROR = "Please verify that the CANN environment is properly configured"
 PLAIN = re.compile(r"[a-zA-Z0-9_.:/-]+")
 """The paths that msprobe takes (FILE_VALID_PATTERN in its core/common/const.py)."""
-
-
-class Stopped(Exception):
-    """The worker was asked to stop."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +45,7 @@ def workplace() -> Iterator[Path]:
         yield Path(name)
 
 
-def run(line: Sequence[str], folder: Path, log: Path, seconds: float = SECONDS) -> Done:
+def run(line: Sequence[str], folder: Path, log: Path, seconds: float = PROCESS_SECONDS) -> Done:
     """Runs to its end. `folder` is its working directory: what is imported from it first must be nobody else's.
     Raises Stopped; never leaves a process of its group behind."""
     try:
@@ -80,10 +76,9 @@ def _environment() -> dict[str, str]:
 def _ended(child: subprocess.Popen[bytes], seconds: float) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if STOP.asked:
-            raise Stopped
+        raise_if_stopped()
         with suppress(subprocess.TimeoutExpired):
-            child.wait(LOOK)
+            child.wait(POLL_SECONDS)
             return True
     return False
 
@@ -107,6 +102,6 @@ def _tail(log: Path) -> str:
 def reason_in(text: str) -> str:
     """The last line that complains: of its log, else of a traceback. Empty where none does."""
     lines = [line.strip() for line in re.split(r"[\r\n]+", text) if NO_ERROR not in line]
-    told = [line.partition("[ERROR]")[2].strip() for line in lines if "[ERROR]" in line]
+    errors = [line.partition("[ERROR]")[2].strip() for line in lines if "[ERROR]" in line]
     raised = [line for line in lines if re.match(r"[\w.]*(Error|Exception|error)\b.*:", line)]
-    return next((line for line in (*raised[-1:], *told[-1:]) if line), "")[:300]
+    return next((line for line in (*raised[-1:], *errors[-1:]) if line), "")[:300]

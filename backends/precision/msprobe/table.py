@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TARGET, GOLDEN, MESSAGE, STACK = "NPU Name", "Bench Name", "Err_message", "NPU_Stack_Info"
-VERDICTS = ("Result", "Accuracy Reached or Not")
-SHOWN_ELSEWHERE = {TARGET, GOLDEN, MESSAGE, STACK, "Data_name", *VERDICTS}
+VERDICT_HEADERS = ("Result", "Accuracy Reached or Not")
+NOT_FIGURES = {TARGET, GOLDEN, MESSAGE, STACK, "Data_name", *VERDICT_HEADERS}
 _RESULTS = {
     "pass": PASS, "yes": PASS, "warning": WARNING, "error": ERROR, "no": ERROR, "different": ERROR,
 }  # fmt: skip
-LARGEST = 2_000_000_000
-MOST_ROWS = 5_000_000
+MAX_TABLE_BYTES = 2_000_000_000
+MAX_TABLE_ROWS = 5_000_000
 LONGEST_CELL = 1 << 20
 UNPACKED = 4_000_000_000
 
 
-class Row(msgspec.Struct, frozen=True, gc=False):
+class TableRow(msgspec.Struct, frozen=True, gc=False):
     """One tensor or argument, as msprobe names it. `result`: NO_RESULT, PASS, WARNING or ERROR of compare.comparison;
     `message`: why, in its words; `figures`: its own, in the order of `Table.header`, as text."""
 
@@ -43,16 +43,16 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     figures: tuple[str, ...]
 
 
-class Table(msgspec.Struct, frozen=True):
+class MsprobeTable(msgspec.Struct, frozen=True):
     header: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> MsprobeTable:
     """Raises StudioError where it is no such table, or too large to be held in memory."""
     try:
-        if path.stat().st_size > LARGEST:
-            raise StudioError("precision.msprobe.table_too_large", place=str(path), limit=LARGEST // 10**9)
+        if path.stat().st_size > MAX_TABLE_BYTES:
+            raise StudioError("precision.msprobe.table_too_large", place=str(path), limit=MAX_TABLE_BYTES // 10**9)
         with path.open("rb") as file:
             is_workbook = file.read(4) == b"PK\x03\x04"
         cells = sheet_rows(path) if is_workbook else _csv_rows(path)
@@ -89,8 +89,8 @@ def _sheet_rows(path: Path, sheet: str) -> Iterator[tuple[str, ...]]:
         book = openpyxl.load_workbook(io.BytesIO(file.read()), read_only=True, data_only=True)
         try:
             names = (sheet, f"{sheet}_part_0") if sheet else book.sheetnames[:1]
-            found = next(book[name] for name in names if name in book.sheetnames)
-            for row in found.iter_rows(values_only=True):
+            worksheet = next(book[name] for name in names if name in book.sheetnames)
+            for row in worksheet.iter_rows(values_only=True):
                 yield tuple("" if cell is None else str(cell) for cell in row)
         finally:
             book.close()
@@ -103,36 +103,37 @@ def _refuse_bomb(file: Any) -> None:
     file.seek(0)
 
 
-def _table(cells: Iterable[Sequence[str]], path: Path) -> Table:
+def _table(cells: Iterable[Sequence[str]], path: Path) -> MsprobeTable:
     rows = iter(cells)
     header = tuple(cell.lstrip("\ufeff").strip() for cell in next(rows, ()))
-    verdict = next((name for name in VERDICTS if name in header), "")
+    verdict = next((name for name in VERDICT_HEADERS if name in header), "")
     if TARGET not in header or not verdict:
         raise StudioError("precision.msprobe.no_table", place=str(path), reason=", ".join(header)[:200] or "–")
-    shown = tuple(name for name in header if name not in SHOWN_ELSEWHERE)
-    found: list[Row] = []
+    figures = tuple(name for name in header if name not in NOT_FIGURES)
+    parsed: list[TableRow] = []
     for row in rows:
-        if len(found) >= MOST_ROWS:
-            raise StudioError("precision.msprobe.table_too_large", place=str(path), limit=LARGEST // 10**9)
+        if len(parsed) >= MAX_TABLE_ROWS:
+            raise StudioError("precision.msprobe.table_too_large", place=str(path), limit=MAX_TABLE_BYTES // 10**9)
         if row:
-            found.append(_row(dict(zip(header, row, strict=False)), verdict, shown))
-    return Table(header=shown, rows=tuple(found))
+            parsed.append(_row(dict(zip(header, row, strict=False)), verdict, figures))
+    return MsprobeTable(header=figures, rows=tuple(parsed))
 
 
-def _row(cells: dict[str, str], verdict: str, shown: tuple[str, ...]) -> Row:
+def _row(cells: dict[str, str], verdict: str, figures: tuple[str, ...]) -> TableRow:
     golden = cells.get(GOLDEN, "")
-    return Row(
+    return TableRow(
         cells.get(TARGET, ""),
         "" if golden == "N/A" else golden,
         result_of(cells.get(verdict, ""), verdict, golden),
         _message(cells.get(MESSAGE, "")),
-        tuple(cells.get(name, "") for name in shown),
+        tuple(cells.get(name, "") for name in figures),
     )
 
 
 def result_of(text: str, verdict: str, golden: str) -> int:
-    """Of a cell. Empty is a pass in the statistics of 1.x and 8.x, and nothing where it had nothing to compare."""
-    if not text and verdict == VERDICTS[0] and golden not in ("", "N/A"):
+    """Return the Result that a cell says. Empty is a pass in the statistics of 1.x and 8.x, and nothing where it had
+    nothing to compare."""
+    if not text and verdict == VERDICT_HEADERS[0] and golden not in ("", "N/A"):
         return PASS
     return _RESULTS.get(text.strip().lower(), NO_RESULT)
 
@@ -140,7 +141,7 @@ def result_of(text: str, verdict: str, golden: str) -> int:
 def _message(cell: str) -> str:
     """26.x writes a JSON list of texts, older ones text."""
     try:
-        told = msgspec.json.decode(cell.encode(), type=list[str])
+        messages = msgspec.json.decode(cell.encode(), type=list[str])
     except (msgspec.MsgspecError, UnicodeEncodeError):
         return cell
-    return " ".join(told)
+    return " ".join(messages)

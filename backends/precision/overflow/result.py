@@ -11,12 +11,12 @@ from studio import files
 if TYPE_CHECKING:
     from studio.run import Run
 
-FILE = "artifacts/overflow.json"
-Place = Literal["input", "output"]
+OVERFLOW_FILE = "artifacts/overflow.json"
+OverflowPlace = Literal["input", "output"]
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """Of one step and rank the first call with a NaN or an Inf, by our reader. `is_made`: its inputs are finite, so it
+class Overflow(msgspec.Struct, frozen=True, kw_only=True):
+    """The first call of one step and rank with a NaN or an Inf, by our reader. `is_made`: its inputs are finite, so it
     made it; else it came in with an input, and nothing traced before had made it. `value`: "NaN", "Inf" or "-Inf";
     `item`: of which input or output; `source`: as "model.py:88"."""
 
@@ -25,7 +25,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     call: str
     is_made: bool
     value: str
-    place: Place = "output"
+    place: OverflowPlace = "output"
     item: str = "0"
     source: str = ""
 
@@ -40,34 +40,34 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
     modules: tuple[str, ...] = ()
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class OverflowResult(msgspec.Struct, frozen=True, kw_only=True):
     """`found` and `named` by step and rank, empty where all is finite. `passes`: how many steps of a rank were looked
     through, `calls`: their calls. `problem`: a key, its sentence takes `args`, where msprobe could not look."""
 
     passes: int
     calls: int
-    found: tuple[Found, ...] = ()
+    found: tuple[Overflow, ...] = ()
     named: tuple[Named, ...] = ()
     problem: str = ""
     args: dict[str, Any] = {}
 
     @property
-    def first(self) -> Found | None:
+    def first(self) -> Overflow | None:
         return self.found[0] if self.found else None
 
 
-def read_result(run: Run) -> Result | None:
-    return files.read_as(run.folder / FILE, Result)
+def read_overflow(run: Run) -> OverflowResult | None:
+    return files.read_as(run.folder / OVERFLOW_FILE, OverflowResult)
 
 
-def answer(run: Run) -> dict[str, Any]:
+def overflow_answer(run: Run) -> dict[str, Any]:
     """For `--json`."""
-    found = read_result(run)
-    if found is None:
+    result = read_overflow(run)
+    if result is None:
         return {}
-    plain: dict[str, Any] = msgspec.to_builtins(found)
+    plain: dict[str, Any] = msgspec.to_builtins(result)
     first = plain["found"][0] if plain["found"] else None
     return {
-        "first_overflow": first, "passes": found.passes, "calls": found.calls, "found": plain["found"],
-        "msprobe": {"named": plain["named"], "problem": found.problem},
+        "first_overflow": first, "passes": result.passes, "calls": result.calls, "found": plain["found"],
+        "msprobe": {"named": plain["named"], "problem": result.problem},
     }  # fmt: skip

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Looked:
+class OverflowSources:
     """`overflow_steps`: "0, 2"; empty for all. `check_python`: the interpreter whose msprobe looks too; empty for the
     studio's own."""
 
     dump: Path = option(Path(), positional=True)
-    overflow_steps: str = option("", spelled="steps")
+    overflow_steps: str = option("", flag_name="steps")
     check_python: Path = option(Path(), wants="file")
 
 
-def _dump_is_there(spec: OverflowSpec) -> Iterable[Problem]:
+def _dump_exists(spec: OverflowSpec) -> Iterable[Problem]:
     dump = spec.looked.dump
     if dump == Path():
         yield Problem(field="dump", rule="precision.rule.no_dump")
@@ -39,6 +39,6 @@ def _steps_are_numbers(spec: OverflowSpec) -> Iterable[Problem]:
 
 @dataclass(frozen=True, kw_only=True)
 class OverflowSpec:
-    looked: Looked = field(default_factory=Looked)
+    looked: OverflowSources = field(default_factory=OverflowSources)
 
-    RULES = (_dump_is_there, _steps_are_numbers)
+    RULES = (_dump_exists, _steps_are_numbers)

@@ -8,25 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.precision.compare.spec import numbers_of
-from backends.precision.dump.layout import one_root, places
+from backends.precision.dump.layout import find_dumps, refuse_several_captures
 from backends.precision.dump.names import source_of
 from backends.precision.dump.read import read_dump
-from backends.precision.msprobe.overflow import check
-from backends.precision.msprobe.process import Stopped
-from backends.precision.overflow.first import first_overflow, has_statistics
-from backends.precision.overflow.result import FILE, Found, Named, Result
+from backends.precision.msprobe.overflow import run_overflow_check
+from backends.precision.overflow.first_overflow import first_overflow, has_statistics
+from backends.precision.overflow.result import OVERFLOW_FILE, Named, Overflow, OverflowResult
 from studio import files
-from studio.errors import StudioError
+from studio.errors import Stopped, StudioError
 from studio.events import Artifact, Ended, Finding, Journal, Note, Progress
-from studio.supervisor import STOP
+from studio.exit_codes import NO, STOPPED
+from studio.supervisor import raise_if_stopped
 
 if TYPE_CHECKING:
-    from backends.precision.dump.dump import Place
+    from backends.precision.dump.dump import DumpLocation
     from backends.precision.overflow.spec import OverflowSpec
     from studio.run import Run
 
-NO = 3  # done, and the answer is no
-STOPPED = 128 + 15
 TORCH_ONLY = "precision.overflow.torch_only"
 
 
@@ -37,101 +35,112 @@ def overflow_check(spec: OverflowSpec, run: Run) -> Ended:
         result = _Looking(spec, run, journal).work()
     except Stopped:
         return Ended(code=STOPPED, reason="stopped")
-    files.write_json(run.folder / FILE, result)
-    journal.write(Artifact(kind="overflow", path=FILE), *told(result))
+    files.write_json(run.folder / OVERFLOW_FILE, result)
+    journal.write(Artifact(kind="overflow", path=OVERFLOW_FILE), *result_notes(result))
     return Ended(code=NO, reason="no") if result.found or result.named else Ended(code=0)
 
 
 class _Looking:
     def __init__(self, spec: OverflowSpec, run: Run, journal: Journal) -> None:
         self.run, self.journal = run, journal
-        given = spec.looked.check_python
-        self.python = Path(sys.executable) if given == Path() else given
+        python = spec.looked.check_python
+        self.python = Path(sys.executable) if python == Path() else python
         self.places = _chosen(spec)
-        self.found: list[Found] = []
+        self.overflows: list[Overflow] = []
         self.named: list[Named] = []
         self.calls, self.done = 0, 0
         self.has_figures, self.is_torch = False, True
         self.problem: tuple[str, dict[str, Any]] = ("", {})
 
-    def work(self) -> Result:
-        for step, group in groupby(self.places, key=lambda place: place.step or 0):
+    def work(self) -> OverflowResult:
+        for step, group in groupby(self.places, key=lambda location: location.step or 0):
             ranks = list(group)
-            for place in ranks:
-                self._look(place, step)
-            self._ask_msprobe(ranks, step)
+            for location in ranks:
+                self._check_rank(location, step)
+            self._check_with_msprobe(ranks, step)
         if not self.has_figures:
             raise StudioError("precision.overflow.no_statistics", place=str(self.places[0].folder))
         problem, args = self.problem
-        return Result(
-            passes=len(self.places), calls=self.calls, found=tuple(self.found), named=tuple(self.named),
+        return OverflowResult(
+            passes=len(self.places), calls=self.calls, found=tuple(self.overflows), named=tuple(self.named),
             problem=problem, args=args,
         )  # fmt: skip
 
-    def _look(self, place: Place, step: int) -> None:
-        if STOP.asked:
-            raise Stopped
+    def _check_rank(self, location: DumpLocation, step: int) -> None:
+        raise_if_stopped()
         self.journal.write(Progress(done=self.done, total=len(self.places), phase="overflow-check"))
         self.done += 1
-        dump = read_dump(place)
+        dump = read_dump(location)
         if dump.damage:
-            args = {"place": str(place.folder), "skipped": dump.skipped}
+            args = {"place": str(location.folder), "skipped": dump.skipped}
             self.journal.write(Note(key="precision.compare.damaged_dump", args=args))
         self.calls += len(dump.calls)
         self.has_figures |= has_statistics(dump)
         self.is_torch &= dump.framework != "mindspore"
-        if (found := first_overflow(dump, step, place.rank or 0)) is not None:
-            self.found.append(found)
+        if (overflow := first_overflow(dump, step, location.rank or 0)) is not None:
+            self.overflows.append(overflow)
 
-    def _ask_msprobe(self, ranks: list[Place], step: int) -> None:
+    def _check_with_msprobe(self, ranks: list[DumpLocation], step: int) -> None:
         """Once it could not, it is not asked again."""
         if not self.is_torch:
             self.problem = (TORCH_ONLY, {})
         if self.problem[0]:
             return
         scratch = self.run.folder / "artifacts" / "overflow" / f"step{step}"
-        told = check([(place.rank or 0, place.folder) for place in ranks], scratch, self.python)
-        self.problem = (told.problem, told.args)
+        check = run_overflow_check([(location.rank or 0, location.folder) for location in ranks], scratch, self.python)
+        self.problem = (check.problem, check.args)
         self.named += [
-            Named(step=step, rank=one.rank, call=one.call, source=source_of(one.stack), modules=one.modules)
-            for one in told.anomalies
+            Named(
+                step=step,
+                rank=anomaly.rank,
+                call=anomaly.call,
+                source=source_of(anomaly.stack),
+                modules=anomaly.modules,
+            )
+            for anomaly in check.anomalies
         ]
 
 
-def _chosen(spec: OverflowSpec) -> tuple[Place, ...]:
+def _chosen(spec: OverflowSpec) -> tuple[DumpLocation, ...]:
     """Steps before ranks. Raises StudioError where there is none."""
-    found = places(spec.looked.dump)
-    one_root(found)
-    wanted = numbers_of(spec.looked.overflow_steps)
-    chosen = [place for place in found if not wanted or (place.step or 0) in wanted]
+    locations = find_dumps(spec.looked.dump)
+    refuse_several_captures(locations)
+    chosen_steps = numbers_of(spec.looked.overflow_steps)
+    chosen = [location for location in locations if not chosen_steps or (location.step or 0) in chosen_steps]
     if not chosen:
-        steps = ", ".join(str(step) for step in sorted({place.step or 0 for place in found})[:20])
+        steps = ", ".join(str(step) for step in sorted({location.step or 0 for location in locations})[:20])
         raise StudioError("precision.overflow.no_step", steps=steps)
-    return tuple(sorted(chosen, key=lambda place: (place.step or 0, place.rank or 0)))
+    return tuple(sorted(chosen, key=lambda location: (location.step or 0, location.rank or 0)))
 
 
-def told(result: Result) -> list[Finding | Note]:
+def result_notes(result: OverflowResult) -> list[Finding | Note]:
     """What is said of it: ours, then msprobe's beside it."""
     ours: Finding | Note
     if result.first is None:
         ours = Note(key="precision.overflow.clean", args={"calls": result.calls, "passes": result.passes})
     else:
         ours = Finding(rule=rule_of(result.first), severity="warning", args=args_of(result.first))
-    return [ours, beside(result)]
+    return [ours, msprobe_note(result)]
 
 
-def rule_of(found: Found) -> str:
-    if found.is_made:
-        return "precision.overflow.made_at" if found.source else "precision.overflow.made"
-    return "precision.overflow.came_at" if found.source else "precision.overflow.came"
+def rule_of(overflow: Overflow) -> str:
+    if overflow.is_made:
+        return "precision.overflow.made_at" if overflow.source else "precision.overflow.made"
+    return "precision.overflow.came_at" if overflow.source else "precision.overflow.came"
 
 
-def args_of(found: Found) -> dict[str, Any]:
-    args = {"name": found.call, "step": found.step, "rank": found.rank, "item": found.item, "value": found.value}
-    return {**args, "source": found.source} if found.source else args
+def args_of(overflow: Overflow) -> dict[str, Any]:
+    args = {
+        "name": overflow.call,
+        "step": overflow.step,
+        "rank": overflow.rank,
+        "item": overflow.item,
+        "value": overflow.value,
+    }
+    return {**args, "source": overflow.source} if overflow.source else args
 
 
-def beside(result: Result) -> Note:
+def msprobe_note(result: OverflowResult) -> Note:
     """What msprobe's check says, held against ours."""
     if result.problem:
         return Note(key=result.problem, args=result.args)

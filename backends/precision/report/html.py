@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.common.page import page, row, said, section, tag
+from backends.common.page import escaped, page, row, section, tag
 from backends.precision.compare.comparison import (
     DIFFERS,
     EXTRA,
@@ -19,10 +19,10 @@ from backends.precision.compare.comparison import (
     VERDICTS,
 )
 from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, OUTPUT, PARAMETER
-from backends.precision.issue.text import (
-    number,
+from backends.precision.issue.markdown import (
+    number_text,
     own_lines,
-    place_text,
+    row_text,
     rows_of,
     sentence,
     shape_text,
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from studio.run import Run
     from studio.texts import Language
 
-MOST_CALLS = 200
+MAX_CALLS = 200
 """Rows of the table of calls that differ: the first are what matters, and a page is to be printed."""
-MOST_PASSES = 64
-SHOWN = (FIRST, DIFFERS, MISSING, EXTRA, FOLLOWS)
-KEYS = {INPUT: "input_args", KWARG: "input_kwargs", OUTPUT: "output", PARAMETER: "parameters", GRADIENT: ""}
+MAX_PASSES = 64
+REPORTED_VERDICTS = (FIRST, DIFFERS, MISSING, EXTRA, FOLLOWS)
+VERDICT_KEYS = {INPUT: "input_args", KWARG: "input_kwargs", OUTPUT: "output", PARAMETER: "parameters", GRADIENT: ""}
 """The objects of dump.json that rows are from."""
 
 OF_ROWS = (
@@ -78,19 +78,22 @@ class Report:
         return page(self.language, title, "", parts)
 
     def _verdict(self) -> Iterator[str]:
-        found = self.comparison
-        calls, rows = len(found.names), len(found.verdict)
-        first = found.first
+        comparison = self.comparison
+        calls, rows = len(comparison.names), len(comparison.verdict)
+        first = comparison.first
         if first is None:
             yield tag("p", self.say("precision.report.none", calls=calls), "verdict")
         else:
-            yield tag("p", f"{first.name}: {sentence(found, first.call, self.language)}", "verdict")
-        made = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.run.asked.time / 1e9))
-        yield tag("p", self.say("precision.report.made", when=made, run=self.run.name, rows=rows, calls=calls), "dim")
-        counts = np.bincount(found.call_verdict, minlength=len(VERDICTS))
+            yield tag("p", f"{first.name}: {sentence(comparison, first.call, self.language)}", "verdict")
+        created = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.run.request.time / 1e9))
+        yield tag(
+            "p", self.say("precision.report.made", when=created, run=self.run.name, rows=rows, calls=calls), "dim"
+        )
+        counts = np.bincount(comparison.call_verdict, minlength=len(VERDICTS))
         heads = [self.say("precision.report.verdict"), self.say("precision.report.calls"), ""]
         lines = [
-            row([said(self.say(f"precision.verdict.{name}"))], [int(count)]) + f"<td>{said(self._meaning(name))}</td>"
+            row([escaped(self.say(f"precision.verdict.{name}"))], [int(count)])
+            + f"<td>{escaped(self._meaning(name))}</td>"
             for name, count in zip(VERDICTS, counts, strict=True)
             if count
         ]
@@ -100,77 +103,87 @@ class Report:
         return self.say(f"precision.verdict.{verdict}_hint")
 
     def _first(self) -> Iterator[str]:
-        found = self.comparison
-        if found.first is None or found.first.call < 0:
+        comparison = self.comparison
+        if comparison.first is None or comparison.first.call < 0:
             return
-        call = found.first.call
+        call = comparison.first.call
         heads = list(map(self.say, OF_ROWS))
-        lines = [self._row(one) for one in rows_of(found, call)]
+        lines = [self._row(text) for text in rows_of(comparison, call)]
         yield section(self.say("precision.report.first"), heads, lines, (5, 6))
         yield tag("p", self.say("precision.issue.statistics"), "dim")
-        if source := source_line(found, call):
-            yield f"<p><code>{said(source)}</code></p>"
-            title = said(self.say("precision.report.stack"))
+        if source := source_line(comparison, call):
+            yield f"<p><code>{escaped(source)}</code></p>"
+            title = escaped(self.say("precision.report.stack"))
             yield f"<details><summary>{title}</summary><code>"
-            yield said("\n".join(own_lines(stack_of(found, call)))) + "</code></details>"
+            yield escaped("\n".join(own_lines(stack_of(comparison, call)))) + "</code></details>"
 
     def _row(self, index: int) -> str:
-        found = self.comparison
-        dtype, shape = int(found.target_dtype[index]), int(found.target_shape[index])
-        cells = [place_text(found, index), found.dtypes[dtype] if dtype >= 0 else "", shape_text(found, shape)]
-        cells += [value_text(found, index, side) for side in ("target", "golden")]
-        figures = [number(found.error[index]), number(found.allowed[index])]
-        return row([said(one) for one in cells], [said(one) for one in figures]) + (
-            f"<td><code>{said(self._origin(index))}</code></td>"
+        comparison = self.comparison
+        dtype, shape = int(comparison.target_dtype[index]), int(comparison.target_shape[index])
+        cells = [
+            row_text(comparison, index),
+            comparison.dtypes[dtype] if dtype >= 0 else "",
+            shape_text(comparison, shape),
+        ]
+        cells += [value_text(comparison, index, side) for side in ("target", "golden")]
+        figures = [number_text(comparison.error[index]), number_text(comparison.allowed[index])]
+        return row([escaped(text) for text in cells], [escaped(text) for text in figures]) + (
+            f"<td><code>{escaped(self._origin(index))}</code></td>"
         )
 
     def _origin(self, index: int) -> str:
         """Where in dump.json of either side the figures of a row are."""
-        found = self.comparison
-        name = found.names[int(found.call[index])]
-        key = KEYS[int(found.role[index])]
-        place = ".".join(one for one in (key, found.items[int(found.item[index])]) if one)
-        return f'data["{name}"].{place}'
+        comparison = self.comparison
+        name = comparison.names[int(comparison.call[index])]
+        key = VERDICT_KEYS[int(comparison.role[index])]
+        location = ".".join(text for text in (key, comparison.items[int(comparison.item[index])]) if text)
+        return f'data["{name}"].{location}'
 
     def _differing(self) -> Iterator[str]:
-        found = self.comparison
-        calls = np.flatnonzero(np.isin(found.call_verdict, SHOWN))
+        comparison = self.comparison
+        calls = np.flatnonzero(np.isin(comparison.call_verdict, REPORTED_VERDICTS))
         if not len(calls):
             return
         heads = list(map(self.say, OF_CALLS))
         yield section(
-            self.say("precision.report.differing"), heads, [self._call(int(one)) for one in calls[:MOST_CALLS]]
+            self.say("precision.report.differing"), heads, [self._call(int(text)) for text in calls[:MAX_CALLS]]
         )
-        if len(calls) > MOST_CALLS:
-            yield tag("p", self.say("precision.report.more", count=len(calls) - MOST_CALLS), "dim")
+        if len(calls) > MAX_CALLS:
+            yield tag("p", self.say("precision.report.more", count=len(calls) - MAX_CALLS), "dim")
 
     def _call(self, call: int) -> str:
-        found = self.comparison
-        verdict = self.say(f"precision.verdict.{VERDICTS[int(found.call_verdict[call])]}")
-        numbers = [number(column[call]) for column in (found.call_input, found.call_error, found.call_allowed)]
-        cells = [str(call + 1), f"<code>{said(found.names[call])}</code>", said(verdict), *numbers]
-        return row([*cells, f"<code>{said(source_line(found, call))}</code>"], [])
+        comparison = self.comparison
+        verdict = self.say(f"precision.verdict.{VERDICTS[int(comparison.call_verdict[call])]}")
+        numbers = [
+            number_text(column[call])
+            for column in (comparison.call_input, comparison.call_error, comparison.call_allowed)
+        ]
+        cells = [str(call + 1), f"<code>{escaped(comparison.names[call])}</code>", escaped(verdict), *numbers]
+        return row([*cells, f"<code>{escaped(source_line(comparison, call))}</code>"], [])
 
     def _sides(self) -> Iterator[str]:
-        found = self.comparison
+        comparison = self.comparison
         heads = list(map(self.say, OF_SIDES))
         lines = [
-            self._side(one.step, one.rank, side, folder)
-            for one in found.passes[:MOST_PASSES]
-            for side, folder in (("target", one.target), ("golden", one.golden))
+            self._side(text.step, text.rank, side, folder)
+            for text in comparison.passes[:MAX_PASSES]
+            for side, folder in (("target", text.target), ("golden", text.golden))
         ]
         yield section(self.say("precision.report.compared"), heads, lines)
 
     def _side(self, step: int, rank: int, side: str, folder: Path | None) -> str:
         name = self.say(SIDE[side])
         if folder is None:
-            return row([str(step), str(rank), said(name), said(self.say("precision.report.absent")), "", ""], [])
+            return row([str(step), str(rank), escaped(name), escaped(self.say("precision.report.absent")), "", ""], [])
         origin = origin_of(folder)
         commit = origin.commit[:12] + (self.say("precision.report.dirty") if origin.dirty else "")
-        versions = ", ".join(f"{one} {origin.versions[one]}" for one in VERSIONS if one in origin.versions)
+        versions = ", ".join(f"{text} {origin.versions[text]}" for text in VERSIONS if text in origin.versions)
         unknown = self.say("precision.issue.unknown")
-        place = f"<code>{said(str(folder / 'dump.json'))}</code>"
-        return row([str(step), str(rank), said(name), place, said(commit or unknown), said(versions or unknown)], [])
+        location = f"<code>{escaped(str(folder / 'dump.json'))}</code>"
+        return row(
+            [str(step), str(rank), escaped(name), location, escaped(commit or unknown), escaped(versions or unknown)],
+            [],
+        )
 
     def _method(self) -> Iterator[str]:
         yield tag("h2", self.say("precision.report.method"))

@@ -1,4 +1,4 @@
-"""Of which comparison, where to, and in which language."""
+"""What a report is of, where it is written, and in which language."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
+class ReportSources:
     """`out`: the file; in the run itself where it is empty."""
 
     comparison: Path = option(Path(), wants="run", positional=True)
@@ -21,7 +21,7 @@ class Shown:
     report_language: Literal["system", "en", "zh"] = option("system")
 
 
-def _comparison_is_given(spec: ReportSpec) -> Iterable[Problem]:
+def _has_comparison(spec: ReportSpec) -> Iterable[Problem]:
     if spec.shown.comparison == Path():
         yield Problem(field="comparison", rule="precision.rule.no_comparison")
 
@@ -36,6 +36,6 @@ def _out_can_be_written(spec: ReportSpec) -> Iterable[Problem]:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportSpec:
-    shown: Shown = field(default_factory=Shown)
+    shown: ReportSources = field(default_factory=ReportSources)
 
-    RULES = (_comparison_is_given, _out_can_be_written)
+    RULES = (_has_comparison, _out_can_be_written)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from backends.precision.report.html import report
-from backends.precision.sides import opened
+from backends.precision.sides import open_comparison_run
 from studio import files, texts
 from studio import run as runs
 from studio.errors import from_os
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from backends.precision.report.spec import ReportSpec
     from studio.run import Run
 
-FILE = "artifacts/report.html"
+REPORT_FILE = "artifacts/report.html"
 
 
 def write_report(spec: ReportSpec, run: Run) -> Ended:
     """Raises StudioError."""
-    shown = spec.shown
-    language = texts.language() if shown.report_language == "system" else shown.report_language
-    out = shown.out if shown.out.parts else run.folder / FILE
-    page = report(opened(shown.comparison), runs.open_run(shown.comparison), language)
+    sources = spec.shown
+    language = texts.language() if sources.report_language == "system" else sources.report_language
+    out = sources.out if sources.out.parts else run.folder / REPORT_FILE
+    page = report(open_comparison_run(sources.comparison), runs.open_run(sources.comparison), language)
     try:
         files.write_whole(out, page)
     except OSError as error:
@@ -32,7 +32,7 @@ def write_report(spec: ReportSpec, run: Run) -> Ended:
     return Ended(code=0)
 
 
-def answer(run: Run) -> dict[str, Any]:
+def report_answer(run: Run) -> dict[str, Any]:
     """For `--json`."""
-    made = [one.path for one in runs.last_events(run.folder) if isinstance(one, Artifact)]
-    return {"report": made[-1]} if made else {}
+    paths = [event.path for event in runs.last_events(run.folder) if isinstance(event, Artifact)]
+    return {"report": paths[-1]} if paths else {}

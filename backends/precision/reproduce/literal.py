@@ -10,7 +10,7 @@ from typing import Any
 
 from studio.errors import StudioError
 
-TENSORS = ("torch.Tensor", "mindspore.Tensor", "torch.nn.parameter.Parameter", "Parameter", "DTensor")
+TENSOR_TYPES = ("torch.Tensor", "mindspore.Tensor", "torch.nn.parameter.Parameter", "Parameter", "DTensor")
 _DTYPE = re.compile(r"(torch|mindspore)\.[a-z0-9_]{3,20}")
 _KEY = re.compile(r"[A-Za-z_]\w*")
 
@@ -26,13 +26,13 @@ class Literals:
         if value is None:
             return "None"
         if isinstance(value, list):
-            return "(" + "".join(f"{self.of(one)}, " for one in value).rstrip() + ")"
+            return "(" + "".join(f"{self.of(element)}, " for element in value).rstrip() + ")"
         if isinstance(value, dict):
             return self._typed(value) if "type" in value else self._named(value)
         return _plain(value)
 
     def _named(self, values: dict[str, Any]) -> str:
-        return "{" + ", ".join(f"{name!r}: {self.of(one)}" for name, one in values.items()) + "}"
+        return "{" + ", ".join(f"{name!r}: {self.of(element)}" for name, element in values.items()) + "}"
 
     def arguments(self, values: dict[str, Any]) -> str:
         """Keyword arguments. Raises StudioError for a name that is none."""
@@ -43,10 +43,10 @@ class Literals:
 
     def _typed(self, entry: dict[str, Any]) -> str:
         kind, value = str(entry["type"]), entry.get("value")
-        if kind in TENSORS or "data_name" in entry:
+        if kind in TENSOR_TYPES or "data_name" in entry:
             return self._tensor(entry)
         if kind == "slice" and isinstance(value, list):
-            return "slice(" + ", ".join(_plain(one) for one in value[:3]) + ")"
+            return "slice(" + ", ".join(_plain(element) for element in value[:3]) + ")"
         if kind == "ellipsis" or (value == "..." and kind != "str"):
             return "..."
         if "dtype" in kind and _DTYPE.fullmatch(str(value)):

@@ -28,7 +28,7 @@ class Written:
     report_language: Literal["system", "en", "zh"] = option("system")
 
 
-def comparison_is_given(spec: ReproduceSpec) -> Iterable[Problem]:
+def has_comparison(spec: ReproduceSpec) -> Iterable[Problem]:
     if spec.chosen.comparison == Path():
         yield Problem(field="comparison", rule="precision.rule.no_comparison")
 
@@ -56,4 +56,4 @@ class ReproduceSpec:
     chosen: Chosen = field(default_factory=Chosen)
     written: Written = field(default_factory=Written)
 
-    RULES = (comparison_is_given, _out_is_new)
+    RULES = (has_comparison, _out_is_new)

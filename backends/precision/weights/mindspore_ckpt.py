@@ -5,7 +5,7 @@
     message TensorProto { repeated int64 dims = 1; required string tensor_type = 2; required bytes tensor_content = 3; }
 
 mindspore/ccsrc/utils/checkpoint.proto. A large tensor lies in several values of one tag, each with the dims of all of
-it; behind the last value may stand "crc_num" and ten octets (mindspore/train/serialization.py, _exec_save). dims of [0]
+it; behind the last value may stand "crc_num" and ten bytes (mindspore/train/serialization.py, _exec_save). dims of [0]
 are those of a number.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from backends.precision.weights.stored import damaged, tensor
+from backends.precision.weights.stored import damaged_checkpoint, stored_tensor
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ VALUE = b"\x0a"
 CHECK = b"crc_num"
 CHECK_LENGTH = 17
 LONGEST_NAME = 1 << 16
-MOST_VALUES = 1 << 20
+MAX_CKPT_VALUES = 1 << 20
 VARINT, FIXED_64, OCTETS, FIXED_32 = 0, 1, 2, 5
-DTYPES = {
+CKPT_DTYPES = {
     "Float64": "float64", "Float32": "float32", "Float16": "float16", "BFloat16": "bfloat16", "Int64": "int64",
     "Int32": "int32", "Int16": "int16", "Int8": "int8", "UInt64": "uint64", "UInt32": "uint32", "UInt16": "uint16",
     "UInt8": "uint8", "Bool": "bool",
@@ -59,33 +59,33 @@ def read_ckpt(path: Path) -> dict[str, TensorFile]:
     except OSError as error:
         raise from_os(error, path) from error
     except _Broken:
-        raise damaged(path) from None
+        raise damaged_checkpoint(path) from None
 
 
 def _joined(path: Path, parts: list[_Part]) -> dict[str, TensorFile]:
     of_tag: dict[str, list[_Part]] = {}
     for part in parts:
         of_tag.setdefault(part.tag, []).append(part)
-    return {tag: _stored(path, found) for tag, found in of_tag.items()}
+    return {tag: _stored(path, entries) for tag, entries in of_tag.items()}
 
 
 def _stored(path: Path, parts: list[_Part]) -> TensorFile:
     dims, kind = parts[0].dims, parts[0].kind
     if any((part.dims, part.kind) != (dims, kind) for part in parts):
         raise _Broken
-    if kind not in DTYPES:
+    if kind not in CKPT_DTYPES:
         raise StudioError("precision.weights.dtype", place=str(path), dtype=kind[:40])
     segments = tuple(part.segment for part in parts)
-    octets = sum(size for _, size in segments)
-    shape = () if dims == (0,) and octets else dims
-    return tensor(path, DTYPES[kind], shape, segments)
+    total = sum(size for _, size in segments)
+    shape = () if dims == (0,) and total else dims
+    return stored_tensor(path, CKPT_DTYPES[kind], shape, segments)
 
 
 def _parts(file: BinaryIO) -> Iterator[_Part]:
     """Raises _Broken."""
     end = _end(file)
     for count, (number, wire, begin, size) in enumerate(_fields(file, 0, end)):
-        if number != 1 or wire != OCTETS or count > MOST_VALUES:
+        if number != 1 or wire != OCTETS or count > MAX_CKPT_VALUES:
             raise _Broken
         part = _part(file, begin, begin + size)
         if part is not None:
@@ -146,23 +146,23 @@ def _fields(file: BinaryIO, begin: int, end: int) -> Iterator[tuple[int, int, in
 
 def _varint(file: BinaryIO, at: int, end: int) -> tuple[int, int]:
     file.seek(at)
-    octets = file.read(min(10, end - at))
+    data = file.read(min(10, end - at))
     value = 0
-    for place, octet in enumerate(octets):
-        value |= (octet & 127) << 7 * place
-        if octet < 128:
-            return value, at + place + 1
+    for position, byte in enumerate(data):
+        value |= (byte & 127) << 7 * position
+        if byte < 128:
+            return value, at + position + 1
     raise _Broken
 
 
 def _packed(file: BinaryIO, at: int, end: int) -> list[int]:
     if end - at > LONGEST_NAME:
         raise _Broken
-    found = []
+    entries = []
     while at < end:
         value, at = _varint(file, at, end)
-        found.append(value)
-    return found
+        entries.append(value)
+    return entries
 
 
 def _text(file: BinaryIO, at: int, size: int) -> str:

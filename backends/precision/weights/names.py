@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     Shapes = Mapping[str, "Shape"]
-    Way = Callable[[Shapes, Shapes], Iterable[tuple[str, str]]]
+    PairFinder = Callable[[Shapes, Shapes], Iterable[tuple[str, str]]]
 
 K = TypeVar("K")
 Shape = tuple[int, ...]
@@ -19,7 +19,7 @@ How = Literal["name", "prefix", "order"]
 PREFIXES = ("module.", "model.", "_orig_mod.", "state_dict.", "model_state_dict.", "network.", "net.", "_backbone.")
 """Put before names by DistributedDataParallel and DataParallel, Hugging Face and Lightning, torch.compile, dictionaries
 around the weights, and MindSpore's wrapping cells."""
-ENDINGS = {
+NAME_ENDINGS = {
     "gamma": "weight", "beta": "bias", "moving_mean": "running_mean", "moving_variance": "running_var",
     "embedding_table": "weight",
 }  # fmt: skip
@@ -27,7 +27,7 @@ ENDINGS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class WeightPair:
     target: str
     golden: str
     how: How
@@ -37,54 +37,54 @@ class Pair:
 class Matched:
     """`pairs` in the order of the golden side; `missing`: what the target lacks; `extra`: what only the target has."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[WeightPair, ...]
     missing: tuple[str, ...]
     extra: tuple[str, ...]
 
 
-def matched(target: Shapes, golden: Shapes) -> Matched:
-    """Of the shapes by name, each in the order of its checkpoint."""
-    found = {name: Pair(target=name, golden=name, how="name") for name in golden if name in target}
-    _add(found, target, golden, "prefix", _by_canonical_name)
-    _add(found, target, golden, "order", _by_order)
-    taken = {pair.target for pair in found.values()}
+def match_weights(target: Shapes, golden: Shapes) -> Matched:
+    """Match two checkpoints' shapes by name, each in the order of its checkpoint."""
+    matched = {name: WeightPair(target=name, golden=name, how="name") for name in golden if name in target}
+    _add(matched, target, golden, "prefix", _by_canonical_name)
+    _add(matched, target, golden, "order", _by_order)
+    used = {pair.target for pair in matched.values()}
     return Matched(
-        pairs=tuple(found[name] for name in golden if name in found),
-        missing=tuple(name for name in golden if name not in found),
-        extra=tuple(name for name in target if name not in taken),
+        pairs=tuple(matched[name] for name in golden if name in matched),
+        missing=tuple(name for name in golden if name not in matched),
+        extra=tuple(name for name in target if name not in used),
     )
 
 
-def _add(found: dict[str, Pair], target: Shapes, golden: Shapes, how: How, pairs: Way) -> None:
+def _add(matched: dict[str, WeightPair], target: Shapes, golden: Shapes, how: How, pairs: PairFinder) -> None:
     """Pairs among those that have no partner yet."""
-    taken = {pair.target for pair in found.values()}
-    left = {name: shape for name, shape in target.items() if name not in taken}
-    missing = {name: shape for name, shape in golden.items() if name not in found}
-    found |= {other: Pair(target=name, golden=other, how=how) for name, other in pairs(left, missing)}
+    used = {pair.target for pair in matched.values()}
+    left = {name: shape for name, shape in target.items() if name not in used}
+    missing = {name: shape for name, shape in golden.items() if name not in matched}
+    matched |= {other: WeightPair(target=name, golden=other, how=how) for name, other in pairs(left, missing)}
 
 
 def canonical(name: str) -> str:
     """A name without what wrappers put before it, with torch's word for the parameter."""
-    while prefix := next((one for one in PREFIXES if name.startswith(one)), ""):
+    while prefix := next((candidate for candidate in PREFIXES if name.startswith(candidate)), ""):
         name = name[len(prefix) :]
     path, point, last = name.rpartition(".")
-    return path + point + ENDINGS.get(last, last)
+    return path + point + NAME_ENDINGS.get(last, last)
 
 
 def _by_canonical_name(target: Shapes, golden: Shapes) -> Iterable[tuple[str, str]]:
     """Only names that stand for one tensor on either side."""
     ours, others = _grouped(target, canonical), _grouped(golden, canonical)
-    for name, found in others.items():
-        if len(found) == 1 and len(ours.get(name, ())) == 1:
-            yield ours[name][0], found[0]
+    for name, peers in others.items():
+        if len(peers) == 1 and len(ours.get(name, ())) == 1:
+            yield ours[name][0], peers[0]
 
 
 def _by_order(target: Shapes, golden: Shapes) -> Iterable[tuple[str, str]]:
-    """Of each shape the first with the first, where both sides have as many."""
+    """Pair the first tensor of each shape with the first, where both sides have as many."""
     ours = _grouped(target, lambda name: target[name])
-    for shape, found in _grouped(golden, lambda name: golden[name]).items():
-        if len(ours.get(shape, ())) == len(found):
-            yield from zip(ours[shape], found, strict=True)
+    for shape, peers in _grouped(golden, lambda name: golden[name]).items():
+        if len(ours.get(shape, ())) == len(peers):
+            yield from zip(ours[shape], peers, strict=True)
 
 
 def _grouped(names: Iterable[str], key: Callable[[str], K]) -> dict[K, Sequence[str]]:

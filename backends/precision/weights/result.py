@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backends.precision.measure.measures import Measures, Tensor
-    from backends.precision.weights.names import Pair
+    from backends.precision.weights.names import WeightPair
     from studio.run import Run
 
-FILE = "artifacts/weights.json"
-State = Literal["equal", "close", "differs"]
+WEIGHTS_FILE = "artifacts/weights.json"
+WeightState = Literal["equal", "close", "differs"]
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class WeightRow(msgspec.Struct, frozen=True, kw_only=True):
     """A pair, named as the golden side does. `how`: order is a suggestion. `state`: equal in every value and in dtype;
     close: not, but within what is allowed. The measures are those of measure/measures.py; NaN where shapes differ:
     `reason` is a key then."""
@@ -31,7 +31,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     target: str
     how: How
-    state: State
+    state: WeightState
     dtype: str
     golden_dtype: str
     shape: tuple[int, ...]
@@ -53,72 +53,72 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     golden: str
     allow: float
-    rows: tuple[Row, ...]
+    rows: tuple[WeightRow, ...]
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
 
-    def first_different(self) -> Row | None:
+    def first_different(self) -> WeightRow | None:
         return next((row for row in self.rows if row.state == "differs"), None)
 
-    def largest(self) -> Row | None:
+    def largest(self) -> WeightRow | None:
         """The pair that is furthest apart; shapes that differ are further than any number."""
         apart = [row for row in self.rows if row.state != "equal"]
         return max(apart, key=_distance, default=None)
 
-    def count(self, state: State) -> int:
+    def count(self, state: WeightState) -> int:
         return sum(row.state == state for row in self.rows)
 
     def passes(self) -> bool:
         return not (self.missing or self.extra or self.count("differs"))
 
 
-def row_of(pair: Pair, target: Tensor, golden: Tensor, found: Measures, allow: float) -> Row:
-    is_equal = found.equal and target.dtype == golden.dtype
-    is_close = allow > 0 and not found.nonfinite_differs and found.l2_rel <= allow
+def row_of(pair: WeightPair, target: Tensor, golden: Tensor, weights: Measures, allow: float) -> WeightRow:
+    is_equal = weights.equal and target.dtype == golden.dtype
+    is_close = allow > 0 and not weights.nonfinite_differs and weights.l2_rel <= allow
     numbers = ("max_abs", "max_rel", "mean_abs", "l2_rel", "cosine", "ulp")
-    return Row(
+    return WeightRow(
         name=pair.golden, target=pair.target, how=pair.how,
         state="equal" if is_equal else "close" if is_close else "differs",
         dtype=target.dtype, golden_dtype=golden.dtype, shape=tuple(target.shape), golden_shape=tuple(golden.shape),
-        nonfinite=found.nonfinite, nonfinite_differs=found.nonfinite_differs, reason=found.reason,
-        **{name: number(getattr(found, name)) for name in numbers},
+        nonfinite=weights.nonfinite, nonfinite_differs=weights.nonfinite_differs, reason=weights.reason,
+        **{name: number(getattr(weights, name)) for name in numbers},
     )  # fmt: skip
 
 
-def _distance(row: Row) -> float:
+def _distance(row: WeightRow) -> float:
     distance = float(row.l2_rel)
     return math.inf if math.isnan(distance) else distance
 
 
-def keep(run: Run, found: Weights) -> None:
+def write_weights(run: Run, weights: Weights) -> None:
     """Raises OSError."""
-    files.write_json(run.folder / FILE, found)
+    files.write_json(run.folder / WEIGHTS_FILE, weights)
 
 
-def read(folder: Path) -> Weights | None:
+def read_weights(folder: Path) -> Weights | None:
     """None where the file is missing, damaged, or of another studio."""
-    return files.read_as(folder / FILE, Weights)
+    return files.read_as(folder / WEIGHTS_FILE, Weights)
 
 
-def answer(run: Run) -> dict[str, Any]:
+def weights_answer(run: Run) -> dict[str, Any]:
     """What `--json` adds."""
-    found = read(run.folder)
-    if found is None:
+    weights = read_weights(run.folder)
+    if weights is None:
         return {}
-    first, largest = found.first_different(), found.largest()
+    first, largest = weights.first_different(), weights.largest()
     return {
         "first_different": first.name if first else None,
-        "tensors": len(found.rows),
-        "differs": found.count("differs"),
-        "close": found.count("close"),
-        "equal": found.count("equal"),
-        "missing": list(found.missing),
-        "extra": list(found.extra),
-        "suggested": [{"golden": row.name, "target": row.target} for row in found.rows if row.how == "order"],
-        "largest": None if largest is None else _told(largest),
+        "tensors": len(weights.rows),
+        "differs": weights.count("differs"),
+        "close": weights.count("close"),
+        "equal": weights.count("equal"),
+        "missing": list(weights.missing),
+        "extra": list(weights.extra),
+        "suggested": [{"golden": row.name, "target": row.target} for row in weights.rows if row.how == "order"],
+        "largest": None if largest is None else _row_json(largest),
     }
 
 
-def _told(row: Row) -> dict[str, Any]:
+def _row_json(row: WeightRow) -> dict[str, Any]:
     names = ("name", "l2_rel", "max_abs", "max_rel", "cosine", "ulp", "reason")
     return {name: getattr(row, name) for name in names}

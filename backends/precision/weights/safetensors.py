@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from backends.precision.weights.stored import damaged, tensor
+from backends.precision.weights.stored import damaged_checkpoint, stored_tensor
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LONGEST_HEADER = 100 << 20
 """As in the library of Hugging Face."""
 METADATA = "__metadata__"
-DTYPES = {
+SAFETENSORS_DTYPES = {
     "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64", "I32": "int32",
     "I16": "int16", "I8": "int8", "U64": "uint64", "U32": "uint32", "U16": "uint16", "U8": "uint8", "BOOL": "bool",
     "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "C64": "complex64",
@@ -34,7 +34,7 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 def is_safetensors(start: bytes) -> bool:
-    """By the first nine octets: no header is longer than allowed, and it is an object."""
+    """Whether a file begins as one does, by its first nine bytes: a header of an allowed length that is an object."""
     return len(start) >= 9 and 2 <= int.from_bytes(start[:8], "little") <= LONGEST_HEADER and start[8:9] == b"{"
 
 
@@ -46,7 +46,7 @@ def read_safetensors(path: Path) -> dict[str, TensorFile]:
             size = file.seek(0, 2)
             length = int.from_bytes(start, "little")
             if len(start) < 8 or length > LONGEST_HEADER or 8 + length > size:
-                raise damaged(path)
+                raise damaged_checkpoint(path)
             file.seek(8)
             header = _decoded(file.read(length), path)
     except OSError as error:
@@ -58,16 +58,16 @@ def read_safetensors(path: Path) -> dict[str, TensorFile]:
 def _decoded(text: bytes, path: Path) -> dict[str, _Entry]:
     try:
         raw = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
-        return {name: msgspec.json.decode(one, type=_Entry) for name, one in raw.items() if name != METADATA}
+        return {name: msgspec.json.decode(entry, type=_Entry) for name, entry in raw.items() if name != METADATA}
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise damaged(path) from None
+        raise damaged_checkpoint(path) from None
 
 
 def _stored(path: Path, entry: _Entry, data: int, size: int) -> TensorFile:
-    dtype = DTYPES.get(entry.dtype)
+    dtype = SAFETENSORS_DTYPES.get(entry.dtype)
     if dtype is None:
         raise StudioError("precision.weights.dtype", place=str(path), dtype=entry.dtype[:40])
     begin, end = entry.data_offsets
     if not 0 <= begin <= end <= size - data:
-        raise damaged(path)
-    return tensor(path, dtype, entry.shape, ((data + begin, end - begin),))
+        raise damaged_checkpoint(path)
+    return stored_tensor(path, dtype, entry.shape, ((data + begin, end - begin),))

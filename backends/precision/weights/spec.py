@@ -26,13 +26,13 @@ class Accepted:
     all values have to be equal, and dtypes. `torch_python`: has the torch for files that only torch can read; empty:
     the studio's own."""
 
-    allow_weights: float = option(0.0, low=0, high=1e6, spelled="allow")
+    allow_weights: float = option(0.0, low=0, high=1e6, flag_name="allow")
     torch_python: Path = option(Path(), wants="file")
 
 
-def _both_are_there(spec: WeightsSpec) -> Iterable[Problem]:
-    given = spec.checkpoints
-    for name, path in (("target_weights", given.target_weights), ("golden_weights", given.golden_weights)):
+def _both_exist(spec: WeightsSpec) -> Iterable[Problem]:
+    choices = spec.checkpoints
+    for name, path in (("target_weights", choices.target_weights), ("golden_weights", choices.golden_weights)):
         if path == Path():
             yield Problem(field=name, rule="precision.rule.no_weights")
         elif not path.exists():
@@ -44,4 +44,4 @@ class WeightsSpec:
     checkpoints: Checkpoints = field(default_factory=Checkpoints)
     accepted: Accepted = field(default_factory=Accepted)
 
-    RULES = (_both_are_there,)
+    RULES = (_both_exist,)

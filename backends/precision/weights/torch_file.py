@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 NEEDS_TORCH = "precision.weights.needs_torch"
 """The key of the error for which the child is the answer."""
-LONGEST = 64 << 20
-MOST_VALUES = 1 << 20
-DEEPEST = 16
+MAX_PICKLE_LENGTH = 64 << 20
+MAX_WEIGHT_VALUES = 1 << 20
+MAX_NESTING = 16
 
 
 def read_torch(path: Path) -> dict[str, TensorFile]:
-    """By name; those of dictionaries in it as "optimizer.state.0.exp_avg". Raises StudioError: of key NEEDS_TORCH where
-    only torch can read it, of others where it is damaged."""
+    """Return the tensors by name; those of dictionaries in it as "optimizer.state.0.exp_avg". Raises StudioError: of
+    key NEEDS_TORCH where only torch can read it, of others where it is damaged."""
     try:
         with path.open("rb") as file:
             return _tensors(path, file)
@@ -45,15 +45,15 @@ def read_torch(path: Path) -> dict[str, TensorFile]:
 
 
 def _tensors(path: Path, file: BinaryIO) -> dict[str, TensorFile]:
-    members = {name.partition("/")[2]: one for name, one in container.members(file).items()}
+    members = {name.partition("/")[2]: value for name, value in container.read_members(file).items()}
     if "byteorder" in members and _content(file, members["byteorder"]) != b"little":
         raise Refused
-    found = _described(_content(file, members["data.pkl"]))
-    return {name: in_storage(path, one, members[f"data/{one.key}"]) for name, one in found.items()}
+    values = _described(_content(file, members["data.pkl"]))
+    return {name: in_storage(path, value, members[f"data/{value.key}"]) for name, value in values.items()}
 
 
 def _content(file: BinaryIO, member: container.Member) -> bytes:
-    if member.size > LONGEST:
+    if member.size > MAX_PICKLE_LENGTH:
         raise Refused
     file.seek(member.begin)
     return file.read(member.size)
@@ -68,13 +68,13 @@ def _described(code: bytes) -> dict[str, Described]:
 
 def _flat(value: Any, name: str, depth: int) -> Iterator[tuple[str, Described]]:
     """What is no tensor is left out."""
-    if depth > DEEPEST:
+    if depth > MAX_NESTING:
         raise Refused
     if isinstance(value, Described):
         yield name, value
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
-    for key, one in pairs:
-        yield from _flat(one, f"{name}.{key}" if name else str(key), depth + 1)
+    for key, entry in pairs:
+        yield from _flat(entry, f"{name}.{key}" if name else str(key), depth + 1)
 
 
 class _Reader(opcodes.Reader):
@@ -90,8 +90,8 @@ class _Reader(opcodes.Reader):
             elif opcode in opcodes.CONSTANTS:
                 self.stack.append(opcodes.CONSTANTS[opcode])
             else:
-                OPCODES[opcode](self)
-            if len(self.stack) + len(self.memo) > MOST_VALUES:
+                WEIGHT_OPCODES[opcode](self)
+            if len(self.stack) + len(self.memo) > MAX_WEIGHT_VALUES:
                 raise Refused
 
     def reduce(self) -> None:
@@ -99,8 +99,8 @@ class _Reader(opcodes.Reader):
         self.stack.append({} if name.name == "OrderedDict" and not args else opcodes.rebuilt(name, args))
 
     def set_items(self) -> None:
-        found = self.pop_to_mark()
-        cast("dict[Any, Any]", self.stack[-1]).update(zip(found[::2], found[1::2], strict=True))
+        values = self.pop_to_mark()
+        cast("dict[Any, Any]", self.stack[-1]).update(zip(values[::2], values[1::2], strict=True))
 
     def set_item(self) -> None:
         value, key = self.stack.pop(), self.stack.pop()
@@ -111,16 +111,16 @@ class _Reader(opcodes.Reader):
         self.stack[-1].append(value)
 
     def extend(self) -> None:
-        found = self.pop_to_mark()
-        self.stack[-1].extend(found)
+        values = self.pop_to_mark()
+        self.stack[-1].extend(values)
 
-    def text_of_octets(self, form: str) -> None:
+    def text_of_bytes(self, form: str) -> None:
         self.stack.append(self.take(self.number(form)).decode("utf-8", "replace"))
 
 
 FRESH: dict[bytes, Callable[[], Any]] = {b"}": dict, b"]": list}
 
-OPCODES: dict[bytes, Callable[[Any], Any]] = {
+WEIGHT_OPCODES: dict[bytes, Callable[[Any], Any]] = {
     **opcodes.OPCODES,
     b"R": _Reader.reduce,
     b"u": _Reader.set_items,
@@ -129,6 +129,6 @@ OPCODES: dict[bytes, Callable[[Any], Any]] = {
     b"e": _Reader.extend,
     b"b": lambda reader: reader.stack.pop(),  # the attributes of an OrderedDict: versions of modules
     b"G": lambda reader: reader.stack.append(struct.unpack(">d", reader.take(8))[0]),
-    b"C": lambda reader: reader.text_of_octets("<B"),
-    b"B": lambda reader: reader.text_of_octets("<I"),
+    b"C": lambda reader: reader.text_of_bytes("<B"),
+    b"B": lambda reader: reader.text_of_bytes("<I"),
 }

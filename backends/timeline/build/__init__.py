@@ -1,1 +1,1 @@
-"""From what the readers gathered to columns in the cache."""
+"""Turn what the readers gathered into columns in the cache."""

@@ -3,8 +3,7 @@
 <key>/               the columns, whole: renamed into place when all is written
 <key>.lock           held by who reads the profile; the others wait for it
 <key>.use            held by who shows it, so that it is not removed meanwhile; its time is that of the last use
-<key>.build-*        being written, <key>.partial-*: the first part of it, for a window; <key>.gone-*: being removed
-"""
+<key>.build-*        being written, <key>.partial-*: the first part of it, for a window; <key>.gone-*: being removed"""
 
 from __future__ import annotations
 
@@ -16,23 +15,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
 
 from backends.timeline.build.locks import Lock, lock
-from backends.timeline.build.whole import check
 from backends.timeline.trace import Trace, open_trace
-from studio.places import cache_home
+from studio.paths import cache_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-MOST = 20_000_000_000  # bytes of all profiles together, or a tenth of the disk where that is less
+    from backends.timeline.trace import Trace
+
+
+MAX_BYTES = 20_000_000_000  # bytes of all profiles together, or a tenth of the disk where that is less
 OLD = 86_400  # seconds after which what is unfinished is left over, where there are no locks
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A profile in the cache. `lease` keeps it there."""
+    """A profile in the cache, which `lease` keeps from being removed."""
 
     trace: Trace
     folder: Path
@@ -40,21 +42,22 @@ class Entry:
 
 
 def home() -> Path:
-    """Made where it is not there. Raises OSError."""
+    """Return the cache folder, creating it where it is missing. Raises OSError."""
     folder = cache_home() / "timeline"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def entry(key: str, root: Path) -> Entry | None:
-    """None where there is none, or where it is damaged. Raises OSError where the cache cannot be used at all."""
+    """Return the stored profile, or None where there is none or it is damaged. Raises OSError where the cache cannot be
+    used at all."""
     folder = home() / key
     if not folder.is_dir():
         return None
     lease = _lease(key)
     try:
         trace = open_trace(folder, root)
-        check(trace)
+        check_columns(trace)
     except (OSError, ValueError, EOFError, msgspec.MsgspecError):
         return None
     return Entry(trace=trace, folder=folder, lease=lease)
@@ -72,7 +75,8 @@ def _lease(key: str) -> Lock:
 
 @contextmanager
 def reading(key: str) -> Iterator[None]:
-    """Whoever reads a profile is alone in it; the others wait. What a killed one left is removed. Raises OSError."""
+    """Hold the exclusive right to read a profile; other processes wait. Leftovers of a killed reader are removed.
+    Raises OSError."""
     held = lock(home() / f"{key}.lock")
     try:
         if held and held.real:
@@ -85,7 +89,7 @@ def reading(key: str) -> Iterator[None]:
 
 @contextmanager
 def unfinished(key: str, what: str) -> Iterator[Path]:
-    """A folder to be written: "build" or "partial". What is left of it at the end is removed."""
+    """Yield a folder to write into ("build" or "partial"); whatever is left of it at the end is removed."""
     folder = home() / f"{key}.{what}-{os.getpid()}-{os.urandom(4).hex()}"
     try:
         yield folder
@@ -94,8 +98,8 @@ def unfinished(key: str, what: str) -> Iterator[Path]:
 
 
 def put(built: Path, key: str, root: Path) -> Entry:
-    """Renames what was built into its place, and makes room for it. Where there are no locks another may have been
-    faster: then its own is taken. Raises OSError."""
+    """Rename what was built into its place, and make room for it. Without file locks another process may have been
+    faster: then its result is used. Raises OSError."""
     lease = _lease(key)
     folder = home() / key
     if folder.exists() and entry(key, root) is None:
@@ -106,20 +110,21 @@ def put(built: Path, key: str, root: Path) -> Entry:
         if not folder.is_dir():
             raise
     trace = open_trace(folder, root)
-    check(trace)
+    check_columns(trace)
     with suppress(OSError):  # what cannot be removed is no reason not to show this
         tidy()
     return Entry(trace=trace, folder=folder, lease=lease)
 
 
 def tidy() -> None:
-    """Removes what nobody finishes, and of the profiles that nobody has open the longest unused, down to the bound."""
+    """Remove abandoned folders, and evict the profiles that were unused for longest, down to the limit. Profiles that
+    are open anywhere stay."""
     names = os.listdir(home())
     for key in {name.partition(".")[0] for name in names if "." in name}:
         _tidy_up(key, [name for name in names if name.startswith(f"{key}.")])
     entries = sorted((name for name in names if "." not in name), key=_last_use)
     sizes = {name: _size(home() / name) for name in entries}
-    total, bound = sum(sizes.values()), min(MOST, shutil.disk_usage(home()).total // 10)
+    total, bound = sum(sizes.values()), min(MAX_BYTES, shutil.disk_usage(home()).total // 10)
     for name in entries:
         if total > bound and _evict(name):
             total -= sizes[name]
@@ -135,7 +140,7 @@ def _tidy_up(key: str, names: list[str]) -> None:
 
 
 def _evict(key: str) -> bool:
-    """Not one that is open somewhere."""
+    """Remove a profile from the cache, unless it is open somewhere."""
     alone = lock(home() / f"{key}.use", wait=False)
     reader = lock(home() / f"{key}.lock", wait=False)
     try:
@@ -152,7 +157,7 @@ def _evict(key: str) -> bool:
 
 
 def _away(folder: Path) -> None:
-    """At once for everybody else, however long the removing takes."""
+    """Make a folder disappear for everybody at once, however long its removal takes."""
     gone = folder.with_name(f"{folder.name}.gone-{os.urandom(4).hex()}")
     with suppress(OSError):
         folder.rename(gone)
@@ -179,3 +184,30 @@ def _size(folder: Path) -> int:
     with suppress(OSError), os.scandir(folder) as files:
         return sum(file.stat().st_size for file in files)
     return 0
+
+
+_COLUMN_TYPES = {
+    "start": np.int64, "end": np.int64, "name": np.int32, "event": np.int64, "row_begin": np.int64,
+    "row_lane": np.int32, "cover": np.int64, "arrow": np.int64, "arrow_kind": np.int32, "arrow_by_to": np.int32,
+    "sample_time": np.int64, "sample_value": np.float64, "name_family": np.uint8, "name_begin": np.int64,
+}  # fmt: skip
+
+
+def check_columns(trace: Trace) -> None:
+    """Check that the columns fit together. Reads only the ends of the columns, whatever their size. Raises ValueError
+    or OSError."""
+    meta = trace.meta
+    slices, rows = meta.slices + meta.instants, sum(lane.rows for lane in meta.lanes)
+    samples = max((series.end for series in meta.series), default=0)
+    names = len(trace.name_family)
+    lengths = {
+        "start": slices, "end": slices, "name": slices, "event": slices, "cover": slices + 1, "row_begin": rows + 1,
+        "row_lane": rows, "arrow": meta.arrows, "arrow_kind": meta.arrows, "arrow_by_to": meta.arrows,
+        "sample_time": samples, "sample_value": samples, "name_family": names, "name_begin": names + 1,
+    }  # fmt: skip
+    for column, length in lengths.items():
+        array = getattr(trace, column)
+        if len(array) != length or array.dtype != _COLUMN_TYPES[column]:
+            raise ValueError(column)
+    if int(trace.row_begin[-1]) != slices or (trace.folder / "names.bin").stat().st_size != int(trace.name_begin[-1]):
+        raise ValueError("borders")

@@ -1,4 +1,4 @@
-"""Writing columns, and putting together the chunks of the readers."""
+"""Writing of columns, and joining of the readers' chunks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def write_column(folder: Path, name: str, column: NDArray[Any]) -> None:
-    """As `<name>.npy`. Raises OSError with its errno, which np.save loses on a full disk."""
+    """Write an array as `<name>.npy`. Raises OSError with its errno, which np.save loses on a full disk."""
     column = np.ascontiguousarray(column)
     with (folder / f"{name}.npy").open("wb") as file:
         file.write(_header(column))
@@ -24,32 +24,33 @@ def write_column(folder: Path, name: str, column: NDArray[Any]) -> None:
 
 
 def _header(column: NDArray[Any]) -> bytes:
-    """Of the .npy format, version 1.0 (numpy.lib.format)."""
+    """Return the header of the .npy format, version 1.0 (numpy.lib.format)."""
     text = f"{{'descr': {column.dtype.str!r}, 'fortran_order': False, 'shape': {column.shape!r}, }}"
     room = -(len(text) + 11) % 64
     return b"\x93NUMPY\x01\x00" + (len(text) + room + 1).to_bytes(2, "little") + f"{text}{' ' * room}\n".encode()
 
 
-def joined(chunks: list[tuple[Numbers, ...]], place: int, dtype: Any) -> NDArray[Any]:
-    """One column of all chunks."""
-    return np.concatenate([np.empty(0, dtype), *(chunk[place] for chunk in chunks)], dtype=dtype, casting="same_kind")
+def join_chunks(chunks: list[tuple[Numbers, ...]], number: int, dtype: Any) -> NDArray[Any]:
+    """Join one column of all chunks."""
+    return np.concatenate([np.empty(0, dtype), *(chunk[number] for chunk in chunks)], dtype=dtype, casting="same_kind")
 
 
 def take_columns(chunks: list[tuple[Numbers, ...]], dtypes: tuple[Any, ...], keep: bool) -> list[NDArray[Any]]:
-    """All columns of all chunks, which are let go of while the columns are made, unless they are still needed."""
-    by_column = [[chunk[place] for chunk in chunks] for place in range(len(dtypes))]
+    """Join all columns of all chunks. The chunks are released while the columns are made, unless they are
+    still needed."""
+    by_column = [[chunk[number] for chunk in chunks] for number in range(len(dtypes))]
     if not keep:
         chunks.clear()
     columns = []
-    for place, dtype in enumerate(dtypes):
-        columns.append(joined([(part,) for part in by_column[place]], 0, dtype))
-        by_column[place] = []
+    for number, dtype in enumerate(dtypes):
+        columns.append(join_chunks([(part,) for part in by_column[number]], 0, dtype))
+        by_column[number] = []
     return columns
 
 
 def sort_keys(upper: NDArray[Any], *times: Numbers) -> tuple[Numbers, ...]:
-    """Keys that sort by `upper` (0 to n) and then by time (0 on), one for each of the times, in one order across them.
-    Where both do not fit into an int64 the times are replaced by their ranks."""
+    """Return keys that sort by `upper` (0 to n) and then by time (from 0), one array for each of the times, in one
+    common order. Where both do not fit into an int64 the times are replaced by their ranks."""
     highest = max((int(column.max()) for column in times if len(column)), default=0)
     room = 62 - int(upper.max(initial=0)).bit_length()
     if highest.bit_length() > room:

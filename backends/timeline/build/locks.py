@@ -1,4 +1,4 @@
-"""Locks between processes, on files beside what they guard. Some network file systems have none."""
+"""Locks between processes, on files next to what they guard. Some network file systems have none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.
 
 @dataclass(eq=False)
 class Lock:
-    """Held until it is closed or forgotten. `real`: False where the file system knows no locks."""
+    """A lock that is held until it is closed or garbage-collected. `real`: False where the file system has no locks."""
 
     descriptor: int
     real: bool
@@ -33,17 +33,17 @@ class Lock:
 
 
 def lock(path: Path, *, shared: bool = False, wait: bool = True) -> Lock | None:
-    """None where somebody else has it and `wait` is False. The file is made; whoever removes it holds it alone, so that
-    a lock on a file that is gone is taken again. Raises OSError."""
+    """Return the lock, or None where another process holds it and `wait` is False. The lock file is created; only its
+    exclusive holder may remove it, so a lock on a removed file is taken again. Raises OSError."""
     how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             real = _flock(descriptor, how)
             if _same(descriptor, path):
-                taken = Lock(descriptor, real)
+                held = Lock(descriptor, real)
                 descriptor = -1
-                return taken
+                return held
         except BlockingIOError:
             return None
         finally:

@@ -1,4 +1,4 @@
-"""The order in which slices are written: by lane, by row inside the lane, by start."""
+"""The order in which slices are written: by lane, by row within the lane, by start."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from backends.timeline.build.columns import sort_keys
-from backends.timeline.build.rows import by_row, depths
+from backends.timeline.build.row_layout import by_row, depths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def in_rows(
     lane: NDArray[Any], start: Numbers, end: Numbers, lanes: int
 ) -> tuple[Numbers, Numbers, Numbers, NDArray[Any]]:
-    """The order of the slices by row and start, the number of rows of each lane, its first one, and the rows in
+    """Return the order of the slices by row and start, the number of rows of each lane, its first row, and the rows in
     that order."""
     begin_key, end_key = sort_keys(lane, start, end)
     order = _by_key(begin_key, end_key)
@@ -33,7 +33,7 @@ def in_rows(
 
 
 def _deepest(lane: NDArray[Any], depth: NDArray[np.int32], lanes: int) -> Numbers:
-    """Of each lane, 0 for one without slices."""
+    """Return the deepest depth of each lane, 0 for a lane without slices."""
     deepest = np.zeros(lanes, np.int64)
     if len(lane):
         first = np.flatnonzero(np.concatenate([[True], lane[1:] != lane[:-1]]))
@@ -42,7 +42,7 @@ def _deepest(lane: NDArray[Any], depth: NDArray[np.int32], lanes: int) -> Number
 
 
 def _by_key(begin: Numbers, end: Numbers) -> Numbers:
-    """Those that begin together: the longest first, then in the order of the file."""
+    """Sort by start; slices that begin together sort by length, longest first, then by their order in the file."""
     order = np.argsort(begin, kind="stable")
     sorted_begin = begin[order]
     same = np.flatnonzero(sorted_begin[1:] == sorted_begin[:-1])

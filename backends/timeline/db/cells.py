@@ -1,4 +1,4 @@
-"""Numbers out of cells, whatever was stored: integers, floats, digits as text. What is no number is absent."""
+"""Numbers from cells, whatever was stored: integers, floats, digits as text. Anything else is absent."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     Reals = NDArray[np.float64]
 
 ABSENT = -(1 << 63)  # of whole numbers; a figure that is absent is NaN
-NULL, FLOAT, ZERO, ONE, BLOB, TEXT = 0, 7, 8, 9, 12, 13
+NULL, FLOAT, LITERAL_0, LITERAL_1, BLOB, TEXT = 0, 7, 8, 9, 12, 13
 SIZES = np.array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0] + [(kind - BLOB) // 2 for kind in range(BLOB, 256)], np.int64)
 _ZEROS = 0x3030303030303030
 _WHOLE = re.compile(r"\s*[+-]?[0-9]{1,30}\s*", re.ASCII)
 
 
 def whole(cell: object) -> int:
-    """A cell from sqlite3 as a whole number; floats are rounded as they stand for counts of ns."""
+    """Return a cell from sqlite3 as a whole number; floats are rounded, since they stand for counts of ns."""
     if isinstance(cell, str):
         return _parsed(cell)
     if isinstance(cell, float):
@@ -35,7 +35,7 @@ def whole(cell: object) -> int:
     return cell if isinstance(cell, int) else ABSENT
 
 
-def figure(cell: object) -> float:
+def real_number(cell: object) -> float:
     try:
         return float(cell) if isinstance(cell, int | float | str) else math.nan
     except ValueError:
@@ -52,27 +52,27 @@ def wholes(cells: Sequence[object]) -> Numbers:
 
 
 def figures(cells: Sequence[object]) -> Reals:
-    return np.array([figure(cell) for cell in cells], np.float64)
+    return np.array([real_number(cell) for cell in cells], np.float64)
 
 
 def only(kinds: Bytes) -> int:
-    """The serial type that all have, if they are of one type that takes one byte, else -1."""
+    """Return the serial type that all cells share, if there is one and it takes one byte, else -1."""
     return int(kinds[0]) if len(kinds) and kinds[0] < 128 and bool((kinds == kinds[0]).all()) else -1
 
 
 def integers(words: NDArray[Any], kinds: Bytes, end: Numbers) -> tuple[Numbers, Numbers]:
-    """The stored whole numbers, of which `kinds` are the serial types and `end` the bytes behind them, and the places
-    of all cells that hold something else."""
-    if (same := only(kinds)) in (ZERO, ONE):
-        return np.full(len(kinds), same - ZERO, np.int64), np.empty(0, np.int64)
+    """Return the stored whole numbers and the positions of all cells that hold something else. `kinds`: serial types;
+    `end`: offsets of the bytes after the values."""
+    if (same := only(kinds)) in (LITERAL_0, LITERAL_1):
+        return np.full(len(kinds), same - LITERAL_0, np.int64), np.empty(0, np.int64)
     value: Numbers = words[end - 8].astype(np.int64)
     if 1 <= same < FLOAT:
         shift = 64 - 8 * int(SIZES[same])
         return (value << shift) >> shift if shift else value, np.empty(0, np.int64)
     shifts = (64 - 8 * SIZES)[np.where(kinds > FLOAT, NULL, kinds)]
     value = (value << shifts) >> shifts
-    value[kinds == ONE] = 1
-    return value, np.flatnonzero((kinds == NULL) | (kinds == FLOAT) | (kinds > ONE))
+    value[kinds == LITERAL_1] = 1
+    return value, np.flatnonzero((kinds == NULL) | (kinds == FLOAT) | (kinds > LITERAL_1))
 
 
 def whole_column(records: Records, words: NDArray[Any], kinds: Bytes, end: Numbers) -> Numbers:
@@ -90,7 +90,7 @@ def whole_column(records: Records, words: NDArray[Any], kinds: Bytes, end: Numbe
 
 def figure_column(records: Records, words: NDArray[Any], kinds: Bytes, end: Numbers) -> Reals:
     value, others = integers(words, kinds, end)
-    found = value.astype(np.float64)
+    reals = value.astype(np.float64)
     if len(others):
         kind, stop = kinds[others], end[others]
         part = np.full(len(others), math.nan)
@@ -98,8 +98,8 @@ def figure_column(records: Records, words: NDArray[Any], kinds: Bytes, end: Numb
         part[at] = words[stop[at] - 8].astype(np.int64).view(np.float64)
         at = np.flatnonzero((kind >= TEXT) & (kind % 2 == 1))
         part[at] = figures(_texts(records.data, SIZES[kind[at]], stop[at]))
-        found[others] = part
-    return found
+        reals[others] = part
+    return reals
 
 
 def _texts(data: Bytes, sizes: Numbers, end: Numbers) -> list[str]:
@@ -108,12 +108,12 @@ def _texts(data: Bytes, sizes: Numbers, end: Numbers) -> list[str]:
 
 
 def _digits(data: Bytes, sizes: Numbers, end: Numbers) -> Numbers:
-    """Whole numbers written as text, those of up to 19 digits eight digits at a time."""
+    """Parse whole numbers written as text, those of up to 19 digits eight digits at a time."""
     value = np.full(len(sizes), ABSENT, np.int64)
     for size in np.unique(sizes).tolist():
         at = np.flatnonzero(sizes == size)
-        found, good = _of_size(data, size, end[at]) if 0 < size < 20 else (value[at], np.zeros(len(at), bool))
-        value[at] = found
+        numbers, good = _of_size(data, size, end[at]) if 0 < size < 20 else (value[at], np.zeros(len(at), bool))
+        value[at] = numbers
         bad = at[~good]
         value[bad] = wholes(_texts(data, sizes[bad], end[bad]))
     return value
@@ -124,8 +124,8 @@ def _of_size(data: Bytes, size: int, end: Numbers) -> tuple[Numbers, NDArray[np.
     value = np.zeros(len(end), np.uint64)
     good = np.ones(len(end), bool)
     for piece in range((size + 7) // 8):
-        kept = min(8, size - 8 * piece)
-        dropped = np.uint64((1 << 8 * (8 - kept)) - 1)
+        width = min(8, size - 8 * piece)
+        dropped = np.uint64((1 << 8 * (8 - width)) - 1)
         word = words[end - 8 * (piece + 1)].astype(np.uint64) & ~dropped | np.uint64(_ZEROS) & dropped
         eight, fine = _eight(word)
         value += eight * np.uint64(10 ** (8 * piece))
@@ -135,7 +135,8 @@ def _of_size(data: Bytes, size: int, end: Numbers) -> tuple[Numbers, NDArray[np.
 
 
 def _eight(word: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """Eight digits in a word, the first one lowest: https://kholdstare.github.io/technical/2020/05/26/faster-integer-parsing.html"""
+    """Parse eight digits in a word, the first one lowest:
+    https://kholdstare.github.io/technical/2020/05/26/faster-integer-parsing.html"""
     digits = word - np.uint64(_ZEROS)
     high = np.uint64(0x8080808080808080)
     good = ((word + np.uint64(0x4646464646464646)) | digits | word) & high == 0

@@ -1,4 +1,4 @@
-"""Figures over time into samples."""
+"""Reading of counter tables into samples."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.timeline.db.cells import ABSENT
-from backends.timeline.db.layouts import LAYOUTS, Layout
+from backends.timeline.db.counter_layouts import LAYOUTS, Layout
 from backends.timeline.db.lookup import coded
 from backends.timeline.db.names import strings
-from backends.timeline.db.rows import blocks
+from backends.timeline.db.row_blocks import read_blocks
 from backends.timeline.db.slices import BAD_TIME, LATEST, set_aside
 
 if TYPE_CHECKING:
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from backends.timeline.db.base import Base
-    from backends.timeline.db.columns import Rows
+    from backends.timeline.db.columns import ColumnBlock
+    from backends.timeline.db.database import Database
+    from backends.timeline.db.lanes import DbLanes
     from backends.timeline.db.names import Names
-    from backends.timeline.db.place import Places
 
     Numbers = NDArray[np.int64]
 
 NO_FIGURE = "timeline.aside.row_figure"
 
 
-def read_counters(base: Base, places: Places, names: Names) -> None:
+def read_db_counters(base: Database, places: DbLanes, names: Names) -> None:
     modules = strings(base, "ENUM_MODULE", "name")
     for layout in LAYOUTS:
         label = partial(_label, layout, names, modules)
-        for rows in blocks(base, layout.table, ("timestampNs", "deviceId", *layout.labels), tuple(layout.figures)):
+        for rows in read_blocks(base, layout.table, ("timestampNs", "deviceId", *layout.labels), tuple(layout.figures)):
             _add(layout, rows, places, label)
 
 
@@ -45,8 +45,8 @@ def _label(layout: Layout, names: Names, modules: dict[int, str], column: str, n
     return "" if number == ABSENT else str(number)
 
 
-def _add(layout: Layout, rows: Rows, places: Places, label: Callable[[str, int], str]) -> None:
-    """Each figure of each row is a sample; a row without any is set aside."""
+def _add(layout: Layout, rows: ColumnBlock, places: DbLanes, label: Callable[[str, int], str]) -> None:
+    """Add each figure of each row as a sample; a row without any is set aside."""
     gather = places.gather
     gather.events += len(rows)
     sound = rows.where((rows["timestampNs"] > 0) & (rows["timestampNs"] < LATEST))
@@ -66,18 +66,18 @@ def _add(layout: Layout, rows: Rows, places: Places, label: Callable[[str, int],
     set_aside(gather, NO_FIGURE, int(len(some) - some.sum()))
 
 
-def _groups(rows: Rows, columns: tuple[str, ...]) -> tuple[list[dict[str, int]], Numbers]:
-    """The distinct values of these columns together, and for each row the number of its own."""
+def _groups(rows: ColumnBlock, columns: tuple[str, ...]) -> tuple[list[dict[str, int]], Numbers]:
+    """Return the distinct combinations of these columns, and for each row the number of its own."""
     together = np.zeros(len(rows), np.int64)
     for column in columns:
-        found, codes = coded(rows[column])
-        _, together = coded(together * len(found) + codes)
+        values, codes = coded(rows[column])
+        _, together = coded(together * len(values) + codes)
     _, first = np.unique(together, return_index=True)
     return [{column: int(rows[column][at]) for column in columns} for at in first.tolist()], together
 
 
 def _series(
-    layout: Layout, group: dict[str, int], called: str, unit: str, places: Places, label: Callable[[str, int], str]
+    layout: Layout, group: dict[str, int], called: str, unit: str, places: DbLanes, label: Callable[[str, int], str]
 ) -> int:
     texts = {column: label(column, number) for column, number in group.items()}
     name = layout.name.format(figure=called, **texts).strip()

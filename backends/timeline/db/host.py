@@ -1,4 +1,4 @@
-"""What ran on the host: PyTorch's calls and Python's, CANN's, marks of mstx, garbage collection."""
+"""What ran on the host: PyTorch and Python calls, CANN calls, mstx marks, garbage collection."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.timeline.db.lookup import coded, translated
-from backends.timeline.db.rows import blocks
+from backends.timeline.db.row_blocks import read_blocks
 from backends.timeline.db.slices import add, timed
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from backends.timeline.db.base import Base
-    from backends.timeline.db.columns import Rows
+    from backends.timeline.db.columns import ColumnBlock
+    from backends.timeline.db.database import Database
+    from backends.timeline.db.lanes import DbLanes
     from backends.timeline.db.names import Names
-    from backends.timeline.db.place import Places
 
     Numbers = NDArray[np.int64]
 
@@ -44,18 +44,20 @@ class Calls:
         return len(self.lane)
 
     def where(self, some: NDArray[np.bool_] | Numbers) -> Calls:
-        """Those rows: a mask, or their places."""
+        """Return those rows: `some` is a mask or positions."""
         return Calls(lane=self.lane[some], columns={name: column[some] for name, column in self.columns.items()})
 
 
-def calls(lane: NDArray[np.int32], rows: Rows, columns: Sequence[str], mask: NDArray[np.bool_] | None = None) -> Calls:
-    """Those columns of a block, and those rows."""
+def calls(
+    lane: NDArray[np.int32], rows: ColumnBlock, columns: Sequence[str], mask: NDArray[np.bool_] | None = None
+) -> Calls:
+    """Return those columns of a block, for the rows of `mask`."""
     some = Calls(lane=lane, columns={name: rows[name] for name in columns})
     return some if mask is None or mask.all() else some.where(mask)
 
 
-def joined(parts: Sequence[Calls], columns: Sequence[str]) -> Calls:
-    """All blocks together."""
+def join_calls(parts: Sequence[Calls], columns: Sequence[str]) -> Calls:
+    """Join the calls of all blocks."""
     lanes = [np.empty(0, np.int32), *(part.lane for part in parts)]
     return Calls(
         lane=np.concatenate(lanes),
@@ -63,11 +65,11 @@ def joined(parts: Sequence[Calls], columns: Sequence[str]) -> Calls:
     )
 
 
-def read_pytorch(base: Base, places: Places, names: Names) -> Calls:
-    """startNs, connectionId, name, sequenceNumber, fwdThreadId and type of PYTORCH_API."""
-    wanted = ("endNs", "globalTid", *FRAMEWORK)
+def read_pytorch(base: Database, places: DbLanes, names: Names) -> Calls:
+    """Read startNs, connectionId, name, sequenceNumber, fwdThreadId and type of PYTORCH_API, and add its slices."""
+    columns = ("endNs", "globalTid", *FRAMEWORK)
     parts = []
-    for rows in blocks(base, "PYTORCH_API", wanted):
+    for rows in read_blocks(base, "PYTORCH_API", columns):
         sound = timed(places.gather, rows)
         python = sound["type"] == PYTHON_CALL
         thread, codes = coded(sound["globalTid"])
@@ -79,26 +81,26 @@ def read_pytorch(base: Base, places: Places, names: Names) -> Calls:
         lanes = translated(2 * codes + python, lane)
         add(places.gather, lanes, sound, names.numbers(sound["name"]))
         parts.append(calls(lanes, sound, FRAMEWORK))
-    return joined(parts, FRAMEWORK)
+    return join_calls(parts, FRAMEWORK)
 
 
-def read_cann(base: Base, places: Places, names: Names) -> Calls:
-    """startNs and connectionId of CANN_API."""
-    wanted = ("startNs", "endNs", "globalTid", "connectionId", "name")
+def read_cann(base: Database, places: DbLanes, names: Names) -> Calls:
+    """Read startNs and connectionId of CANN_API, and add its slices."""
+    columns = ("startNs", "endNs", "globalTid", "connectionId", "name")
     parts = []
-    for rows in blocks(base, "CANN_API", wanted):
+    for rows in read_blocks(base, "CANN_API", columns):
         sound = timed(places.gather, rows)
         lanes = translated(sound["globalTid"], lambda thread: places.thread("CANN", thread, "CANN_API", "api"))
         add(places.gather, lanes, sound, names.numbers(sound["name"]))
         parts.append(calls(lanes, sound, CONNECTED))
-    return joined(parts, CONNECTED)
+    return join_calls(parts, CONNECTED)
 
 
-def read_marks(base: Base, places: Places, names: Names) -> Calls:
-    """startNs and connectionId of MSTX_EVENTS. A marker has no length: it is an instant."""
-    wanted = ("startNs", "endNs", "eventType", "message", "globalTid", "connectionId")
+def read_marks(base: Database, places: DbLanes, names: Names) -> Calls:
+    """Read startNs and connectionId of MSTX_EVENTS, and add its slices. A marker has no length: it is an instant."""
+    columns = ("startNs", "endNs", "eventType", "message", "globalTid", "connectionId")
     parts = []
-    for rows in blocks(base, "MSTX_EVENTS", wanted):
+    for rows in read_blocks(base, "MSTX_EVENTS", columns):
         sound = timed(places.gather, rows)
         lanes = translated(sound["globalTid"], lambda thread: places.thread("MSTX", thread, "MSTX_EVENTS", "host"))
         name = names.numbers(sound["message"])
@@ -108,30 +110,30 @@ def read_marks(base: Base, places: Places, names: Names) -> Calls:
             marks = sound.where(point)
             places.gather.instants.append((lanes[point], marks["startNs"], name[point], marks.rowid))
         parts.append(calls(lanes, sound, CONNECTED))
-    return joined(parts, CONNECTED)
+    return join_calls(parts, CONNECTED)
 
 
-def read_collections(base: Base, places: Places) -> None:
+def read_collections(base: Database, places: DbLanes) -> None:
     name = places.gather.names["GC"] if base.table("GC_RECORD") else 0
     _read_threads(base, places, "GC_RECORD", "Python GC", ("startNs", "endNs", "globalTid"),
                   lambda rows: np.full(len(rows), name, np.int32))  # fmt: skip
 
 
-def read_system(base: Base, places: Places, names: Names) -> None:
-    """Calls of the operating system."""
+def read_system(base: Database, places: DbLanes, names: Names) -> None:
+    """Add the calls of the operating system."""
     _read_threads(base, places, "OSRT_API", "OS Runtime", ("startNs", "endNs", "globalTid", "name"),
                   lambda rows: names.numbers(rows["name"]))  # fmt: skip
 
 
 def _read_threads(
-    base: Base,
-    places: Places,
+    base: Database,
+    places: DbLanes,
     table: str,
     process: str,
-    wanted: tuple[str, ...],
-    name: Callable[[Rows], NDArray[np.int32]],
+    columns: tuple[str, ...],
+    name: Callable[[ColumnBlock], NDArray[np.int32]],
 ) -> None:
-    for rows in blocks(base, table, wanted):
+    for rows in read_blocks(base, table, columns):
         sound = timed(places.gather, rows)
         lanes = translated(sound["globalTid"], lambda thread: places.thread(process, thread, table, "host"))
         add(places.gather, lanes, sound, name(sound))

@@ -1,4 +1,4 @@
-"""Numbers that stand for others: dense tables where the numbers lie close together, as ids do, else a search."""
+"""Translation of numbers: by dense tables where the numbers lie close together, as ids do, else by searching."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-SPARE = 1 << 16  # places of a dense table that may stay empty, beside four times as many as are used
+SPARE = 1 << 16  # entries of a dense table that may stay empty, besides four times as many as are used
 
 
 def _is_dense(low: int, high: int, count: int) -> bool:
@@ -22,29 +22,29 @@ def _is_dense(low: int, high: int, count: int) -> bool:
 
 
 def coded(values: Numbers) -> tuple[Numbers, Numbers]:
-    """The distinct values, ascending, and for each value its place among them."""
+    """Return the distinct values, ascending, and for each value its position among them."""
     if not len(values):
         return values, np.empty(0, np.int64)
     low, high = int(values.min()), int(values.max())
     if low == high:
         return values[:1], np.zeros(len(values), np.int64)
     if not _is_dense(low, high, len(values)):
-        found, codes = np.unique(values, return_inverse=True)
-        return found, codes.astype(np.int64)
-    there = np.zeros(high - low + 1, bool)
+        distinct, codes = np.unique(values, return_inverse=True)
+        return distinct, codes.astype(np.int64)
+    is_present = np.zeros(high - low + 1, bool)
     moved = values - low
-    there[moved] = True
-    return np.flatnonzero(there) + low, (np.cumsum(there) - 1)[moved]
+    is_present[moved] = True
+    return np.flatnonzero(is_present) + low, (np.cumsum(is_present) - 1)[moved]
 
 
 def translated(values: Numbers, number_of: Callable[[int], int]) -> NDArray[np.int32]:
-    """`number_of` each value, asked once per distinct value."""
-    found, codes = coded(values)
-    return np.array([number_of(value) for value in found.tolist()], np.int32)[codes]
+    """Apply `number_of` to each value, calling it once per distinct value."""
+    distinct, codes = coded(values)
+    return np.array([number_of(value) for value in distinct.tolist()], np.int32)[codes]
 
 
 def paired(first: Numbers, second: Numbers, number_of: Callable[[int, int], int]) -> NDArray[np.int32]:
-    """`number_of` each pair of values, asked once per distinct pair."""
+    """Apply `number_of` to each pair of values, calling it once per distinct pair."""
     left, left_codes = coded(first)
     right, right_codes = coded(second)
     count = max(1, len(right))
@@ -55,7 +55,7 @@ def paired(first: Numbers, second: Numbers, number_of: Callable[[int, int], int]
 
 @dataclass(frozen=True, kw_only=True)
 class Lookup:
-    """From key to place in the array of keys; of equal keys one counts, always the same."""
+    """Map from key to position in the array of keys; of equal keys one counts, always the same."""
 
     low: int
     table: Numbers | None
@@ -73,7 +73,7 @@ class Lookup:
         return cls(low=low, table=table, keys=keys[:0], places=keys[:0])
 
     def find(self, values: Numbers) -> Numbers:
-        """Places in the array of keys, -1 where there is no such key."""
+        """Return positions in the array of keys, -1 where a key is missing."""
         if self.table is None and not len(self.keys):
             return np.full(len(values), -1, np.int64)
         if self.table is None:
@@ -81,6 +81,6 @@ class Lookup:
             return np.where(self.keys[at] == values, self.places[at], -1)
         inside = (values >= self.low) & (values < self.low + len(self.table))
         if inside.all():
-            found: Numbers = self.table[values - self.low]
-            return found
+            positions: Numbers = self.table[values - self.low]
+            return positions
         return np.where(inside, self.table[np.where(inside, values - self.low, 0)], -1)

@@ -5,22 +5,22 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from backends.timeline.db.base import BROKEN, quoted
 from backends.timeline.db.cells import ABSENT
+from backends.timeline.db.database import BROKEN, quoted
 from backends.timeline.db.lookup import translated
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from backends.timeline.db.base import Base
-    from backends.timeline.gather import Gather
+    from backends.timeline.db.database import Database
+    from backends.timeline.gathering import Gathering
 
 
 class Names:
     """The names of one database."""
 
-    def __init__(self, base: Base, gather: Gather) -> None:
+    def __init__(self, base: Database, gather: Gathering) -> None:
         self._base = base
         self._gather = gather
 
@@ -29,26 +29,26 @@ class Names:
         return strings(self._base)
 
     def text(self, number: int) -> str:
-        """An id that nothing is known of is shown as it is."""
+        """Return the text of an id, or the id itself where there is none."""
         return self.texts.get(number, "#" if number == ABSENT else f"#{number}")
 
     def numbers(self, ids: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Of the gathering, for each id."""
+        """Return the gathering's number of the text of each id."""
         return translated(ids, lambda number: self._gather.names[self.text(number)])
 
 
-def strings(base: Base, table: str = "STRING_IDS", column: str = "value") -> dict[int, str]:
-    """A table of id and text, such as the enumerations. What cannot be read of it is left out."""
-    known = base.table(table)
-    key, value = (known.place("id"), known.place(column)) if known else (None, None)
-    if known is None or key is None or value is None:
+def strings(base: Database, table: str = "STRING_IDS", column: str = "value") -> dict[int, str]:
+    """Read a table of ids and texts, such as an enumeration. Unreadable rows are left out."""
+    strings_table = base.table(table)
+    key, value = (strings_table.locate("id"), strings_table.locate(column)) if strings_table else (None, None)
+    if strings_table is None or key is None or value is None:
         return {}
-    found: dict[int, str] = {}
-    line = f"SELECT {quoted(key[1])}, {quoted(value[1])} FROM {quoted(known.name)}"
+    texts: dict[int, str] = {}
+    line = f"SELECT {quoted(key[1])}, {quoted(value[1])} FROM {quoted(strings_table.name)}"
     try:
         for number, text in base.connection.execute(line):
             if isinstance(number, int):
-                found[number] = text if isinstance(text, str) else "" if text is None else str(text)
+                texts[number] = text if isinstance(text, str) else "" if text is None else str(text)
     except BROKEN:
         base.lost += 1
-    return found
+    return texts

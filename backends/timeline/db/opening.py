@@ -1,4 +1,4 @@
-"""Opening a database without leaving anything beside it, whatever state it was left in."""
+"""Opening of a database in whatever state it was left, without writing anything next to it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backends.timeline.db.base import BROKEN, Base, tables_of
+from backends.timeline.db.database import BROKEN, Database, tables_in
 from studio.errors import StudioError, from_os
-from studio.places import cache_home
+from studio.paths import cache_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,15 +25,15 @@ PAGE_SIZES = frozenset(1 << power for power in range(9, 17))
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Base]:
-    """Raises StudioError with a sentence for an empty, foreign, encrypted, locked or damaged file."""
+def open_database(path: Path) -> Iterator[Database]:
+    """Open a database for reading. Raises StudioError for an empty, foreign, encrypted, locked or damaged file."""
     with ExitStack() as stack:
         try:
             head = _head(path)
-            place = stack.enter_context(_settled(path)) if _unsettled(path) else path
-            descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+            readable = stack.enter_context(_settled(path)) if _unsettled(path) else path
+            descriptor = os.open(readable, os.O_RDONLY | os.O_CLOEXEC)
             stack.callback(os.close, descriptor)
-            base = _base(path, place, descriptor, head)
+            base = _base(path, readable, descriptor, head)
             stack.callback(base.connection.close)
         except OSError as error:
             raise from_os(error, path) from error
@@ -55,7 +55,7 @@ def _head(path: Path) -> bytes:
 
 
 def _is_being_written(descriptor: int) -> bool:
-    """Whether another process holds the lock of a writer; asks, and locks nothing."""
+    """Return whether another process holds a writer's lock; queries it without locking."""
     question = struct.pack("hhqqi", fcntl.F_RDLCK, os.SEEK_SET, *LOCKS, 0)
     try:
         answer = fcntl.fcntl(descriptor, fcntl.F_GETLK, question)
@@ -65,7 +65,7 @@ def _is_being_written(descriptor: int) -> bool:
 
 
 def _unsettled(path: Path) -> bool:
-    """Whether a journal lies beside, of which the file itself knows nothing yet."""
+    """Return whether there is a journal with changes that the file itself does not contain yet."""
     return any(_size(path.with_name(path.name + ending)) for ending in ("-wal", "-journal"))
 
 
@@ -78,7 +78,7 @@ def _size(path: Path) -> int:
 
 @contextmanager
 def _settled(path: Path) -> Iterator[Path]:
-    """A copy into which its journal was worked; it is removed at the end."""
+    """Yield a copy into which the journal has been merged; it is removed at the end."""
     import shutil
     import tempfile
 
@@ -93,34 +93,34 @@ def _settled(path: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir=home, ignore_cleanup_errors=True) as folder:
         copy = Path(folder) / "copy.db"
         for ending in ("", "-wal", "-journal"):
-            beside = path.with_name(path.name + ending)
-            if _size(beside):
-                shutil.copyfile(beside, copy.with_name(copy.name + ending))
+            original = path.with_name(path.name + ending)
+            if _size(original):
+                shutil.copyfile(original, copy.with_name(copy.name + ending))
         with closing(sqlite3.connect(copy)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         yield copy
 
 
-def _base(path: Path, place: Path, descriptor: int, head: bytes) -> Base:
+def _base(path: Path, readable: Path, descriptor: int, head: bytes) -> Database:
     size = os.fstat(descriptor).st_size
     page_size = int.from_bytes(head[16:18], "big")
     page_size = 65536 if page_size == 1 else page_size
     usable = page_size - head[20]
     if page_size not in PAGE_SIZES or usable < 480:
         raise StudioError("timeline.db.foreign", path=str(path))
-    uri = f"{place.absolute().as_uri()}?mode=ro&immutable=1"
+    uri = f"{readable.absolute().as_uri()}?mode=ro&immutable=1"
     connection = sqlite3.connect(uri, uri=True, cached_statements=8)
     connection.text_factory = _text
     # Without it sqlite3 opens nothing of a file that was cut short; nothing can be written all the same.
     connection.execute("PRAGMA writable_schema=ON")
     connection.execute("PRAGMA trusted_schema=OFF")
-    base = Base(
+    base = Database(
         path=path, connection=connection, descriptor=descriptor, size=size, page_size=page_size, usable=usable
     )  # fmt: skip
     base.lost += size < int.from_bytes(head[28:32], "big") * page_size
     try:
-        base.tables = tables_of(connection)
+        base.tables = tables_in(connection)
     except BaseException:
         connection.close()
         raise

@@ -1,5 +1,5 @@
-"""Overlap Analysis, which only the text export holds: computed here as the profiler does, from kernels and
-communications of each card, between the first and the last of them."""
+"""Overlap Analysis, which only the text export contains: computed here as the profiler does, from kernels and
+communication operators of each device, between the first and the last of them."""
 
 from __future__ import annotations
 
@@ -7,51 +7,51 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from backends.timeline.db.lanes import COMPUTED
 from backends.timeline.db.lookup import coded
-from backends.timeline.db.place import COMPUTED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from backends.timeline.db.device import Tasks
     from backends.timeline.db.host import Calls
-    from backends.timeline.db.place import Places
+    from backends.timeline.db.lanes import DbLanes
 
     Numbers = NDArray[np.int64]
     Spans = tuple[Numbers, Numbers]
 
-NAMES = ("Computing", "Communication", "Communication(Not Overlapped)", "Free")
+OVERLAP_NAMES = ("Computing", "Communication", "Communication(Not Overlapped)", "Free")
 
 
-def add_overlap(places: Places, tasks: Tasks, operations: Calls) -> None:
-    compute, communication = _by_card(tasks.compute), _by_card(operations)
+def add_overlap(places: DbLanes, tasks: Tasks, operations: Calls) -> None:
+    compute, communication = _by_device(tasks.compute), _by_device(operations)
     nothing = np.empty(0, np.int64), np.empty(0, np.int64)
-    for card in sorted(compute.keys() | communication.keys()):
-        spans = overlap(compute.get(card, nothing), communication.get(card, nothing))
+    for device in sorted(compute.keys() | communication.keys()):
+        spans = overlap(compute.get(device, nothing), communication.get(device, nothing))
         for number, (start, end) in enumerate(spans):
-            _add(places, card, number, start, end)
+            _add(places, device, number, start, end)
 
 
-def _by_card(calls: Calls) -> dict[int, Spans]:
-    cards, codes = coded(calls["deviceId"])
+def _by_device(calls: Calls) -> dict[int, Spans]:
+    devices, codes = coded(calls["deviceId"])
     start, end = calls["startNs"], calls["endNs"]
-    if len(cards) > 1:
+    if len(devices) > 1:
         order = np.argsort(codes, kind="stable")
         start, end, codes = start[order], end[order], codes[order]
-    bounds = np.searchsorted(codes, np.arange(len(cards) + 1)).tolist()
-    parts = zip(cards.tolist(), bounds[:-1], bounds[1:], strict=True)
-    return {card: (start[begin:stop], end[begin:stop]) for card, begin, stop in parts}
+    bounds = np.searchsorted(codes, np.arange(len(devices) + 1)).tolist()
+    parts = zip(devices.tolist(), bounds[:-1], bounds[1:], strict=True)
+    return {device: (start[begin:stop], end[begin:stop]) for device, begin, stop in parts}
 
 
 def overlap(compute: Spans, communication: Spans) -> tuple[Spans, Spans, Spans, Spans]:
-    """In the order of NAMES."""
+    """Return the spans in the order of OVERLAP_NAMES."""
     computing, communicating = merged(*compute), merged(*communication)
     busy = merged(np.concatenate([computing[0], communicating[0]]), np.concatenate([computing[1], communicating[1]]))
-    return computing, communicating, without(communicating, computing), (busy[1][:-1], busy[0][1:])
+    return computing, communicating, subtract_spans(communicating, computing), (busy[1][:-1], busy[0][1:])
 
 
 def merged(start: Numbers, end: Numbers) -> Spans:
-    """The union: spans that overlap or touch are one."""
+    """Return the union: spans that overlap or touch become one."""
     if not len(start):
         return start, end
     if not (start[1:] >= start[:-1]).all():
@@ -62,8 +62,8 @@ def merged(start: Numbers, end: Numbers) -> Spans:
     return start[first], reached[np.append(np.flatnonzero(first)[1:] - 1, len(start) - 1)]
 
 
-def without(spans: Spans, others: Spans) -> Spans:
-    """What is left of spans beside others; each a union."""
+def subtract_spans(spans: Spans, others: Spans) -> Spans:
+    """Return what is left of `spans` without `others`; both are unions."""
     if not len(spans[0]) or not len(others[0]):
         return spans
     start = np.concatenate([spans[0], others[1]])
@@ -75,11 +75,11 @@ def without(spans: Spans, others: Spans) -> Spans:
     return start, edges[np.searchsorted(edges, start, "right")]
 
 
-def _add(places: Places, card: int, number: int, start: Numbers, end: Numbers) -> None:
+def _add(places: DbLanes, device: int, number: int, start: Numbers, end: Numbers) -> None:
     if not len(start):
         return
-    name = NAMES[number]
-    pid = places.device("Overlap Analysis", card)
+    name = OVERLAP_NAMES[number]
+    pid = places.device("Overlap Analysis", device)
     lane = places.lane(pid, str(number), name, COMPUTED, "overlap", number)
     ones = np.ones(len(start), np.int32)
     columns = (ones * lane, start, end, ones * places.gather.names[name], np.arange(len(start)))

@@ -1,5 +1,6 @@
-"""Records of a table straight from its pages, a block at a time: sqlite3 makes a Python object of each cell, which
-takes five times as long as all the rest. The format: https://www.sqlite.org/fileformat2.html, sections 1.6 and 2.1."""
+"""Records of a table read directly from its pages, a block at a time: sqlite3 creates a Python object for each cell,
+which takes five times as long as everything else. The format: https://www.sqlite.org/fileformat2.html, sections 1.6 and
+2.1."""
 
 from __future__ import annotations
 
@@ -15,37 +16,37 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from backends.timeline.db.base import Base, Table
+    from backends.timeline.db.database import Database, DbTable
 
     Bytes = NDArray[np.uint8]
     Numbers = NDArray[np.int64]
 
 INTERIOR, LEAF = 5, 13
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
-BLOCK = 1 << 20  # bytes of pages at a time: their arrays stay in the cache of a core, and are not mapped anew each time
+BLOCK = 1 << 20  # bytes of pages at a time: their arrays stay in a core's cache, and their memory is reused
 MARGIN = 32  # a value is read as the 8 bytes that end with it, a text of digits as 24
 
 
 @dataclass(frozen=True, kw_only=True)
 class Records:
-    """`data`: bytes of the pages. `rowid`, `header` (first byte of the record), `end` (byte behind its payload): int64
-    [records]. `odd`: rowids of records that are spread over pages, or too strange; sqlite3 may know them."""
+    """`data`: bytes of the pages. `rowid`, `header` (first byte of the record), `end` (byte after its payload): int64
+    [records]. `unusual`: rowids of records that span pages or are malformed; sqlite3 may be able to read them."""
 
     data: Bytes
     rowid: Numbers
     header: Numbers
     end: Numbers
-    odd: Numbers
+    unusual: Numbers
 
     @property
     def words(self) -> NDArray[Any]:
-        """Words of 8 bytes, big-endian, at every byte."""
+        """Words of 8 bytes, big-endian, one starting at every byte."""
         return np.ndarray(len(self.data) - 7, ">i8", self.data, strides=(1,))
 
 
-def records(base: Base, table: Table) -> Iterator[Records]:
-    """All records of a table, in the order of its pages; each block is good until the next one. Pages that are not
-    there are counted in `base.lost`."""
+def read_records(base: Database, table: DbTable) -> Iterator[Records]:
+    """Yield all records of a table in page order; each block is valid until the next one. Missing pages are counted in
+    `base.lost`."""
     leaves = _leaves(base, table.root)
     at_once = max(1, BLOCK // base.page_size)
     data: Bytes = np.zeros(2 * MARGIN + min(at_once, len(leaves)) * base.page_size, np.uint8)
@@ -56,32 +57,32 @@ def records(base: Base, table: Table) -> Iterator[Records]:
         yield _records(base, data, some)
 
 
-def _leaves(base: Base, root: int) -> Numbers:
-    """Of each leaf: its page, and its rowids: above the first number, up to the second; int64 [leaves, 3]. All leaves
-    of a tree are equally deep."""
+def _leaves(base: Database, root: int) -> Numbers:
+    """Return the leaf pages, int64 [leaves, 3]: the page, and the rowids it is for, above the first number and up to
+    the second. All leaves of a tree have the same depth."""
     level = _inside(base, np.array([[root, LOWEST, HIGHEST]], np.int64))
-    seen = len(level)
-    most = base.size // base.page_size
+    visited = len(level)
+    max_pages = base.size // base.page_size
     while len(level) and os.pread(base.descriptor, 1, (int(level[0, 0]) - 1) * base.page_size) == bytes([INTERIOR]):
         level = _inside(base, np.concatenate([_children(base, *row) for row in level.tolist()]))
-        seen += len(level)
-        if seen > most:  # a page that is its own ancestor
+        visited += len(level)
+        if visited > max_pages:  # a page that is its own ancestor
             base.lost += 1
             return level[:0]
     return level
 
 
-def _inside(base: Base, level: Numbers) -> Numbers:
-    """Those that the file has, whole, each once."""
+def _inside(base: Database, level: Numbers) -> Numbers:
+    """Return the pages that the file contains completely, each once."""
     pages = level[:, 0]
-    there = level[(pages > 1) & (pages <= base.size // base.page_size)]
-    if len(there) > 1 and not (np.diff(there[:, 0]) > 0).all():
-        there = there[np.sort(np.unique(there[:, 0], return_index=True)[1])]
-    base.lost += len(level) - len(there)
-    return there
+    existing = level[(pages > 1) & (pages <= base.size // base.page_size)]
+    if len(existing) > 1 and not (np.diff(existing[:, 0]) > 0).all():
+        existing = existing[np.sort(np.unique(existing[:, 0], return_index=True)[1])]
+    base.lost += len(level) - len(existing)
+    return existing
 
 
-def _children(base: Base, page: int, low: int, high: int) -> Numbers:
+def _children(base: Database, page: int, low: int, high: int) -> Numbers:
     raw = os.pread(base.descriptor, base.page_size, (page - 1) * base.page_size)
     count = int.from_bytes(raw[3:5], "big")
     if raw[:1] != bytes([INTERIOR]) or 12 + 2 * count > len(raw):
@@ -98,8 +99,8 @@ def _children(base: Base, page: int, low: int, high: int) -> Numbers:
     return np.stack([np.append(children, last), bounds[:-1], bounds[1:]], axis=1)
 
 
-def _read(base: Base, numbers: Numbers, data: Bytes) -> None:
-    """Pages one behind the other. By pread: under a memory map a file that shrinks would kill us."""
+def _read(base: Database, numbers: Numbers, data: Bytes) -> None:
+    """Read consecutive pages with pread: under a memory map, a file that shrinks would kill the process."""
     size = base.page_size
     view = memoryview(data)  # type: ignore[arg-type]
     bounds = [0, *(np.flatnonzero(np.diff(numbers) != 1) + 1).tolist(), len(numbers)]
@@ -109,7 +110,7 @@ def _read(base: Base, numbers: Numbers, data: Bytes) -> None:
         data[first + got : last] = 0
 
 
-def _records(base: Base, data: Bytes, leaves: Numbers) -> Records:
+def _records(base: Database, data: Bytes, leaves: Numbers) -> Records:
     first = MARGIN + np.arange(len(leaves)) * base.page_size
     count = data[first + 3].astype(np.int64) << 8 | data[first + 4]
     whole = (data[first] == LEAF) & (8 + 2 * count <= base.usable)
@@ -128,14 +129,14 @@ def _records(base: Base, data: Bytes, leaves: Numbers) -> Records:
     sound &= _once(rowid)
     local = sound & (size <= base.usable - 35) & (end <= page + base.usable)
     if local.all():
-        return Records(data=data, rowid=rowid, header=header, end=end, odd=rowid[:0])
+        return Records(data=data, rowid=rowid, header=header, end=end, unusual=rowid[:0])
     spread = sound & (size > base.usable - 35)  # payload that does not fit is continued on other pages
     base.damaged += int(len(local) - local.sum() - spread.sum())
-    return Records(data=data, rowid=rowid[local], header=header[local], end=end[local], odd=rowid[spread])
+    return Records(data=data, rowid=rowid[local], header=header[local], end=end[local], unusual=rowid[spread])
 
 
 def _once(rowid: Numbers) -> NDArray[np.bool_]:
-    """All but repetitions, which only a damaged page has: it points at some of its records twice."""
+    """Return a mask that drops repetitions, which only a damaged page has: it points at some records twice."""
     if (rowid[1:] > rowid[:-1]).all():
         return np.ones(len(rowid), bool)
     once = np.zeros(len(rowid), bool)
@@ -144,7 +145,8 @@ def _once(rowid: Numbers) -> NDArray[np.bool_]:
 
 
 def varints(data: Bytes, at: Numbers) -> tuple[Numbers, Numbers]:
-    """The number that begins at each place, and the place behind it. Nine bytes at most, the last one whole."""
+    """Return the number that begins at each position, and the position after it. A varint has nine bytes at most, and
+    the last of nine counts in full."""
     byte = data[at]
     value, after = (byte & 127).astype(np.int64), at + 1
     some: slice | NDArray[np.int64] = slice(None)  # those that go on; all of them for as long as all do

@@ -1,4 +1,4 @@
-"""Rows with a start and an end into slices, and the rows that have none counted."""
+"""Conversion of rows with a start and an end into slices; unusable rows are counted."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from backends.timeline.db.columns import Rows
-    from backends.timeline.gather import Gather
+    from backends.timeline.db.columns import ColumnBlock
+    from backends.timeline.gathering import Gathering
 
     Numbers = NDArray[np.int64]
 
@@ -19,8 +19,8 @@ NO_TASK = "timeline.aside.row_without_task"
 LATEST = 1 << 62  # a century from now, in ns; sums of two times still fit
 
 
-def timed(gather: Gather, rows: Rows) -> Rows:
-    """Those whose times are sound; the others are set aside. All of them count as events."""
+def timed(gather: Gathering, rows: ColumnBlock) -> ColumnBlock:
+    """Return the rows with valid times and set the others aside. All of them count as events."""
     gather.events += len(rows)
     start, end = rows["startNs"], rows["endNs"]
     sound = rows.where((start > 0) & (start <= end) & (end < LATEST))
@@ -28,11 +28,11 @@ def timed(gather: Gather, rows: Rows) -> Rows:
     return sound
 
 
-def set_aside(gather: Gather, reason: str, count: int) -> None:
+def set_aside(gather: Gathering, reason: str, count: int) -> None:
     if count:
         gather.set_aside[reason] += count
 
 
-def add(gather: Gather, lane: NDArray[np.int32], rows: Rows, name: NDArray[np.int32]) -> None:
+def add(gather: Gathering, lane: NDArray[np.int32], rows: ColumnBlock, name: NDArray[np.int32]) -> None:
     if len(rows):
         gather.slices.append((lane, rows["startNs"], rows["endNs"], name, rows.rowid))  # type: ignore[arg-type]

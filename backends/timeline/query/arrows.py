@@ -1,7 +1,7 @@
-"""Flows between slices: which ones a slice has, where they lead, and those to be drawn.
+"""Flows between slices: which ones a slice has, where they lead, and which ones to draw.
 
-An end of a flow names a lane and a time. The slice it belongs to is the one there that contains the time and began last
-(of equals, the deepest); where none contains it, the one that ends just then.
+An end of a flow names a lane and a time. It belongs to the slice there that contains the time and began last (of
+equals, the deepest); where none contains it, to the slice that ends at that moment.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 BACKWARD = "fwdbwd"  # from a forward operator to its backward one: nobody calls anybody there
 LONGEST_CHAIN = 8
 MANY = 256
-_known_lanes: WeakKeyDictionary[Trace, Numbers] = WeakKeyDictionary()
-_known_borders: WeakKeyDictionary[Trace, tuple[Numbers, Numbers]] = WeakKeyDictionary()
+_lanes_by_trace: WeakKeyDictionary[Trace, Numbers] = WeakKeyDictionary()
+_borders_by_trace: WeakKeyDictionary[Trace, tuple[Numbers, Numbers]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arrow:
-    """A flow as seen from a slice. `incoming`: it leads to the slice. `other`: the slice at its far end, -1 for none.
-    `number`: its place in `trace.arrow`."""
+    """A flow as seen from a slice. `incoming`: it leads to the slice. `other`: the slice at the other end, -1 for none.
+    `number`: its position in `trace.arrow`."""
 
     number: int
     kind: str
@@ -47,8 +47,9 @@ class Arrow:
 
 @dataclass(frozen=True, kw_only=True)
 class Arrows:
-    """To be drawn: `ends` int64 [n, 4] as in `trace.arrow`, `kind` int32 [n], `number` [n]: the place in `trace.arrow`;
-    `begins_at`, `leads_to` int64 [n]: the slices at its ends or -1. `left_out`: about how many there are beside."""
+    """Arrows to draw. `ends` int64 [n, 4] as in `trace.arrow`; `kind` int32 [n]; `number` [n]: positions in
+    `trace.arrow`; `begins_at`, `leads_to` int64 [n]: the slices at the ends or -1. `left_out`: roughly how many more
+    there are."""
 
     ends: Numbers
     kind: NDArray[np.int32]
@@ -59,46 +60,46 @@ class Arrows:
 
 
 def slices_of_ends(trace: Trace, lanes: Numbers, times: Numbers) -> Numbers:
-    """For ends of flows, by lane and time: the slice each belongs to, -1 for none."""
+    """Return the slice that each flow end belongs to, by lane and time; -1 for none."""
     first, depth = _lanes(trace)[:, lanes]
     which = np.repeat(np.arange(len(lanes)), depth)
-    found = np.full(len(lanes), -1, np.int64)
+    owners = np.full(len(lanes), -1, np.int64)
     if not len(which):
-        return found
+        return owners
     rows = np.arange(len(which)) - np.repeat(np.cumsum(depth) - depth, depth) + first[which]
     at, low = times[which], trace.row_begin[rows]
     index = first_from(trace.start, low, trace.row_begin[rows + 1], at, above=True) - 1
-    there = np.flatnonzero(index >= low)
-    which, rows, at, index = which[there], rows[there], at[there], index[there]
+    begun = np.flatnonzero(index >= low)
+    which, rows, at, index = which[begun], rows[begun], at[begun], index[begun]
     start, end = trace.start[index], trace.end[index]
     rank = np.where((at < end) | (at == start), 2, np.where(at == end, 1, 0))
     order = np.lexsort((rows, start, rank))
     order = order[rank[order] > 0]
-    found[which[order]] = index[order]  # the last of several to one place stays
-    return found
+    owners[which[order]] = index[order]  # the last of several to one place stays
+    return owners
 
 
 def _lanes(trace: Trace) -> Numbers:
-    """First row and number of rows of each lane, int64 [2, lanes]."""
-    if trace not in _known_lanes:
+    """Return the first row and the number of rows of each lane, int64 [2, lanes]."""
+    if trace not in _lanes_by_trace:
         facts = [(lane.first_row, lane.rows) for lane in trace.meta.lanes]
-        _known_lanes[trace] = np.array(facts, np.int64).reshape(-1, 2).T
-    return _known_lanes[trace]
+        _lanes_by_trace[trace] = np.array(facts, np.int64).reshape(-1, 2).T
+    return _lanes_by_trace[trace]
 
 
 def arrows_of(trace: Trace, index: int) -> tuple[Arrow, ...]:
-    """The flows of a slice, those that lead to it first, in order of time."""
+    """Return the flows of a slice in order of time, incoming ones first."""
     lane = np.array([trace.lane_of(index)])
     start, end = int(trace.start[index]), int(trace.end[index])
     (low, high), (low_to, high_to) = (_within(trace, lane, start, end + 1, to=to) for to in (False, True))
     incoming = trace.arrow_by_to[low_to[0] : high_to[0]].astype(np.int64)
-    found = [*_seen_from(trace, index, incoming, incoming=True)]
-    return (*found, *_seen_from(trace, index, np.arange(low[0], high[0]), incoming=False))
+    arriving = [*_arrows_from(trace, index, incoming, incoming=True)]
+    return (*arriving, *_arrows_from(trace, index, np.arange(low[0], high[0]), incoming=False))
 
 
 def _within(trace: Trace, lanes: Numbers, begin: int, end: int, *, to: bool) -> tuple[Numbers, Numbers]:
-    """For each lane the places, low to high - 1, of the flows that begin there (`to`: lead there) in [begin, end): of
-    `trace.arrow`, or of `trace.arrow_by_to`."""
+    """Return for each lane the range of positions, low to high - 1, of the flows that begin there (`to`: lead there) in
+    [begin, end): in `trace.arrow`, or in `trace.arrow_by_to`."""
     borders = _borders(trace)[int(to)]
     times = _LeadsTo(trace) if to else trace.arrow[:, 1]
     low = first_from(times, borders[lanes], borders[lanes + 1], begin)
@@ -106,35 +107,35 @@ def _within(trace: Trace, lanes: Numbers, begin: int, end: int, *, to: bool) -> 
 
 
 def _borders(trace: Trace) -> tuple[Numbers, Numbers]:
-    """Where the flows of each lane begin in `trace.arrow` and in `trace.arrow_by_to`: int64 [lanes + 1]."""
-    if trace not in _known_borders:
+    """Return where the flows of each lane begin in `trace.arrow` and in `trace.arrow_by_to`: int64 [lanes + 1]."""
+    if trace not in _borders_by_trace:
         lanes = np.arange(len(trace.meta.lanes) + 1)
         into = trace.arrow[trace.arrow_by_to, 2]
-        _known_borders[trace] = (np.searchsorted(trace.arrow[:, 0], lanes), np.searchsorted(into, lanes))
-    return _known_borders[trace]
+        _borders_by_trace[trace] = (np.searchsorted(trace.arrow[:, 0], lanes), np.searchsorted(into, lanes))
+    return _borders_by_trace[trace]
 
 
 @dataclass(frozen=True)
 class _LeadsTo:
-    """The times at which the flows end, in order of `arrow_by_to`, looked up where they are wanted."""
+    """The times at which flows end, in the order of `arrow_by_to`, looked up on demand."""
 
     trace: Trace
 
     def __getitem__(self, places: Numbers, /) -> Numbers:
-        found: Numbers = self.trace.arrow[self.trace.arrow_by_to[places], 3]
-        return found
+        times: Numbers = self.trace.arrow[self.trace.arrow_by_to[places], 3]
+        return times
 
 
-def _seen_from(trace: Trace, index: int, numbers: Numbers, *, incoming: bool) -> Iterable[Arrow]:
+def _arrows_from(trace: Trace, index: int, numbers: Numbers, *, incoming: bool) -> Iterable[Arrow]:
     if len(numbers) > MANY:
         numbers = numbers[_not_deeper(trace, index, trace.arrow[numbers, 3 if incoming else 1])]
     ends = np.asarray(trace.arrow[numbers])
-    here, there = (ends[:, 2:], ends[:, :2]) if incoming else (ends[:, :2], ends[:, 2:])
-    own = slices_of_ends(trace, here[:, 0], here[:, 1]) == index
-    numbers, here, there = numbers[own], here[own], there[own]
-    others = slices_of_ends(trace, there[:, 0], there[:, 1])
+    near, far = (ends[:, 2:], ends[:, :2]) if incoming else (ends[:, :2], ends[:, 2:])
+    own = slices_of_ends(trace, near[:, 0], near[:, 1]) == index
+    numbers, near, far = numbers[own], near[own], far[own]
+    others = slices_of_ends(trace, far[:, 0], far[:, 1])
     for number, (_, this_time), (lane, time), other in zip(
-        numbers.tolist(), here.tolist(), there.tolist(), others.tolist(), strict=True
+        numbers.tolist(), near.tolist(), far.tolist(), others.tolist(), strict=True
     ):
         yield Arrow(
             number=number,
@@ -149,8 +150,8 @@ def _seen_from(trace: Trace, index: int, numbers: Numbers, *, incoming: bool) ->
 
 
 def _not_deeper(trace: Trace, index: int, times: Numbers) -> Numbers:
-    """Places of the times that no slice below contains: a step has all flows of its thread inside, and few of its own.
-    One row after the other, since most of them go with the first."""
+    """Return positions of the times that no slice below contains: a step contains all flows of its thread, but few
+    belong to it. Row by row, since most are excluded by the first one."""
     own = trace.row_of(index)
     lane = trace.meta.lanes[int(trace.row_lane[own])]
     left = np.arange(len(times))
@@ -165,18 +166,18 @@ def _not_deeper(trace: Trace, index: int, times: Numbers) -> Numbers:
 def visible_arrows(
     trace: Trace, begin: int, end: int, lanes: Sequence[int], limit: int, kinds: Sequence[int] | None = None
 ) -> Arrows:
-    """Flows between `lanes` that begin or end in [begin, end], at most `limit`, evenly chosen; `kinds`: numbers of
-    `meta.flow_kinds`, None for all. One that only passes over the range is not drawn."""
-    shown = np.zeros(len(trace.meta.lanes) + 1, bool)
-    shown[list(lanes)] = True
-    wanted = np.ones(len(trace.meta.flow_kinds), bool)
+    """Return flows between `lanes` that begin or end in [begin, end], at most `limit`, evenly chosen. `kinds`: numbers
+    of `meta.flow_kinds`, None for all. Flows that merely pass over the range are left out."""
+    is_visible = np.zeros(len(trace.meta.lanes) + 1, bool)
+    is_visible[list(lanes)] = True
+    has_kind = np.ones(len(trace.meta.flow_kinds), bool)
     if kinds is not None:
-        wanted[:] = np.isin(np.arange(len(wanted)), list(kinds))
+        has_kind[:] = np.isin(np.arange(len(has_kind)), list(kinds))
     which = np.array(lanes, np.int64)
     out, into = (_within(trace, which, begin, end, to=to) for to in (False, True))
     leading = trace.arrow_by_to[_spread(*into, limit)].astype(np.int64)
     numbers = np.unique(np.concatenate([_spread(*out, limit), leading]))
-    numbers = numbers[wanted[trace.arrow_kind[numbers]] & shown[trace.arrow[numbers][:, [0, 2]]].all(axis=1)]
+    numbers = numbers[has_kind[trace.arrow_kind[numbers]] & is_visible[trace.arrow[numbers][:, [0, 2]]].all(axis=1)]
     chosen = numbers[_evenly(len(numbers), limit)]
     ends = np.asarray(trace.arrow[chosen])
     return Arrows(
@@ -190,13 +191,13 @@ def visible_arrows(
 
 
 def _spread(low: Numbers, high: Numbers, limit: int) -> Numbers:
-    """The places low to high - 1 of all lanes; where there are far more than can be drawn, only some of them."""
+    """Return the positions low to high - 1 of all lanes; a sample where there are far more than can be drawn."""
     counts = high - low
     total = int(counts.sum())
     places = np.arange(0, total, max(1, total // (16 * max(1, limit))))
     lane = np.searchsorted(np.cumsum(counts), places, "right")
-    found: Numbers = places - (np.cumsum(counts) - counts)[lane] + low[lane]
-    return found
+    positions: Numbers = places - (np.cumsum(counts) - counts)[lane] + low[lane]
+    return positions
 
 
 def _evenly(count: int, limit: int) -> Numbers:
@@ -204,19 +205,20 @@ def _evenly(count: int, limit: int) -> Numbers:
 
 
 def host_call_of(trace: Trace, index: int) -> tuple[Arrow, ...]:
-    """From a kernel back to the call of the framework that started it: arrows, each from `this` to `other`, the last
-    one's `other` in a lane of the host; empty where no flow leads there. Of several ways the shortest."""
+    """Follow flows from a kernel back to the framework call that started it. Returns arrows, each from `this` to
+    `other`; the last one's `other` is in a host lane. Empty where no flow leads there. The shortest path is returned.
+    """
     ways: list[tuple[int, tuple[Arrow, ...]]] = [(index, ())]
-    seen = {index}
+    visited = {index}
     for _ in range(LONGEST_CHAIN):
         further: list[tuple[int, tuple[Arrow, ...]]] = []
-        for place, way in ways:
-            for arrow in arrows_of(trace, place):
-                if arrow.incoming and arrow.kind != BACKWARD and arrow.other >= 0 and arrow.other not in seen:
-                    seen.add(arrow.other)
-                    further.append((arrow.other, (*way, arrow)))
-        for place, way in further:
-            if trace.meta.lanes[trace.lane_of(place)].kind == "host":
-                return way
+        for slice_at_end, path in ways:
+            for arrow in arrows_of(trace, slice_at_end):
+                if arrow.incoming and arrow.kind != BACKWARD and arrow.other >= 0 and arrow.other not in visited:
+                    visited.add(arrow.other)
+                    further.append((arrow.other, (*path, arrow)))
+        for slice_at_end, path in further:
+            if trace.meta.lanes[trace.lane_of(slice_at_end)].kind == "host":
+                return path
         ways = further
     return ()

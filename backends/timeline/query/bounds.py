@@ -1,4 +1,4 @@
-"""Binary searches in many rows at once: what lies in a range is found without touching what lies outside."""
+"""Binary searches in many rows at once: slices in a range are found without touching those outside."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int64]
 
     class Values(Protocol):
-        """An array of int64, or what looks them up where an array would have to be made for it."""
+        """An int64 array, or an object that looks values up without building such an array."""
 
         def __getitem__(self, places: Numbers, /) -> Numbers: ...
 
 
 def first_from(values: Values, low: Numbers, high: Numbers, target: ArrayLike, *, above: bool = False) -> Numbers:
-    """For each piece `low` to `high` - 1 of `values`, ascending within it: the first index whose value is at least
-    `target` (`above`: greater than it), else `high`."""
+    """For each segment `low` to `high` - 1 of `values`, ascending within it, return the first index whose value is at
+    least `target` (`above`: greater than it), else `high`."""
     low, high, aim = np.broadcast_arrays(low, high, np.asarray(target, np.int64))
     low, high = low.astype(np.int64), high.astype(np.int64)
     last = int(high.max(initial=0)) - 1
@@ -36,8 +36,8 @@ def first_from(values: Values, low: Numbers, high: Numbers, target: ArrayLike, *
 
 
 def slices_in(trace: Trace, rows: Numbers, begin: ArrayLike, end: ArrayLike) -> tuple[Numbers, Numbers]:
-    """For each row the slices low to high - 1 that lie in [begin, end), if only by a part. One without length lies in
-    it where it starts in it; an empty range holds nothing. `begin` and `end`: for all rows, or one per row."""
+    """Return for each row the slices low to high - 1 that overlap [begin, end). A slice without length counts where it
+    starts in the range; an empty range contains nothing. `begin`, `end`: for all rows, or one per row."""
     first, behind = trace.row_begin[rows], trace.row_begin[rows + 1]
     begin, end = np.asarray(begin, np.int64), np.asarray(end, np.int64)
     low = first_from(trace.end, first, behind, begin)
@@ -48,21 +48,21 @@ def slices_in(trace: Trace, rows: Numbers, begin: ArrayLike, end: ArrayLike) -> 
     return low, np.where(begin < end, np.maximum(low, high), low)
 
 
-def next_in_time(starts: Values, low: Numbers, high: Numbers, start: int, own: int, place: int) -> int:
-    """The first place behind (start, own, place) where all pieces are merged in order of start, number of the piece and
-    place; in the piece `own` that is `place` itself. -1 at the end."""
-    found = first_from(starts, low, high, start + (np.arange(len(low)) < own))
-    found[own] = place
-    found = found[found < high]
-    return int(found[np.argmin(starts[found])]) if len(found) else -1
+def next_in_time(starts: Values, low: Numbers, high: Numbers, start: int, own: int, position: int) -> int:
+    """Return the first position after (start, own, position) where all segments are merged in order of start, segment
+    number and position; within segment `own` that is `position` itself. -1 at the end."""
+    candidates = first_from(starts, low, high, start + (np.arange(len(low)) < own))
+    candidates[own] = position
+    candidates = candidates[candidates < high]
+    return int(candidates[np.argmin(starts[candidates])]) if len(candidates) else -1
 
 
-def previous_in_time(starts: Values, low: Numbers, high: Numbers, start: int, own: int, place: int) -> int:
-    """The last place before, in the same order as `next_in_time`; -1 at the beginning."""
-    found = first_from(starts, low, high, start + (np.arange(len(low)) < own)) - 1
-    found[own] = place
-    found = found[found >= low][::-1]  # of equal starts the last piece is the nearest
-    return int(found[np.argmax(starts[found])]) if len(found) else -1
+def previous_in_time(starts: Values, low: Numbers, high: Numbers, start: int, own: int, position: int) -> int:
+    """Return the last position before, in the order of `next_in_time`; -1 at the beginning."""
+    candidates = first_from(starts, low, high, start + (np.arange(len(low)) < own)) - 1
+    candidates[own] = position
+    candidates = candidates[candidates >= low][::-1]  # of equal starts the last piece is the nearest
+    return int(candidates[np.argmax(starts[candidates])]) if len(candidates) else -1
 
 
 def rows_of_lane(trace: Trace, lane: int) -> Numbers:

@@ -1,4 +1,5 @@
-"""Slices and statistics for a spreadsheet: UTF-8 with a mark, no cell that a spreadsheet would calculate."""
+"""Slices and statistics for a spreadsheet: UTF-8 with a byte order mark, and no cell that a spreadsheet would
+evaluate."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from backends.timeline.query.statistics import Statistics
     from backends.timeline.trace import Trace
 
-SLICES = ("Rank", "Process", "Lane", "Name", "Family", "Start(ns)", "Duration(ns)", "Start since origin(ns)")
+SLICE_HEAD = ("Rank", "Process", "Lane", "Name", "Family", "Start(ns)", "Duration(ns)", "Start since origin(ns)")
 STATISTICS = (
     "Name", "Count", "Total(ns)", "Wall(ns)", "Self(ns)", "Average(ns)", "Min(ns)", "Max(ns)",
 )  # fmt: skip
@@ -30,31 +31,39 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def write_slices(trace: Trace, path: Path, begin: int, end: int, rows: Sequence[int] | None = None) -> int:
-    """All slices that lie in [begin, end), if only by a part, whole, row by row; with `rows` of those only. How many.
-    Raises StudioError (full disk, no permission); then nothing is left, and an old file stands."""
+    """Write all slices that overlap [begin, end), whole, row by row, and return their number. `rows`: of those only.
+    Raises StudioError (full disk, no permission); then nothing is left behind, and an old file stays."""
     chosen = all_rows(trace) if rows is None else np.unique(np.array(rows, np.int64))
     low, high = slices_in(trace, chosen, begin, end)
-    write_table(path, SLICES, _slices(trace, low, high))
+    write_table(path, SLICE_HEAD, _slices(trace, low, high))
     return int((high - low).sum())
 
 
-def write_statistics(trace: Trace, path: Path, found: Statistics) -> None:
-    """Raises as `write_slices`."""
-    write_table(path, STATISTICS, statistics_rows(trace, found))
+def write_statistics(trace: Trace, path: Path, statistics: Statistics) -> None:
+    """Write statistics. Raises as `write_slices` does."""
+    write_table(path, STATISTICS, statistics_rows(trace, statistics))
 
 
-def statistics_rows(trace: Trace, found: Statistics) -> Iterator[tuple[object, ...]]:
-    columns = (found.count, found.total, found.wall, found.own, found.mean.round(3), found.least, found.most)
-    for name, *figures in zip(found.name.tolist(), *(column.tolist() for column in columns), strict=True):
+def statistics_rows(trace: Trace, statistics: Statistics) -> Iterator[tuple[object, ...]]:
+    columns = (
+        statistics.count,
+        statistics.total,
+        statistics.wall,
+        statistics.own,
+        statistics.mean.round(3),
+        statistics.shortest,
+        statistics.longest,
+    )
+    for name, *figures in zip(statistics.name.tolist(), *(column.tolist() for column in columns), strict=True):
         yield (trace.name_text(name), *figures)
 
 
 def _slices(trace: Trace, low: NDArray[np.int64], high: NDArray[np.int64]) -> Iterator[tuple[object, ...]]:
     total = np.cumsum(high - low)
     for begin in range(0, int(total[-1]) if len(total) else 0, _CHUNK):
-        place = np.arange(begin, min(begin + _CHUNK, int(total[-1])))
-        row = np.searchsorted(total, place, "right")
-        yield from _rows(trace, high[row] - (total[row] - place))
+        positions = np.arange(begin, min(begin + _CHUNK, int(total[-1])))
+        row = np.searchsorted(total, positions, "right")
+        yield from _rows(trace, high[row] - (total[row] - positions))
 
 
 def _rows(trace: Trace, chosen: NDArray[np.int64]) -> Iterator[tuple[object, ...]]:
@@ -63,16 +72,16 @@ def _rows(trace: Trace, chosen: NDArray[np.int64]) -> Iterator[tuple[object, ...
     for lane, name, begin, length in zip(
         lane_of.tolist(), trace.name[chosen].tolist(), start.tolist(), duration.tolist(), strict=True
     ):
-        said = trace.meta.lanes[lane]
-        process = trace.meta.processes[said.process]
+        described = trace.meta.lanes[lane]
+        process = trace.meta.processes[described.process]
         rank = "" if process.rank is None else process.rank
         absolute = trace.meta.origin_ns + begin
         text, family = trace.name_text(name), trace.family(name)
-        yield rank, process.name, said.name, text, family, absolute, length, begin
+        yield rank, process.name, described.name, text, family, absolute, length, begin
 
 
 def write_table(path: Path, head: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
-    """Raises as `write_slices`."""
+    """Write a table. Raises as `write_slices` does."""
     try:
         with written_whole(path) as file:
             _write_rows(codecs.getwriter("utf-8-sig")(file, "replace"), head, rows)
@@ -87,7 +96,8 @@ def _write_rows(file: codecs.StreamWriter, head: Sequence[str], rows: Iterable[t
 
 
 def safe(row: tuple[object, ...]) -> tuple[object, ...]:
-    """A text that begins as a formula does is shown, not calculated: OWASP's rule, an apostrophe before it."""
+    """Prefix text that begins like a formula with an apostrophe, so that it is shown and not evaluated
+    (OWASP's rule)."""
     return tuple(_safe(cell) if isinstance(cell, str) else cell for cell in row)
 
 

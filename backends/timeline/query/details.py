@@ -1,4 +1,4 @@
-"""All there is to know of one slice. Its arguments are decoded now, from the file they are in. Off the UI thread."""
+"""Everything about one slice. Its arguments are decoded on demand, from the file they are in; not for the UI thread."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from backends.timeline.db.one import row_of
+from backends.timeline.db.row_details import row_of
 from backends.timeline.query.arrows import BACKWARD, arrows_of, host_call_of
-from backends.timeline.query.covered import under
-from backends.timeline.query.hit import around, parents_of, slices_named
+from backends.timeline.query.coverage_numpy import covered_below
+from backends.timeline.query.slice_lookup import around, parents_of, slices_named
 from backends.timeline.query.stack import CALL_STACKS, StackFrame, stack_of
 from backends.timeline.query.tensors import Tensor, tensors_of
-from backends.timeline.tables.beside import Joined, rows_beside
-from backends.timeline.text.one import event_of
+from backends.timeline.tables.companion_rows import CompanionRow, find_companion_rows
+from backends.timeline.text.event_lookup import event_of
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from backends.timeline.trace import Trace
 
-MOST_ASKED = 12  # slices, one around the other, that are decoded to find a stack
-NAMES = frozenset(("name", "opName", "message"))  # columns that a slice may be named by
+MAX_DECODED = 12  # slices, one around the other, that are decoded to find a stack
+NAME_COLUMNS = frozenset(("name", "opName", "message"))  # columns that a slice may be named by
 TIMES_AND_IDS = frozenset(
     ("startNs", "endNs", "globalTid", "globalPid", "globalTaskId", "connectionId", "callchainId", "contextId",
      "modelId", "taskId", "opId", "domainId", "fwdThreadId")
@@ -35,9 +35,9 @@ TIMES_AND_IDS = frozenset(
 @dataclass(frozen=True, kw_only=True)
 class Details:
     """`start`, `end`: ns since the origin; `absolute`: the start as the source counts it (see `Meta.is_epoch`); `own`:
-    ns that the row below does not cover, in lanes of calls. `raw_start`: as the file has it, "" where it is not known.
-    `args`: (name, value as text) in the order of the file, those of a row with times and ids last, without the stack.
-    `tables`: what tables beside say. `problem`: why there are no arguments, where there should be."""
+    ns that the row below does not cover, in lanes of calls. `raw_start`: as written in the file, "" where unknown.
+    `args`: (name, value as text) in file order, those of a row with times and ids last, without the stack. `tables`:
+    matching rows of tables next to the trace. `problem`: why expected arguments are missing."""
 
     index: int
     name: str
@@ -53,7 +53,7 @@ class Details:
     args: tuple[tuple[str, str], ...]
     tensors: tuple[Tensor, ...]
     stack: tuple[StackFrame, ...]
-    tables: tuple[Joined, ...]
+    tables: tuple[CompanionRow, ...]
     problem: StudioError | None
 
     @property
@@ -62,7 +62,8 @@ class Details:
 
 
 def details_of(trace: Trace, index: int, roots: Sequence[Path] = ()) -> Details:
-    """`roots`: where relative paths of a stack may begin: the project, the folder of its packages."""
+    """Return the details of a slice. `roots`: where relative paths of a stack may begin: the project, the folder of its
+    packages."""
     row, start, end = trace.row_of(index), int(trace.start[index]), int(trace.end[index])
     lane = trace.meta.lanes[int(trace.row_lane[row])]
     process = trace.meta.processes[lane.process]
@@ -72,7 +73,7 @@ def details_of(trace: Trace, index: int, roots: Sequence[Path] = ()) -> Details:
     absolute = trace.meta.origin_ns + start
     path = source_path(trace, process.source)
     tables = _tables(trace, index, path, name, args)
-    place = np.array([row]), np.array([start]), np.array([end])
+    part = np.array([row]), np.array([start]), np.array([end])
     return Details(
         index=index,
         name=name,
@@ -82,10 +83,10 @@ def details_of(trace: Trace, index: int, roots: Sequence[Path] = ()) -> Details:
         source=path,
         start=start,
         end=end,
-        own=end - start - int(under(trace, *place)[0]),
+        own=end - start - int(covered_below(trace, *part)[0]),
         absolute=absolute,
         raw_start=next((str(event[key]) for key in ("ts", "startNs", "start") if event.get(key) is not None), ""),
-        args=tuple((key, text_of(value)) for key, value in _shown(event, args, name) if key not in CALL_STACKS),
+        args=tuple((key, text_of(value)) for key, value in _ordered_facts(event, args, name) if key not in CALL_STACKS),
         tensors=_tensors(args, tables),
         stack=_stack(trace, index, args, roots),
         tables=tables,
@@ -94,30 +95,30 @@ def details_of(trace: Trace, index: int, roots: Sequence[Path] = ()) -> Details:
 
 
 def _stack(trace: Trace, index: int, args: Mapping[str, Any], roots: Sequence[Path]) -> tuple[StackFrame, ...]:
-    """Its own; else that of the nearest operator around it that has one, since only the outer ones were asked where
-    they are called; else the Python functions around it. A kernel has that of the call that started it, and a backward
-    operator, which no Python calls, that of its forward one."""
+    """Return the slice's own stack, else that of the nearest enclosing operator, since only outer operators record one;
+    else the enclosing Python functions. A kernel has the stack of the call that started it, and a backward operator,
+    which no Python calls, that of its forward operator."""
     own = trace.meta.lanes[trace.lane_of(index)].kind
     chain = () if own == "host" else host_call_of(trace, index)
     caller = chain[-1].other if chain else index
-    found = _stack_at(trace, caller, args if caller == index else {}, roots)
-    forward = -1 if found else _forward_of(trace, caller)
-    return _stack_at(trace, forward, {}, roots) if forward >= 0 else found
+    frames = _stack_at(trace, caller, args if caller == index else {}, roots)
+    forward = -1 if frames else _forward_of(trace, caller)
+    return _stack_at(trace, forward, {}, roots) if forward >= 0 else frames
 
 
 def _stack_at(trace: Trace, index: int, args: Mapping[str, Any], roots: Sequence[Path]) -> tuple[StackFrame, ...]:
     outwards = [index, *reversed(parents_of(trace, index))]
-    for each in outwards[:MOST_ASKED]:
-        said = args or _arguments(_event(trace, each, _name(trace, each))[0])
+    for each in outwards[:MAX_DECODED]:
+        arguments = args or _arguments(_event(trace, each, _name(trace, each))[0])
         args = {}
-        if any(said.get(key) for key in CALL_STACKS):
-            return stack_of(said, (), roots)
+        if any(arguments.get(key) for key in CALL_STACKS):
+            return stack_of(arguments, (), roots)
     functions = sorted({*outwards, *_functions_around(trace, index)}, key=lambda i: -int(trace.start[i]))
     return stack_of({}, [_name(trace, each) for each in functions], roots)
 
 
 def _forward_of(trace: Trace, index: int) -> int:
-    """The forward operator of a backward one or of what it calls; -1 for none."""
+    """Return the forward operator of a backward one or of what it calls; -1 for none."""
     for each in (index, *reversed(parents_of(trace, index))):
         for arrow in arrows_of(trace, each):
             if arrow.incoming and arrow.kind == BACKWARD:
@@ -130,22 +131,22 @@ def _name(trace: Trace, index: int) -> str:
 
 
 def _functions_around(trace: Trace, index: int) -> tuple[int, ...]:
-    """The slices that contain this one in other lanes of its thread: their tids go on behind a NUL."""
+    """Return the slices that contain this one in other lanes of its thread, whose tids continue after a NUL."""
     own = trace.lane_of(index)
     lanes = trace.meta.lanes
     thread = lanes[own].process, lanes[own].tid.split("\0")[0]
     start, end = int(trace.start[index]), int(trace.end[index])
     others = (i for i, lane in enumerate(lanes) if i != own and (lane.process, lane.tid.split("\0")[0]) == thread)
-    return tuple(found for other in others for found in around(trace, other, start, end))
+    return tuple(index_around for other in others for index_around in around(trace, other, start, end))
 
 
 def source_path(trace: Trace, source: int) -> Path:
-    """The file a source was read from; `trace.root` itself where that was the file."""
+    """Return the file a source was read from; `trace.root` itself where that is the file."""
     return trace.root / trace.meta.sources[source].path
 
 
 def _event(trace: Trace, index: int, name: str) -> tuple[Mapping[str, Any], StudioError | None]:
-    """The event as its file has it now, and why it cannot be had. A file that has changed is noticed by the name."""
+    """Return the event as its file has it now, or why it is unavailable. A changed file is recognized by the name."""
     lane = trace.meta.lanes[trace.lane_of(index)]
     number = trace.meta.processes[lane.process].source
     path, event, is_text = (
@@ -160,41 +161,41 @@ def _event(trace: Trace, index: int, name: str) -> tuple[Mapping[str, Any], Stud
     except OSError:
         return {}, StudioError("timeline.details.cache_gone")
     try:
-        found = row_of(path, lane.table, event) if chunks is None else event_of(path, chunks, event)
+        event_now = row_of(path, lane.table, event) if chunks is None else event_of(path, chunks, event)
     except OSError as error:
         return {}, from_os(error, path)
     except StudioError as error:
         return {}, error
-    if found is None or (is_text and not _is_named(found, name)):
+    if event_now is None or (is_text and not _is_named(event_now, name)):
         return {}, StudioError("timeline.details.changed", path=str(path))
-    return found, None
+    return event_now, None
 
 
 def _is_named(event: Mapping[str, Any], name: str) -> bool:
-    said = event.get("name")
-    return said == name if isinstance(said, str) else True
+    written = event.get("name")
+    return written == name if isinstance(written, str) else True
 
 
 def _arguments(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a text event are under "args"; the columns of a row are arguments themselves."""
+    """Return the arguments: those of a text event are under "args"; the columns of a row are arguments themselves."""
     if "ph" not in event:
         return dict(event)
     args = event.get("args")
     return {str(key): value for key, value in args.items()} if isinstance(args, dict) else {}
 
 
-def _shown(event: Mapping[str, Any], args: Mapping[str, Any], name: str) -> list[tuple[str, Any]]:
-    """Of a row: what it says of the slice first, times and ids last; not its name once more."""
+def _ordered_facts(event: Mapping[str, Any], args: Mapping[str, Any], name: str) -> list[tuple[str, Any]]:
+    """Order the facts of a row: what describes the slice first, times and ids last, without repeating its name."""
     if "ph" in event:
         return list(args.items())
-    said = [(key, value) for key, value in args.items() if not (key in NAMES and value == name)]
-    return sorted(said, key=lambda pair: pair[0] in TIMES_AND_IDS)
+    facts = [(key, value) for key, value in args.items() if not (key in NAME_COLUMNS and value == name)]
+    return sorted(facts, key=lambda pair: pair[0] in TIMES_AND_IDS)
 
 
-def _tables(trace: Trace, index: int, path: Path, name: str, args: dict[str, Any]) -> tuple[Joined, ...]:
+def _tables(trace: Trace, index: int, path: Path, name: str, args: dict[str, Any]) -> tuple[CompanionRow, ...]:
     start, duration = int(trace.start[index]), int(trace.end[index] - trace.start[index])
     try:
-        return rows_beside(
+        return find_companion_rows(
             path.parent,
             name=name,
             start_ns=trace.meta.origin_ns + start,
@@ -207,7 +208,7 @@ def _tables(trace: Trace, index: int, path: Path, name: str, args: dict[str, Any
 
 
 def _turn(trace: Trace, index: int, duration: int) -> int | None:
-    """The number of a slice of the host among those of its source, name and duration, by start."""
+    """Return the number of a host slice among those of its source, name and duration, by start."""
     lanes = trace.meta.lanes
     own = lanes[trace.lane_of(index)]
     if own.kind != "host":
@@ -224,12 +225,12 @@ def _turn(trace: Trace, index: int, duration: int) -> int | None:
     return int(np.flatnonzero(same == index)[0]) if index in same else None
 
 
-def _tensors(args: Mapping[str, Any], tables: Sequence[Joined]) -> tuple[Tensor, ...]:
+def _tensors(args: Mapping[str, Any], tables: Sequence[CompanionRow]) -> tuple[Tensor, ...]:
     return tensors_of(args) or next(filter(None, (tensors_of(joined.cells) for joined in tables)), ())
 
 
 def text_of(value: Any) -> str:
-    """As people read it: a text as it is, everything else as JSON. A number keeps all its digits."""
+    """Format a value for people: text as it is, everything else as JSON. Numbers keep all their digits."""
     if isinstance(value, str):
         return value
     try:

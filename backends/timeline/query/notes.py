@@ -1,4 +1,4 @@
-"""Marks and notes of a person: in the folder of the run that a profile belongs to, else with the studio's own state.
+"""A person's marks and notes: stored in the folder of the run that a profile belongs to, else with the studio's state.
 Never among the profile's own files."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import msgspec
 
 from studio.errors import from_os
 from studio.files import read_json, write_json
-from studio.places import state_home
+from studio.paths import state_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     from backends.timeline.trace import Trace
 
-FORMAT = 1
+NOTES_FORMAT = 1
 COLORS = 8
 _LARGEST = 1 << 63
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True):
-    """A moment (`begin` == `end`) or a range, in ns as the source counts them: they stay right where the origin does
-    not. `color`: 0 to COLORS - 1, of the palette of marks."""
+    """A moment (`begin` == `end`) or a range, in ns as the source counts them, so that they stay valid where the origin
+    changes. `color`: 0 to COLORS - 1, of the palette of marks."""
 
     begin: int
     end: int
@@ -33,8 +33,8 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True):
     color: int = 0
 
 
-def place_of_notes(trace: Trace) -> Path:
-    """The file they are kept in, whether it is there or not."""
+def notes_file(trace: Trace) -> Path:
+    """Return the file that notes are stored in, whether it exists or not."""
     run = _run_around(trace.root)
     folder = run / "timeline" if run is not None else state_home() / "timeline"
     return folder / f"{_content(trace)}.json"
@@ -47,17 +47,22 @@ def _run_around(root: Path) -> Path | None:
 
 
 def _content(trace: Trace) -> str:
-    """Of what happened in the trace, not of where it lies: a copy or a renamed folder has the same notes."""
+    """Hash what happened in the trace, not where it is: a copy or a renamed folder has the same notes."""
     meta = trace.meta
-    facts = (meta.origin_ns, meta.last_ns, meta.events, sorted((one.kind, one.rank or 0) for one in meta.sources))
+    facts = (
+        meta.origin_ns,
+        meta.last_ns,
+        meta.events,
+        sorted((source.kind, source.rank or 0) for source in meta.sources),
+    )
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
 
 
 def read_notes(path: Path) -> tuple[Mark, ...]:
-    """In order of time. A file that is missing or damaged has none; of one that somebody edited, what is a mark."""
-    found = read_json(path)
-    marks = found.get("marks") if isinstance(found, dict) else None
-    return _ordered(mark for one in (marks if isinstance(marks, list) else ()) if (mark := _mark(one)) is not None)
+    """Return the marks in order of time. A missing or damaged file has none; of an edited file, valid marks count."""
+    stored = read_json(path)
+    marks = stored.get("marks") if isinstance(stored, dict) else None
+    return _ordered(mark for entry in (marks if isinstance(marks, list) else ()) if (mark := _mark(entry)) is not None)
 
 
 def _mark(value: Any) -> Mark | None:
@@ -70,10 +75,10 @@ def _mark(value: Any) -> Mark | None:
 
 
 def write_notes(path: Path, marks: Iterable[Mark]) -> None:
-    """Whole or not at all. Raises StudioError (full disk, no permission)."""
+    """Write all notes or nothing. Raises StudioError (full disk, no permission)."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_json(path, {"format": FORMAT, "marks": _ordered(marks)})
+        write_json(path, {"format": NOTES_FORMAT, "marks": _ordered(marks)})
     except OSError as error:
         raise from_os(error, path) from error
 

@@ -1,4 +1,4 @@
-"""Slices by their name: the names are searched, then the slices by the numbers of their names."""
+"""Search for slices by name: names are searched first, then slices by the numbers of their names."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.timeline.query.bounds import all_rows
-from backends.timeline.query.covered import pieces
-from backends.timeline.query.names import names_matching, names_with
+from backends.timeline.query.coverage_numpy import pieces
+from backends.timeline.query.name_search import names_matching, names_with
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ _CHUNK = 1 << 18  # slices looked at together: what is made on the way stays in 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Hits:
-    """`indexes` int64, ascending: by row, and by start within a row (`in_time` sorts them). `names` bool [names]: which
-    names match, for drawing. `row_begin` int64 [rows + 1]: the hits of row r are those from `row_begin[r]` on.
-    `problem`: why there are none, where the search itself failed."""
+    """`indexes` int64, ascending: by row, and by start within a row (`in_time` sorts them). `names` bool [names]:
+    matching names, for drawing. `row_begin` int64 [rows + 1]: the hits of row r begin at `row_begin[r]`. `problem`: why
+    the search itself failed."""
 
     text: str
     indexes: NDArray[np.int64]
@@ -38,18 +38,18 @@ class Hits:
 def search(
     trace: Trace, text: str, *, regex: bool = False, case: bool = False, rows: Sequence[int] | None = None
 ) -> Hits:
-    """All slices whose name has `text` in it, or matches it as a regular expression; an empty text finds none. With
-    `rows` only those. A regular expression is searched in a child process (see `names`)."""
+    """Return all slices whose name contains `text` or matches it as a regular expression; an empty text matches
+    nothing. `rows`: of those only. Regular expressions run in a child process (see `name_search`)."""
     none = np.zeros(len(trace.name_family), bool)
     try:
         names = none if not text else (names_matching if regex else names_with)(trace, text, case=case)
     except StudioError as error:
         return _hits(trace, text, none, np.empty(0, np.int64), error)
     parts = [_matching(trace, names, at) for at in _pieces(trace, rows)] if names.any() else []
-    found = np.concatenate([np.empty(0, np.int64), *parts])
-    if (found[1:] < found[:-1]).any():  # short rows come behind the long ones
-        found.sort()
-    return _hits(trace, text, names, found)
+    indexes = np.concatenate([np.empty(0, np.int64), *parts])
+    if (indexes[1:] < indexes[:-1]).any():  # short rows come behind the long ones
+        indexes.sort()
+    return _hits(trace, text, names, indexes)
 
 
 def _hits(
@@ -60,8 +60,8 @@ def _hits(
 
 
 def _matching(trace: Trace, names: NDArray[np.bool_], at: slice | NDArray[np.int64]) -> NDArray[np.int64]:
-    found = np.flatnonzero(names[trace.name[at]])
-    return found + at.start if isinstance(at, slice) else at[found]
+    matching = np.flatnonzero(names[trace.name[at]])
+    return matching + at.start if isinstance(at, slice) else at[matching]
 
 
 def _pieces(trace: Trace, rows: Sequence[int] | None) -> Iterator[slice | NDArray[np.int64]]:
@@ -70,7 +70,7 @@ def _pieces(trace: Trace, rows: Sequence[int] | None) -> Iterator[slice | NDArra
 
 
 def in_time(trace: Trace, hits: Hits) -> NDArray[np.int64]:
-    """The hits in order of their start; those that start together, in order of their rows. Sorting ten million of them
+    """Return the hits in order of start; those that start together are in order of their rows. Sorting ten million
     takes a second: for a table, off the UI thread."""
     order = np.argsort(trace.start[hits.indexes], kind="stable")
     return hits.indexes[order]

@@ -1,4 +1,4 @@
-"""The Python frames of a slice: from its arguments, or from the Python functions it lies in."""
+"""The Python frames of a slice: from its arguments, or from the Python functions that contain it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 CALL_STACKS = ("Call stack", "callStack")
 _FRAME = re.compile(r"(?P<path>.+)\((?P<line>\d{1,9})\): (?P<function>.*)", re.DOTALL)
 _SEPARATOR = re.compile(r";\s*\r?\n|;(?=/)")
-MOST_FRAMES = 500
+MAX_FRAMES = 500
 
 
 @dataclass(frozen=True, kw_only=True)
 class StackFrame:
-    """`path`: None where the frame names no file (a module, a built-in function; then `function` is all of its text).
-    `exists`: the file is on this machine, and `path` is where."""
+    """`path`: None where the frame names no file (a module, a built-in function; then `function` is the whole text).
+    `exists`: the file is on this machine, at `path`."""
 
     text: str
     path: Path | None = None
@@ -30,11 +30,11 @@ class StackFrame:
 
 
 def stack_of(args: Mapping[str, object], parents: Sequence[str], roots: Sequence[Path] = ()) -> tuple[StackFrame, ...]:
-    """The innermost first. `parents`: names of the slices it lies in and its own, the innermost first; those that are
-    Python functions are its stack where the arguments have none. `roots`: where relative paths may begin."""
+    """Return the frames, innermost first. `parents`: names of the enclosing slices and its own, innermost first; those
+    that are Python functions are the stack where the arguments have none. `roots`: where relative paths may begin."""
     written = [line for key in CALL_STACKS for line in _lines(args.get(key))]
     lines = [line.strip() for line in written if line.strip()] or _python_functions(parents)
-    return tuple(_frame(line, roots) for line in lines[:MOST_FRAMES])
+    return tuple(_frame(line, roots) for line in lines[:MAX_FRAMES])
 
 
 def _lines(value: object) -> list[str]:
@@ -44,8 +44,8 @@ def _lines(value: object) -> list[str]:
 
 
 def _python_functions(names: Sequence[str]) -> list[str]:
-    found = [name for name in names if _FRAME.fullmatch(name) or name.startswith(("nn.Module: ", "<built-in "))]
-    return found if any(_FRAME.fullmatch(name) for name in found) else []
+    functions = [name for name in names if _FRAME.fullmatch(name) or name.startswith(("nn.Module: ", "<built-in "))]
+    return functions if any(_FRAME.fullmatch(name) for name in functions) else []
 
 
 def _frame(text: str, roots: Sequence[Path]) -> StackFrame:
@@ -53,17 +53,17 @@ def _frame(text: str, roots: Sequence[Path]) -> StackFrame:
     if match is None:
         return StackFrame(text=text, function=text)
     path = Path(match["path"])
-    found = next((place for place in (path, *(root / path for root in roots)) if _is_there(place)), None)
+    existing = next((candidate for candidate in (path, *(root / path for root in roots)) if _exists(candidate)), None)
     return StackFrame(
         text=text,
-        path=found or path,
+        path=existing or path,
         line=int(match["line"]),
         function=match["function"],
-        exists=found is not None,
+        exists=existing is not None,
     )
 
 
-def _is_there(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     try:
         return path.is_absolute() and path.is_file()
     except (OSError, ValueError):  # too long, or with a zero byte

@@ -16,10 +16,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.timeline.query import fast
-from backends.timeline.query.covered import indexes, pieces, under
-from backends.timeline.query.prepared import inner_of, is_prepared, seen_in, seen_of
-from backends.timeline.query.span import Span, span_of
+from backends.timeline.query import numba_kernels
+from backends.timeline.query.coverage_cache import (
+    covered_until_in,
+    is_prepared,
+    stored_covered_below,
+    stored_covered_until,
+)
+from backends.timeline.query.coverage_numpy import covered_below, indexes, pieces
+from backends.timeline.query.row_span import RowSpan, span_of
 from backends.timeline.query.tally import COUNT, TOTAL, Tally
 
 if TYPE_CHECKING:
@@ -37,7 +42,8 @@ _FEW = 1 << 20  # fewer slices than that are sorted for this one question
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Statistics:
-    """Of [begin, end): arrays int64 [names in the range], the largest total first; times in ns. `name`: its number."""
+    """Statistics of [begin, end): arrays int64 [names in the range], largest total first; times in ns. `name`: its
+    number."""
 
     begin: int
     end: int
@@ -46,45 +52,44 @@ class Statistics:
     total: Numbers
     wall: Numbers
     own: Numbers
-    least: Numbers
-    most: Numbers
+    shortest: Numbers
+    longest: Numbers
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = self.total / self.count
-        return found
+        return np.asarray(self.total / self.count)
 
 
 def range_statistics(
     trace: Trace, begin: int, end: int, rows: Sequence[int] | None = None, offsets: Mapping[int, int] | None = None
 ) -> Statistics:
-    """Of [begin, end), ns since the origin; with `rows` of those only. `offsets`: lane -> ns by which it is shown later
-    than it was. Off the UI thread: ten million slices take tenths of a second."""
+    """Return statistics of [begin, end), ns since the origin. `rows`: of those only. `offsets`: lane -> ns by which it
+    is displayed later than recorded. Not for the UI thread: ten million slices take tenths of a second."""
     span = span_of(trace, begin, end, rows, offsets)
     tally = Tally(len(trace.name_family))
-    kernels = fast.loaded()
+    kernels = numba_kernels.loaded()
     by_prepared = span.is_all and (is_prepared(trace) or span.count >= _FEW)
-    seen = seen_of(trace) if by_prepared else seen_in(trace, span)
+    until = stored_covered_until(trace) if by_prepared else covered_until_in(trace, span)
     if kernels:
-        kernels.tally(trace, span, seen, tally)
+        kernels.tally(trace, span, until, tally)
     else:
-        _add(trace, _parts(trace, span), seen, tally)
+        _add(trace, _parts(trace, span), until, tally)
     return _statistics(begin, end, tally)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Parts:
-    """Those slices of a range that lie in it whole are low to high - 1 of each row; `cut` are the others, at most two
-    in a row, `cut_row` their places among the rows."""
+    """Slices that lie completely in a range are low to high - 1 of each row; `cut` are the others, at most two per row,
+    `cut_row` their positions among the rows."""
 
-    span: Span
+    span: RowSpan
     low: Numbers
     high: Numbers
     cut: Numbers
     cut_row: Numbers
 
 
-def _parts(trace: Trace, span: Span) -> _Parts:
+def _parts(trace: Trace, span: RowSpan) -> _Parts:
     some = np.flatnonzero(span.low < span.high)
     first, last = span.low[some], span.high[some] - 1
     before = trace.start[first] < span.begin[some]
@@ -96,39 +101,47 @@ def _parts(trace: Trace, span: Span) -> _Parts:
     return _Parts(span=span, low=low, high=high, cut=cut, cut_row=cut_row)
 
 
-def _add(trace: Trace, parts: _Parts, seen: Numbers, tally: Tally) -> None:
+def _add(trace: Trace, parts: _Parts, until: Numbers, tally: Tally) -> None:
     inner = _inner(trace, parts)
     for at in pieces(parts.low, parts.high, _CHUNK):
         end = trace.end[at]
         length = end - trace.start[at]
-        tally.add(trace.name[at], length, end - seen[at], length - inner[at])
+        tally.add(trace.name[at], length, end - until[at], length - inner[at])
     start, end = _cut(trace, parts)
-    covered = under(trace, parts.span.rows[parts.cut_row], start, end)
-    wall = end - np.clip(seen[parts.cut], start, end)
+    covered = covered_below(trace, parts.span.rows[parts.cut_row], start, end)
+    wall = end - np.clip(until[parts.cut], start, end)
     tally.add(trace.name[parts.cut], end - start, wall, end - start - covered)
 
 
 def _cut(trace: Trace, parts: _Parts) -> tuple[Numbers, Numbers]:
-    """Start and end of the parts of the slices that are cut."""
+    """Return start and end of the parts of the slices that are cut."""
     begin, end = parts.span.begin[parts.cut_row], parts.span.end[parts.cut_row]
     return np.maximum(trace.start[parts.cut], begin), np.minimum(trace.end[parts.cut], end)
 
 
 def _inner(trace: Trace, parts: _Parts) -> Numbers:
-    """int64 [slices]: what the rows below cover of those that lie in the range whole; of others it says nothing."""
+    """int64 [slices]: what the rows below cover of slices that lie completely in the range; undefined for others."""
     if int((parts.high - parts.low).sum()) >= _FEW:
-        return inner_of(trace)
+        return stored_covered_below(trace)
     inner = np.zeros(len(trace.start), np.int64)
     whole = indexes(parts.low, parts.high)
     rows = np.repeat(parts.span.rows, parts.high - parts.low)
-    inner[whole] = under(trace, rows, trace.start[whole], trace.end[whole])
+    inner[whole] = covered_below(trace, rows, trace.start[whole], trace.end[whole])
     return inner
 
 
 def _statistics(begin: int, end: int, tally: Tally) -> Statistics:
-    there = np.flatnonzero(tally.table[COUNT])
-    order = there[np.argsort(-tally.table[TOTAL, there], kind="stable")]
-    count, total, wall, own, least, most = tally.table[:, order]
+    occurring = np.flatnonzero(tally.table[COUNT])
+    order = occurring[np.argsort(-tally.table[TOTAL, occurring], kind="stable")]
+    count, total, wall, own, shortest, longest = tally.table[:, order]
     return Statistics(
-        begin=begin, end=end, name=order, count=count, total=total, wall=wall, own=own, least=least, most=most
+        begin=begin,
+        end=end,
+        name=order,
+        count=count,
+        total=total,
+        wall=wall,
+        own=own,
+        shortest=shortest,
+        longest=longest,
     )

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-COUNT, TOTAL, WALL, OWN, LEAST, MOST = range(6)
-NEVER = np.iinfo(np.int64).max  # the least of no slice
+COUNT, TOTAL, WALL, OWN, SHORTEST, LONGEST = range(6)
+NO_SLICE = np.iinfo(np.int64).max  # the least of no slice
 
 
 class Tally:
@@ -20,17 +20,17 @@ class Tally:
 
     def __init__(self, names: int) -> None:
         self.table = np.zeros((6, names), np.int64)
-        self.table[LEAST] = NEVER
+        self.table[SHORTEST] = NO_SLICE
 
     def add(self, name: NDArray[np.int32], length: Numbers, wall: Numbers, own: Numbers) -> None:
         key = name.astype(np.intp)
         self.table[COUNT] += np.bincount(key, minlength=self.table.shape[1])
         for row, values in ((TOTAL, length), (WALL, wall), (OWN, own)):
             np.add.at(self.table[row], key, values)
-        np.minimum.at(self.table[LEAST], key, length)
-        np.maximum.at(self.table[MOST], key, length)
+        np.minimum.at(self.table[SHORTEST], key, length)
+        np.maximum.at(self.table[LONGEST], key, length)
 
     def merge(self, table: Numbers) -> None:
-        self.table[:LEAST] += table[:LEAST]
-        np.minimum(self.table[LEAST], table[LEAST], out=self.table[LEAST])
-        np.maximum(self.table[MOST], table[MOST], out=self.table[MOST])
+        self.table[:SHORTEST] += table[:SHORTEST]
+        np.minimum(self.table[SHORTEST], table[SHORTEST], out=self.table[SHORTEST])
+        np.maximum(self.table[LONGEST], table[LONGEST], out=self.table[LONGEST])

@@ -1,4 +1,4 @@
-"""What goes in and out of an operator or kernel, from the arguments of its slice or from a table beside it."""
+"""Inputs and outputs of an operator or kernel, from the arguments of its slice or from a table next to the trace."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _OUTPUTS = (
     ("outputShapes", "outputDataTypes", "outputFormats"),
     ("Output Shapes", "Output Data Types", "Output Formats"),
 )
-MOST = 1000
+MAX_TENSORS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tensor:
-    """As the source writes it; empty where it does not say. `place`: 0, 1, … among the inputs or outputs."""
+    """A tensor as the source describes it; empty where it does not. `position`: 0, 1, … among the inputs or outputs."""
 
-    place: int
+    position: int
     is_output: bool
     shape: str
     dtype: str
@@ -40,9 +40,9 @@ def tensors_of(facts: Mapping[str, Any]) -> tuple[Tensor, ...]:
 
 def _some(facts: Mapping[str, Any], spellings: tuple[tuple[str, ...], ...], *, is_output: bool) -> Iterator[Tensor]:
     columns = max(([_items(facts.get(key)) for key in keys] for keys in spellings), key=_filled)
-    for place, (shape, dtype, layout) in enumerate(zip_longest(*columns, fillvalue="")):
-        if place < MOST and (shape or dtype or layout):
-            yield Tensor(place=place, is_output=is_output, shape=shape, dtype=dtype, format=layout)
+    for position, (shape, dtype, layout) in enumerate(zip_longest(*columns, fillvalue="")):
+        if position < MAX_TENSORS and (shape or dtype or layout):
+            yield Tensor(position=position, is_output=is_output, shape=shape, dtype=dtype, format=layout)
 
 
 def _filled(columns: list[list[str]]) -> int:
@@ -50,7 +50,8 @@ def _filled(columns: list[list[str]]) -> int:
 
 
 def _items(value: Any) -> list[str]:
-    """Texts are joined by ";" (torch_npu adds a line break), a table puts quotes around all; Kineto has lists."""
+    """Split a list of values: texts are joined by ";" (torch_npu adds a line break), a table puts quotes around them;
+    Kineto has lists."""
     if isinstance(value, str):
         return [item.strip().strip('"') for item in value.strip('"').split(";")] if value.strip(' ";\r\n') else []
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Memory that an operator took on the device, of operator_memory: rows of its name that lie in its time."""
+"""Device memory that an operator took, from operator_memory: rows with its name within its time."""
 
 from __future__ import annotations
 
@@ -7,55 +7,55 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from backends.timeline.tables.cells import nanoseconds
-from backends.timeline.tables.folders import files_of
-from backends.timeline.tables.table import Table, said
+from backends.timeline.tables.cell_values import cell_nanoseconds
+from backends.timeline.tables.csv_table import CsvTable, without_empty_cells
+from backends.timeline.tables.table_files import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-PATTERN = "operator_memory*.csv"
-MOST = 4
+ALLOCATION_FILES = "operator_memory*.csv"
+MAX_ROWS = 4
 """Rows that are shown of one operator."""
 
 
 @dataclass(frozen=True)
 class Allocations:
-    """`of_name`: (time in ns, byte at which the row begins), in order of time."""
+    """`of_name`: (time in ns, byte offset of the row), in order of time."""
 
-    table: Table
+    table: CsvTable
     of_name: Mapping[str, Sequence[tuple[int, int]]]
 
     def rows(self, name: str, start_ns: int, duration_ns: int) -> list[dict[str, str]]:
-        """The first MOST of them, without the cells that say nothing."""
+        """Return the first MAX_ROWS of them, without empty cells."""
         all_of_it = self.of_name.get(name, ())
         begin = bisect_left(all_of_it, (start_ns, 0))
         end = bisect_right(all_of_it, (start_ns + duration_ns + 1, 0))
-        found = (self.table.row_at(place) for _, place in all_of_it[begin:end][:MOST])
-        return [said(row) for row in found if row is not None]
+        candidates = (self.table.row_at(offset) for _, offset in all_of_it[begin:end][:MAX_ROWS])
+        return [without_empty_cells(row) for row in candidates if row is not None]
 
 
 def allocations(folder: Path) -> tuple[Allocations, ...]:
-    """One of each file that has names and times; reads them all once. What cannot be read is left out."""
-    found = []
-    for path in files_of(folder, PATTERN):
+    """Read each file that has names and times, once. Unreadable files are left out."""
+    tables = []
+    for path in files_of(folder, ALLOCATION_FILES):
         try:
-            one = _allocations(Table(path))
+            read = _allocations(CsvTable(path))
         except OSError:
             continue
-        found += [one] if one is not None else []
-    return tuple(found)
+        tables += [read] if read is not None else []
+    return tuple(tables)
 
 
-def _allocations(table: Table) -> Allocations | None:
-    name, time = table.place("Name"), table.place("Allocation Time(us)")
+def _allocations(table: CsvTable) -> Allocations | None:
+    name, time = table.column("Name"), table.column("Allocation Time(us)")
     if name is None or time is None:
         return None
     of_name: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    for place, record in table.records():
+    for offset, record in table.records():
         cells = table.cells(record)
-        when = nanoseconds(cells[time]) if cells is not None else None
+        when = cell_nanoseconds(cells[time]) if cells is not None else None
         if cells is not None and when is not None:
-            of_name[cells[name]].append((when, place))
+            of_name[cells[name]].append((when, offset))
     return Allocations(table, {name: sorted(rows) for name, rows in of_name.items()})

@@ -1,4 +1,4 @@
-"""What communication.json says of a communication operator: its parts of time, and each link's size and bandwidth.
+"""Communication operators in communication.json: their parts of time, and size and bandwidth of each link.
 
 {step: {"p2p" | "collective": {"op@group": {"Communication Time Info": …, "Communication Bandwidth Info": {link: …}}}}}
 """
@@ -11,22 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from backends.timeline.tables.cells import figure
-from backends.timeline.tables.folders import files_of
+from backends.timeline.tables.cell_values import cell_figure
+from backends.timeline.tables.table_files import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-NAME = "communication.json"
-LARGEST = 512 << 20
-SLACK = 1000
+FILE_NAME = "communication.json"
+LARGEST_FILE = 512 << 20
+START_SLACK = 1000
 """ns: starts are JSON numbers of 16 or 17 digits, cut to tenths of a us."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Link:
-    """Over one kind of link (HCCS, RDMA, SDMA, PCIE, SIO): MB, ms, GB/s; `large`: share of large packets, 0 to 1."""
+    """Traffic over one kind of link (HCCS, RDMA, SDMA, PCIE, SIO): MB, ms, GB/s; `large`: share of large packets, 0 to
+    1."""
 
     kind: str
     size: float
@@ -37,7 +38,8 @@ class Link:
 
 @dataclass(frozen=True, kw_only=True)
 class Communication:
-    """`start`: ns, to about 0.1 us. `figures`: as the file names them, ms and ratios; `links`: those that carried."""
+    """`start`: ns, to about 0.1 us. `figures`: as the file names them, ms and ratios; `links`: those that
+    carried data."""
 
     step: str
     group: str
@@ -52,33 +54,33 @@ class Communications:
     of_name: Mapping[str, tuple[Communication, ...]]
 
     def find(self, name: str, start_ns: int) -> Communication | None:
-        """The one of this name that starts then."""
-        near = [one for one in self.of_name.get(name, ()) if abs(one.start - start_ns) <= SLACK]
-        return min(near, key=lambda one: abs(one.start - start_ns), default=None)
+        """Return the operator of this name that starts at this time."""
+        near = [operator for operator in self.of_name.get(name, ()) if abs(operator.start - start_ns) <= START_SLACK]
+        return min(near, key=lambda operator: abs(operator.start - start_ns), default=None)
 
 
 def communications(folder: Path) -> tuple[Communications, ...]:
-    """One of each file. What is larger than LARGEST, cut or of another shape gives nothing."""
-    read = ((path, _decoded(path)) for path in files_of(folder, NAME))
+    """Read each file. A file that is larger than LARGEST_FILE, truncated or of another shape gives nothing."""
+    read = ((path, _decoded(path)) for path in files_of(folder, FILE_NAME))
     return tuple(Communications(path, _by_name(data)) for path, data in read if isinstance(data, dict))
 
 
 def _decoded(path: Path) -> Any:
     try:
-        return msgspec.json.decode(path.read_bytes()) if path.stat().st_size <= LARGEST else None
+        return msgspec.json.decode(path.read_bytes()) if path.stat().st_size <= LARGEST_FILE else None
     except (OSError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
 
 
 def _by_name(data: dict[str, Any]) -> dict[str, tuple[Communication, ...]]:
-    found: defaultdict[str, list[Communication]] = defaultdict(list)
+    by_name: defaultdict[str, list[Communication]] = defaultdict(list)
     for step, kinds in data.items():
         for operators in _dicts(kinds):
             for title, info in _items(operators):
                 name, _, group = title.partition("@")
-                if (one := _communication(step, group, info)) is not None:
-                    found[name].append(one)
-    return {name: tuple(ones) for name, ones in found.items()}
+                if (operator := _communication(step, group, info)) is not None:
+                    by_name[name].append(operator)
+    return {name: tuple(ones) for name, ones in by_name.items()}
 
 
 def _communication(step: str, group: str, info: dict[str, Any]) -> Communication | None:
@@ -86,30 +88,28 @@ def _communication(step: str, group: str, info: dict[str, Any]) -> Communication
     start = _number(times.get("Start Timestamp(us)")) if isinstance(times, dict) else None
     if not isinstance(times, dict) or start is None or not 0 < start < 4e15:  # us of int64 ns, with room
         return None
-    figures = {name: value for name, given in times.items() if (value := _number(given)) is not None}
+    figures = {name: value for name, text in times.items() if (value := _number(text)) is not None}
     figures.pop("Start Timestamp(us)")
-    links = tuple(
-        link for kind, given in _items(info.get("Communication Bandwidth Info")) for link in _link(kind, given)
-    )
+    links = tuple(link for kind, node in _items(info.get("Communication Bandwidth Info")) for link in _link(kind, node))
     return Communication(step=step, group=group, start=round(start * 1000), figures=figures, links=links)
 
 
-def _link(kind: str, given: dict[str, Any]) -> Iterator[Link]:
+def _link(kind: str, info: dict[str, Any]) -> Iterator[Link]:
     columns = ("Transit Size(MB)", "Transit Time(ms)", "Bandwidth(GB/s)", "Large Packet Ratio")
-    size, time, bandwidth, large = (_number(given.get(column)) or 0.0 for column in columns)
+    size, time, bandwidth, large = (_number(info.get(column)) or 0.0 for column in columns)
     if size > 0:
         yield Link(kind=kind, size=size, time=time, bandwidth=bandwidth, large=large)
 
 
 def _number(value: object) -> float | None:
-    return figure(str(value)) if isinstance(value, (int, float, str)) and not isinstance(value, bool) else None
+    return cell_figure(str(value)) if isinstance(value, (int, float, str)) and not isinstance(value, bool) else None
 
 
-def _dicts(given: object) -> Iterator[dict[str, Any]]:
-    if isinstance(given, dict):
-        yield from (one for one in given.values() if isinstance(one, dict))
+def _dicts(node: object) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        yield from (child for child in node.values() if isinstance(child, dict))
 
 
-def _items(given: object) -> Iterator[tuple[str, dict[str, Any]]]:
-    if isinstance(given, dict):
-        yield from ((name, one) for name, one in given.items() if isinstance(one, dict))
+def _items(node: object) -> Iterator[tuple[str, dict[str, Any]]]:
+    if isinstance(node, dict):
+        yield from ((name, child) for name, child in node.items() if isinstance(child, dict))

@@ -1,4 +1,4 @@
-"""Where the time of a host went, for traces without a device: operators by the time that is their own."""
+"""Where the time of a host went, for traces without a device: operators by self time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.timeline.query.prepared import inner_of
+from backends.timeline.query.coverage_cache import stored_covered_below
 from backends.timeline.tables.devices import slices_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-MOST = 10
+MAX_OPERATORS = 10
 # Frames of Python stacks, and what stands for a whole step or recording: no operators.
 _NO_OPERATOR = re.compile(r"\(\d+\): |<built-in |<string>|nn\.Module: |ProfilerStep#|PyTorch Profiler|Iteration Start")
 _NO_PROCESS = ("Scope Layer", "Spans", "Traces")  # MindSpore's scopes and Kineto's recordings
@@ -34,26 +34,28 @@ class HostOperator:
     own: int
 
 
-def host_operators(trace: Trace, most: int = MOST) -> tuple[HostOperator, ...]:
-    """Those with the most time of their own, as the statistics of a range count it."""
+def host_operators(trace: Trace, limit: int = MAX_OPERATORS) -> tuple[HostOperator, ...]:
+    """Return the operators with the most self time, counted as in the statistics of a range."""
     names = len(trace.name_family)
     count, whole, own = (np.zeros(names, np.int64) for _ in range(3))
-    inner = inner_of(trace)
+    inner = stored_covered_below(trace)
     for number, lane in enumerate(trace.meta.lanes):
         if lane.kind == "host" and trace.meta.processes[lane.process].name not in _NO_PROCESS:
             where = slices_of(trace, number)
             length = trace.end[where] - trace.start[where]
             for total, values in ((count, length > 0), (whole, length), (own, length - inner[where])):
                 np.add.at(total, trace.name[where], values)
-    return _first(trace, count, whole, own, most)
+    return _first(trace, count, whole, own, limit)
 
 
-def _first(trace: Trace, count: Numbers, whole: Numbers, own: Numbers, most: int) -> tuple[HostOperator, ...]:
-    found: list[HostOperator] = []
+def _first(trace: Trace, count: Numbers, whole: Numbers, own: Numbers, limit: int) -> tuple[HostOperator, ...]:
+    operators: list[HostOperator] = []
     for name in np.argsort(-own, kind="stable").tolist():
-        if len(found) == most or not count[name]:
+        if len(operators) == limit or not count[name]:
             break
         text = trace.name_text(name)
         if not _NO_OPERATOR.search(text):
-            found.append(HostOperator(name=text, count=int(count[name]), whole=int(whole[name]), own=int(own[name])))
-    return tuple(found)
+            operators.append(
+                HostOperator(name=text, count=int(count[name]), whole=int(whole[name]), own=int(own[name]))
+            )
+    return tuple(operators)

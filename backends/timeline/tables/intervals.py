@@ -1,4 +1,4 @@
-"""Sets of time: disjoint pieces in order, from slices that overlap as they like."""
+"""Sets of time: disjoint intervals in order, made from slices that may overlap."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
-    """`start`, `end`: int64 ns, ascending; every piece lasts, and none touches the next."""
+class Intervals:
+    """`start`, `end`: int64 ns, ascending; no interval is empty, and none touches the next."""
 
     start: Numbers
     end: Numbers
@@ -28,7 +28,7 @@ class Pieces:
 
     @cached_property
     def lengths(self) -> Numbers:
-        """[n + 1]: of all pieces before each."""
+        """int64 [n + 1]: total length of all intervals before each."""
         return np.concatenate(([0], np.cumsum(self.end - self.start)))
 
     @property
@@ -36,7 +36,7 @@ class Pieces:
         return int(self.lengths[-1])
 
     def begun_in(self, begin: int, end: int) -> int:
-        """Length of the pieces that start in [begin, end), also of what reaches beyond it."""
+        """Return the length of the intervals that start in [begin, end), including what reaches beyond it."""
         low, high = np.searchsorted(self.start, (begin, max(begin, end)))
         return int(self.lengths[high] - self.lengths[low])
 
@@ -47,42 +47,44 @@ class Pieces:
         return np.asarray((at >= 0) & (times < self.end[at]))
 
 
-def union(start: Numbers, end: Numbers) -> Pieces:
+def union(start: Numbers, end: Numbers) -> Intervals:
     lasts = end > start
     start, end = np.asarray(start)[lasts], np.asarray(end)[lasts]
     order = np.argsort(start, kind="stable")
     start, reach = start[order], np.maximum.accumulate(end[order])
     if not len(start):
-        return NOTHING
+        return NO_INTERVALS
     new = np.flatnonzero(start[1:] > reach[:-1]) + 1
-    return Pieces(start[np.concatenate(([0], new))], reach[np.concatenate((new - 1, [-1]))])
+    return Intervals(start[np.concatenate(([0], new))], reach[np.concatenate((new - 1, [-1]))])
 
 
-def together(pieces: Iterable[Pieces]) -> Pieces:
-    each = (NOTHING, *pieces)
-    return union(np.concatenate([one.start for one in each]), np.concatenate([one.end for one in each]))
+def union_of(pieces: Iterable[Intervals]) -> Intervals:
+    each = (NO_INTERVALS, *pieces)
+    return union(
+        np.concatenate([intervals.start for intervals in each]), np.concatenate([intervals.end for intervals in each])
+    )
 
 
-def without(some: Pieces, others: Pieces) -> Pieces:
-    """What of `some` lies in none of `others`."""
+def difference(some: Intervals, others: Intervals) -> Intervals:
+    """Return the parts of `some` that lie in none of `others`."""
     return _where(some, others, False)
 
 
-def within(some: Pieces, others: Pieces) -> Pieces:
-    """What of `some` lies in `others` too."""
+def intersection(some: Intervals, others: Intervals) -> Intervals:
+    """Return the parts of `some` that also lie in `others`."""
     return _where(some, others, True)
 
 
-def _where(some: Pieces, others: Pieces, inside: bool) -> Pieces:
+def _where(some: Intervals, others: Intervals, inside: bool) -> Intervals:
     edges = np.unique(np.concatenate((some.start, some.end, others.start, others.end)))
     begin, end = edges[:-1], edges[1:]
     keep = some.holds(begin) & (others.holds(begin) == inside)
     return union(begin[keep], end[keep])
 
 
-def between(pieces: Pieces) -> Pieces:
-    """What lies between them."""
-    return Pieces(pieces.end[:-1], pieces.start[1:])
+def gaps(pieces: Intervals) -> Intervals:
+    """Return what lies between the intervals."""
+    return Intervals(pieces.end[:-1], pieces.start[1:])
 
 
-NOTHING = Pieces(np.empty(0, np.int64), np.empty(0, np.int64))
+NO_INTERVALS = Intervals(np.empty(0, np.int64), np.empty(0, np.int64))

@@ -1,5 +1,5 @@
-"""The rows of a sheet, kept as text by columns: four bytes of memory for a byte of the file at most, however many cells
-there are."""
+"""The rows of a sheet, stored as text by columns: at most four bytes of memory for a byte of the file, however many
+cells there are."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.timeline.tables.table import NOTHING
+from backends.timeline.tables.csv_table import EMPTY_CELLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-LOOKED_AT = 200  # cells that say whether a column holds figures
+SAMPLED_CELLS = 200  # cells that say whether a column holds figures
 EXACT = 15  # digits that a float holds
 BORDER = "\0"
 _NUMBER = re.compile(r"[+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,3})?")
@@ -27,7 +27,7 @@ _PLAIN = re.compile(r"[0-9.\0-]*")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SheetColumn:
-    """`text`: all cells, BORDER behind each; `ends` int32 [cells + 1]: where each begins."""
+    """`text`: all cells, each followed by BORDER; `ends` int32 [cells + 1]: where each begins."""
 
     name: str
     text: str
@@ -40,37 +40,37 @@ class SheetColumn:
         return self.text.split(BORDER)[:-1]
 
     def lines(self) -> list[str]:
-        """The cells without what would end a line or a cell where they are pasted."""
+        """Return the cells without characters that would end a line or a cell where they are pasted."""
         return self.text.replace("\t", " ").replace("\r", " ").replace("\n", " ").split(BORDER)[:-1]
 
     @cached_property
     def is_number(self) -> bool:
-        """Whether those that say something are figures."""
+        """Whether all non-empty cells are figures."""
         count = len(self.ends) - 1
-        some = (self.cell(row) for row in range(0, count, max(1, count // LOOKED_AT)))
-        said = [cell for cell in some if cell not in NOTHING]
-        return bool(said) and all(map(_NUMBER.fullmatch, said))
+        some = (self.cell(row) for row in range(0, count, max(1, count // SAMPLED_CELLS)))
+        filled = [cell for cell in some if cell not in EMPTY_CELLS]
+        return bool(filled) and all(map(_NUMBER.fullmatch, filled))
 
     def holds(self, text: str) -> NDArray[np.bool_]:
-        """bool [cells]: in which this is found, small or large letters. Without BORDER, and not empty."""
-        found = np.zeros(len(self.ends) - 1, bool)
+        """bool [cells]: whether this text occurs, in any case. It must be non-empty and without BORDER."""
+        has_text = np.zeros(len(self.ends) - 1, bool)
         pattern = re.compile(re.escape(text), re.IGNORECASE)
         match = pattern.search(self.text)
         while match is not None:
             row = int(np.searchsorted(self.ends, match.start(), "right")) - 1
-            found[row] = True
+            has_text[row] = True
             match = pattern.search(self.text, int(self.ends[row + 1]))
-        return found
+        return has_text
 
     def order(self, *, falling: bool) -> NDArray[np.int64]:
-        """The rows by what this column says, figures as figures; those without one are the last. Equal ones stay as
-        they are."""
+        """Return the rows sorted by this column, figures as figures; those without one come last. Equal rows keep their
+        order."""
         return (_by_figure if self.is_number else _by_text)(self, falling=falling)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Rows:
-    """The first `count` of `total` rows; `damaged`: how many of those read were none, and are left out."""
+class SheetRows:
+    """The first `count` of `total` rows; `damaged`: unreadable records, which are left out."""
 
     columns: tuple[SheetColumn, ...]
     count: int
@@ -82,22 +82,22 @@ class Rows:
         return self.total > self.count + self.damaged
 
     def row(self, number: int) -> tuple[object, ...]:
-        """For a spreadsheet, which takes a text that begins with a sign for a formula."""
+        """Return a row for a spreadsheet, which would take text that begins with a sign for a formula."""
         return tuple(_signed(column.cell(number)) for column in self.columns)
 
     def arranged(self, text: str = "", by: int = -1, *, falling: bool = False) -> NDArray[np.int64]:
-        """The rows in which a text is found, sorted by a column, or as they are. Not for the UI thread."""
+        """Return the rows that contain a text, sorted by a column or in file order. Not for the UI thread."""
         order = self.columns[by].order(falling=falling) if 0 <= by < len(self.columns) else np.arange(self.count)
         text = text.replace(BORDER, "").strip()
         return order[self._holds(text)[order]] if text else order
 
     def _holds(self, text: str) -> NDArray[np.bool_]:
-        found = np.zeros(self.count, bool)
+        has_text = np.zeros(self.count, bool)
         for column in self.columns:
-            found |= column.holds(text)
-            if found.all():
+            has_text |= column.holds(text)
+            if has_text.all():
                 break
-        return found
+        return has_text
 
 
 def _by_figure(column: SheetColumn, *, falling: bool) -> NDArray[np.int64]:
@@ -114,9 +114,9 @@ def _by_figure(column: SheetColumn, *, falling: bool) -> NDArray[np.int64]:
 
 def _by_text(column: SheetColumn, *, falling: bool) -> NDArray[np.int64]:
     cells = [cell.casefold() for cell in column.cells()]
-    said = [row for row, cell in enumerate(cells) if cell]
+    filled = [row for row, cell in enumerate(cells) if cell]
     rest = (row for row, cell in enumerate(cells) if not cell)
-    return _joined(sorted(said, key=cells.__getitem__, reverse=falling), rest)
+    return _joined(sorted(filled, key=cells.__getitem__, reverse=falling), rest)
 
 
 def _stable(figures: NDArray[np.float64], *, falling: bool) -> NDArray[np.int64]:

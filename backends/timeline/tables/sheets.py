@@ -1,5 +1,4 @@
-"""The tables of a profile that are looked at as they are: csv and json beside its traces, and the databases of
-analyses."""
+"""Tables of a profile that are shown as they are: csv and json files next to its traces, and databases of analyses."""
 
 from __future__ import annotations
 
@@ -7,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backends.timeline.find import ANALYSES, CLUSTER
-from backends.timeline.tables.folders import files_of
+from backends.timeline.source_discovery import ANALYSES, CLUSTER
+from backends.timeline.tables.csv_table import CsvTable
 from backends.timeline.tables.sheets_db import tables_with_rows
-from backends.timeline.tables.sheets_json import TABLES, tables_of
-from backends.timeline.tables.table import Table
+from backends.timeline.tables.sheets_json import TABLES, json_tables
+from backends.timeline.tables.table_files import files_of
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -23,13 +22,13 @@ FIRST = (
     "kernel_details", "op_summary", "op_statistic", "operator_details", "api_statistic", "step_trace_time",
     "communication", "operator_memory", "memory_record", "npu_module_mem",
 )  # fmt: skip
-MOST = 4000
+MAX_SHEETS = 4000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sheet:
-    """`table`: of a database, or the part of a json that the rows are of; else empty. `rank`: None for what is of all
-    ranks, or where the data does not say."""
+    """`table`: of a database, or the part of a json file that the rows come from; else empty. `rank`: None for tables
+    of all ranks, or where the data does not tell."""
 
     path: Path
     table: str
@@ -41,21 +40,21 @@ class Sheet:
 
 
 def sheets(trace: Trace) -> tuple[Sheet, ...]:
-    """Those with rows: of each rank's folder, then of the analysis of all. What cannot be read is left out. Looks into
-    every file: not for the UI thread."""
-    found: dict[Path, int | None] = {}
+    """Return the tables with rows: of each rank's folder, then of the analysis of all. Unreadable files are left out.
+    Opens every file: not for the UI thread."""
+    files: dict[Path, int | None] = {}
     for source in trace.meta.sources:
         for path in _files(trace.root / source.path, source):
-            found.setdefault(path, source.rank)
+            files.setdefault(path, source.rank)
     for folder in _clusters(trace):
         for path in _of_cluster(folder):
-            found.setdefault(path, None)
-    each = (sheet for path, rank in found.items() for sheet in _sheets(path, rank))
-    return tuple(sheet for sheet, _ in zip(each, range(MOST), strict=False))
+            files.setdefault(path, None)
+    each = (sheet for path, rank in files.items() for sheet in _sheets(path, rank))
+    return tuple(sheet for sheet, _ in zip(each, range(MAX_SHEETS), strict=False))
 
 
 def holds_tables_only(meta: Meta) -> bool:
-    """Whether nothing of it has a place in time: it is shown by its tables alone."""
+    """Whether nothing of it has a position in time, so that it is shown by its tables alone."""
     return all(source.kind == "analysis" for source in meta.sources)
 
 
@@ -67,23 +66,23 @@ def _files(path: Path, source: Source) -> Iterator[Path]:
 
 
 def _order(path: Path) -> tuple[int, str]:
-    known = (number for number, name in enumerate(FIRST) if path.name.startswith(name))
-    return next(known, len(FIRST)), path.name
+    positions = (number for number, name in enumerate(FIRST) if path.name.startswith(name))
+    return next(positions, len(FIRST)), path.name
 
 
 def _clusters(trace: Trace) -> Iterator[Path]:
-    """Where an analysis of several ranks writes: into the folder that they are in."""
+    """Yield the folders that an analysis of several ranks writes into."""
     folders = {trace.root: None}
     for source in trace.meta.sources:
         below = Path(source.path).parent
-        folders |= {trace.root / one: None for one in reversed((below, *below.parents))}
+        folders |= {trace.root / parent: None for parent in reversed((below, *below.parents))}
     yield from (folder / CLUSTER for folder in folders if (folder / CLUSTER).is_dir())
     if trace.root.name == CLUSTER:
         yield trace.root
 
 
 def _of_cluster(folder: Path) -> Iterator[Path]:
-    """A recipe writes its csv into a folder of its own."""
+    """Yield the files of an analysis; a recipe writes its csv into a folder of its own."""
     yield from sorted(files_of(folder, *ANALYSES, "*.csv", *TABLES, "*/*.csv"), key=lambda path: path.suffix != ".db")
 
 
@@ -93,7 +92,7 @@ def _sheets(path: Path, rank: int | None) -> Iterator[Sheet]:
 
 
 def check(path: Path) -> None:
-    """Raises StudioError where a file holds no table with rows, and OSError."""
+    """Raises StudioError where a file contains no table with rows, and OSError."""
     if not _tables_of(path):
         raise StudioError("timeline.error.no_tables", place=str(path))
 
@@ -107,9 +106,9 @@ def _tables(path: Path) -> tuple[str, ...]:
 
 def _tables_of(path: Path) -> tuple[str, ...]:
     if path.suffix == ".csv":
-        return ("",) if _has_rows(Table(path)) else ()
-    return tables_of(path) if path.suffix == ".json" else tables_with_rows(path)
+        return ("",) if _has_rows(CsvTable(path)) else ()
+    return json_tables(path) if path.suffix == ".json" else tables_with_rows(path)
 
 
-def _has_rows(table: Table) -> bool:
+def _has_rows(table: CsvTable) -> bool:
     return any(table.columns) and next(table.records(), None) is not None

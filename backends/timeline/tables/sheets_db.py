@@ -1,5 +1,4 @@
-"""The tables of an analysis in a database: analysis.db of a rank, cluster_analysis.db of all, whatever recipe wrote
-them."""
+"""Tables of an analysis database: analysis.db of a rank, cluster_analysis.db of all, whatever recipe wrote them."""
 
 from __future__ import annotations
 
@@ -7,43 +6,43 @@ import sqlite3
 import sys
 from typing import TYPE_CHECKING
 
-from backends.timeline.db.base import BROKEN, quoted
-from backends.timeline.db.opening import opened
-from backends.timeline.tables.sheet_making import Making
+from backends.timeline.db.database import BROKEN, quoted
+from backends.timeline.db.opening import open_database
+from backends.timeline.tables.sheet_builder import SheetBuilder
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from backends.timeline.db.base import Base, Table
+    from backends.timeline.db.database import Database, DbTable
 
-LONGEST = 1 << 20  # bytes of a cell
+LONGEST_CELL = 1 << 20  # bytes of a cell
 LONGEST_BLOB = 64
-BATCH = 1 << 8
+ROWS_AT_ONCE = 1 << 8
 OURS = "SQLITE_"
 
 
 def tables_with_rows(path: Path) -> tuple[str, ...]:
-    """In the order of their names. Raises StudioError as `opened` does."""
-    with opened(path) as base:
-        found = (table for name, table in base.tables.items() if not name.startswith(OURS))
-        return tuple(sorted((table.name for table in found if _has_rows(base, table)), key=str.lower))
+    """Return the tables with rows, in order of name. Raises StudioError as `open_database` does."""
+    with open_database(path) as base:
+        tables = (table for name, table in base.tables.items() if not name.startswith(OURS))
+        return tuple(sorted((table.name for table in tables if _has_rows(base, table)), key=str.lower))
 
 
-def _has_rows(base: Base, table: Table) -> bool:
+def _has_rows(base: Database, table: DbTable) -> bool:
     return bool(table.columns) and bool(base.rows(f"SELECT 1 FROM {quoted(table.name)} LIMIT 1"))
 
 
-def read_table(path: Path, name: str, most: int) -> Making:
-    """Raises StudioError as `opened` does, and where there is no such table (any more)."""
-    with opened(path) as base:
+def read_db_sheet(path: Path, name: str, max_rows: int) -> SheetBuilder:
+    """Read a table. Raises StudioError as `open_database` does, and where the table is missing."""
+    with open_database(path) as base:
         table = base.table(name)
         if table is None:
             raise StudioError("timeline.tables_pane.gone", place=str(path), table=name)
         if sys.version_info >= (3, 11):
-            base.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
-        making = Making([column for _, column in sorted(table.columns.values())], most)
+            base.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_CELL)
+        making = SheetBuilder([column for _, column in sorted(table.columns.values())], max_rows)
         for rows in _batches(base, table):
             making.add([[_text(cell) for cell in column] for column in zip(*rows, strict=True)])
             if making.is_full:
@@ -52,17 +51,17 @@ def read_table(path: Path, name: str, most: int) -> Making:
         return making
 
 
-def _batches(base: Base, table: Table) -> Iterator[list[tuple[object, ...]]]:
-    """What came before a damage counts."""
+def _batches(base: Database, table: DbTable) -> Iterator[list[tuple[object, ...]]]:
+    """Yield rows; those before a damaged page count."""
     try:
         cursor = base.connection.execute(f"SELECT * FROM {quoted(table.name)}")
-        while rows := cursor.fetchmany(BATCH):
+        while rows := cursor.fetchmany(ROWS_AT_ONCE):
             yield rows
     except BROKEN:
         return
 
 
-def _count(base: Base, table: Table) -> int:
+def _count(base: Database, table: DbTable) -> int:
     counted = base.rows(f"SELECT count(*) FROM {quoted(table.name)}")
     return int(str(counted[0][0])) if counted else 0
 

@@ -1,4 +1,4 @@
-"""Where the time of the steps went: computing, communication that nothing hides, nothing; on a host alone, in what."""
+"""Where the time of the steps went: computing, exposed communication, idle; on a host alone, in which operators."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.timeline.tables.causes import Cause, causes
 from backends.timeline.tables.devices import Device, devices
 from backends.timeline.tables.host_operators import HostOperator, host_operators
+from backends.timeline.tables.idle_causes import Cause, causes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +26,9 @@ FRAMEWORK_FLOWS = ("async_npu", "async_mindspore", "ac2g")
 
 @dataclass(frozen=True, kw_only=True)
 class StepTimes:
-    """Of one step on one device, ns. `number`: None for a trace without steps. `start`, `end`: since the origin; what
-    starts in them is counted, as torch_npu does in its step_trace_time.csv. `host`: how long the step is there."""
+    """Times of one step on one device, ns. `number`: None for a trace without steps. `start`, `end`: since the origin;
+    what starts between them is counted, as torch_npu does in its step_trace_time.csv. `host`: length of the step on the
+    host."""
 
     number: int | None
     rank: int | None
@@ -47,11 +48,11 @@ class StepTimes:
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """`steps` of all devices; `said`: they come from the trace's own Overlap Analysis, else from its streams.
-    `causes`: what was measured during the free time. `operators`: only where no device was traced."""
+    """`steps` of all devices. `from_overlap`: they come from the trace's own Overlap Analysis, else from its streams.
+    `causes`: what was measured during idle time. `operators`: only where no device was traced."""
 
     steps: tuple[StepTimes, ...] = ()
-    said: bool = False
+    from_overlap: bool = False
     causes: tuple[Cause, ...] = ()
     operators: tuple[HostOperator, ...] = ()
 
@@ -60,17 +61,21 @@ class Summary:
         return sum(step.whole for step in self.steps)
 
     def share(self, name: str) -> float:
-        """Of "computing", "exposed", "free" in the whole, 0 to 1, over all steps."""
+        """Return the share of "computing", "exposed" or "free" in the whole, 0 to 1, over all steps."""
         return sum(getattr(step, name) for step in self.steps) / self.whole if self.whole else 0.0
 
 
 def step_summary(trace: Trace) -> Summary:
-    """Reads all slices of the devices: about 0.3 s a million, so not on the UI thread."""
-    found = devices(trace)
-    if not found:
+    """Summarize a trace. Reads all slices of the devices, about 0.3 s per million, so not on the UI thread."""
+    each_device = devices(trace)
+    if not each_device:
         return Summary(operators=host_operators(trace))
-    steps = tuple(step for device in found for step in _steps(trace, device))
-    return Summary(steps=steps, said=all(device.said for device in found), causes=causes(trace, found, steps))
+    steps = tuple(step for device in each_device for step in _steps(trace, device))
+    return Summary(
+        steps=steps,
+        from_overlap=all(device.from_overlap for device in each_device),
+        causes=causes(trace, each_device, steps),
+    )
 
 
 def _steps(trace: Trace, device: Device) -> Iterator[StepTimes]:
@@ -93,27 +98,29 @@ def _times(device: Device, step: Step | None, start: int, end: int) -> StepTimes
 
 
 def _on_device(trace: Trace, device: Device, steps: list[Step]) -> list[tuple[int, int]]:
-    """From the first kernel that a step starts to the end of the step, or to its last kernel where that is later; the
-    next step's first kernel ends it in any case. A step that starts none keeps its time on the host."""
+    """Return each step's time on a device: from the first kernel that it starts to its own end, or to its last kernel
+    where that is later; the next step's first kernel ends it in any case. A step that starts no kernel keeps its time
+    on the host."""
     sent, begun = _launches(trace, device)
-    found = []
+    ranges = []
     for step in steps:
         low, high = np.searchsorted(sent, (step.start, step.end))
         kernels = begun[low:high]
         start = int(kernels.min()) if len(kernels) else step.start
-        found.append((start, max(step.end, int(kernels.max()) + 1) if len(kernels) else step.end))
-    following = [start for start, _ in found[1:]] + [trace.span + 1]
+        ranges.append((start, max(step.end, int(kernels.max()) + 1) if len(kernels) else step.end))
+    following = [start for start, _ in ranges[1:]] + [trace.span + 1]
     return [
-        (start, min(end, after) if after > start else end) for (start, end), after in zip(found, following, strict=True)
+        (start, min(end, after) if after > start else end)
+        for (start, end), after in zip(ranges, following, strict=True)
     ]
 
 
 def _launches(trace: Trace, device: Device) -> tuple[Numbers, Numbers]:
-    """(when the host sends, when the device starts), in order of the sending."""
+    """Return (when the host sends, when the device starts), in order of sending."""
     arrow = np.asarray(trace.arrow)
-    here = np.zeros(len(trace.meta.lanes), np.bool_)
-    here[list(device.lanes)] = True
-    chosen = here[arrow[:, 2]] & ~here[arrow[:, 0]]
+    is_on_device = np.zeros(len(trace.meta.lanes), np.bool_)
+    is_on_device[list(device.lanes)] = True
+    chosen = is_on_device[arrow[:, 2]] & ~is_on_device[arrow[:, 0]]
     framework = np.array([kind in FRAMEWORK_FLOWS for kind in trace.meta.flow_kinds], np.bool_)
     if len(framework) and (own := chosen & framework[trace.arrow_kind]).any():
         chosen = own

@@ -1,4 +1,4 @@
-"""One event of the trace event format, as far as a timeline needs it; arguments stay text until they are wanted."""
+"""An event of the Trace Event Format, as far as a timeline needs it; arguments stay text until they are needed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ UNKNOWN_PHASE = "timeline.aside.unknown_phase"
 
 
 class Event(Struct, gc=False):
-    """`ph` "" is an event to be set aside, and `cat` then the reason. `ts` is the literal: a number or a string."""
+    """`ph` "" marks an event to be set aside, and `cat` is then the reason. `ts` is the literal: a number or a
+    string."""
 
     ph: Phase
     name: str | None = ""
@@ -39,7 +40,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """Without halves of characters, which no encoding takes."""
+    """Replace lone surrogates, which no encoding accepts."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
@@ -48,7 +49,7 @@ def aside(reason: str) -> Event:
 
 
 def loose_event(value: Any) -> Event:
-    """Of JSON of any shape, whose floats are still text."""
+    """Make an event of JSON of any shape, whose floats are still text."""
     if not isinstance(value, dict):
         return aside(NOT_AN_EVENT)
     if not isinstance(value.get("ph"), str) or value["ph"] not in PHASES:

@@ -1,4 +1,4 @@
-"""Ends of flows: those with one category and one id belong together, whether the id is a number or its text."""
+"""Flow ends: ends with the same category and id belong together, whether the id is a number or its text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from backends.timeline.gather import Gather
+    from backends.timeline.gathering import Gathering
     from backends.timeline.text.event import Event
 
 Id = int | str | None
@@ -23,7 +23,7 @@ NO_ID = "timeline.aside.no_id"
 
 
 class Flows:
-    def __init__(self, gather: Gather) -> None:
+    def __init__(self, gather: Gathering) -> None:
         self._gather = gather
         self._first = gather.next_key
         self._keys = _Keys(count(gather.next_key).__next__)
@@ -33,14 +33,14 @@ class Flows:
     ) -> None:
         ids = [event.id if type(event.id) is int else id_of(event) for event in events]
         if None in ids:
-            kept = np.array([each is not None for each in ids], np.bool_)
-            self._gather.set_aside[NO_ID] += int((~kept).sum())
+            has_id = np.array([each is not None for each in ids], np.bool_)
+            self._gather.set_aside[NO_ID] += int((~has_id).sum())
             events = [event for event, each in zip(events, ids, strict=True) if each is not None]
             ids, lanes, times, phases = (
                 [each for each in ids if each is not None],
-                lanes[kept],
-                times[kept],
-                phases[kept],
+                lanes[has_id],
+                times[has_id],
+                phases[has_id],
             )
         if ids:
             self._add(events, ids, (lanes, times, phases))
@@ -55,7 +55,7 @@ class Flows:
 
 
 class _Keys(dict[str, defaultdict[Id, int]]):
-    """By kind, then by id: a dict of pairs would take three times the memory."""
+    """Keys by kind, then by id: a dict of pairs would take three times the memory."""
 
     def __init__(self, number: Callable[[], int]) -> None:
         super().__init__()
@@ -67,12 +67,12 @@ class _Keys(dict[str, defaultdict[Id, int]]):
 
 
 def _bare(event: Event) -> str:
-    """A kind for what has no category: names such as HostToDevice936 carry the id."""
+    """Return a kind for events without a category: names such as HostToDevice936 contain the id."""
     return (event.name or "").rstrip("0123456789")
 
 
 def id_of(event: Event) -> Id:
-    """`id`, or else `id2`, whose local ids are those of a process. A number may be written as text."""
+    """Return `id`, or else `id2`, whose local ids are scoped to a process. A number may be written as text."""
     if isinstance(event.id, str):
         return int(event.id) if event.id.isascii() and event.id.isdigit() and len(event.id) < 20 else event.id
     return event.id if event.id is not None else _second_id(event)

@@ -1,4 +1,4 @@
-"""A trace cut into pieces of whole events: most by a typed decoder at once, what it does not take one by one."""
+"""A trace cut into pieces of whole events: most are decoded by a typed decoder at once, what it refuses one by one."""
 
 from __future__ import annotations
 
@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from backends.timeline.text.event import UNREADABLE, Event, aside, events_of, loose_event
-from backends.timeline.text.loose import BAD, FIRST_KEY, Loose, Patience, read_loosely
-from backends.timeline.text.nesting import Nesting
-from backends.timeline.text.times import LAST
+from backends.timeline.text.lenient_json import (
+    BAD,
+    FIRST_KEY,
+    LenientItems,
+    Patience,
+    parse_leniently,
+)
+from backends.timeline.text.timestamps import LAST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from backends.timeline.text.stream import Stream
+    from backends.timeline.text.byte_stream import Stream
+
 
 PIECE = 256 << 10  # bytes: larger ones leave the processor's cache, and take half as long again
 LOOSE_WINDOW = 8 << 10  # bytes
@@ -31,7 +37,7 @@ _NOTHING = b"\xef\xbb\xbf \t\r\n\x00"
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """`begin`, `end`: bytes of the stream, from one event to behind another. `data`: those bytes."""
+    """`begin`, `end`: byte offsets in the stream, from one event to after another. `data`: those bytes."""
 
     begin: int
     end: int
@@ -39,9 +45,9 @@ class Piece:
     events: list[Event]
 
 
-class Pieces:
-    """`truncated`: the trace has no end, or goes on behind it. `base_ns`: what times are to be added to, as its head
-    says; `late_base_ns`: as is said behind the events."""
+class TracePieces:
+    """`truncated`: the trace has no end, or continues after it. `base_ns`: what times are relative to, according to the
+    head; `late_base_ns`: according to what follows the events."""
 
     def __init__(self, stream: Stream, piece: int = PIECE) -> None:
         self._stream = stream
@@ -85,7 +91,7 @@ class Pieces:
         return True
 
     def _reach_object_array(self) -> bool:
-        """Of the outermost object: one that lies deeper is data of somebody else."""
+        """Reach the array of the outermost object; deeper arrays of that name belong to something else."""
         while True:
             at = 0
             for array in _ARRAY_OF_OBJECT.finditer(self._data):
@@ -113,10 +119,10 @@ class Pieces:
             self.base_ns = int(base[1])
 
     def _of_array(self) -> Iterator[Piece]:
-        state, wanted = "more", self._piece
+        state, needed = "more", self._piece
         while state == "more":
-            if len(self._data) < wanted:
-                self._read(wanted - len(self._data))
+            if len(self._data) < needed:
+                self._read(needed - len(self._data))
             piece = self._strictly()
             if piece is None:
                 piece, state = self._loosely()
@@ -125,10 +131,10 @@ class Pieces:
                 yield piece
             elif self._at_end and state == "more":
                 self.truncated, state = True, "closed"
-            wanted = self._piece if piece else 2 * max(self._piece, len(self._data))
+            needed = self._piece if piece else 2 * max(self._piece, len(self._data))
 
     def _strictly(self) -> Piece | None:
-        """What lies before the last cut, or before one of those before it, where the last is inside an event."""
+        """Decode up to the last cut, or an earlier one where the last is inside an event."""
         for end, begin_of_next in self._cuts():
             array = b"".join((b"[", memoryview(self._data)[:end], b"]"))
             try:
@@ -139,7 +145,7 @@ class Pieces:
         return None
 
     def _cuts(self) -> Iterator[tuple[int, int]]:
-        """Ends of events and begins of the next: the last three, and then halfway to the first and so on."""
+        """Yield ends of events and begins of the next: the last three, then halfway to the first and so on."""
         yield from self._cuts_before(len(self._data))
         bound = len(self._data) // 2
         while bound > LOOSE_WINDOW:
@@ -147,7 +153,7 @@ class Pieces:
             bound //= 2
 
     def _cuts_before(self, bound: int) -> list[tuple[int, int]]:
-        """At most three, the last first."""
+        """Return at most three cuts, the last first."""
         window = 4096
         while True:
             cuts = [match.span() for match in _CUT.finditer(self._data, max(0, bound - window), bound)]
@@ -158,25 +164,48 @@ class Pieces:
     def _loosely(self) -> tuple[Piece | None, str]:
         last = self._at_end or len(self._data) > LARGEST_EVENT
         window = LOOSE_WINDOW
-        found, used = self._look(window, last)
+        parsed, used = self._parse_window(window, last)
         while used == 0 and window < len(self._data):
             window *= 8
-            found, used = self._look(window, last)
-        events = [aside(UNREADABLE) if item is BAD else loose_event(item) for item in found.items]
+            parsed, used = self._parse_window(window, last)
+        events = [aside(UNREADABLE) if item is BAD else loose_event(item) for item in parsed.items]
         if last and not self._at_end and not events:
             used, events = len(self._data), [aside(UNREADABLE)]
         if not events:
             self._use(used)
-            return None, found.state
-        return self._piece_of(used, events, self._data[:used]), found.state
+            return None, parsed.state
+        return self._piece_of(used, events, self._data[:used]), parsed.state
 
-    def _look(self, window: int, last: bool) -> tuple[Loose, int]:
-        """And how many bytes that took."""
+    def _parse_window(self, window: int, last: bool) -> tuple[LenientItems, int]:
+        """Parse the first part leniently; return the items and how many bytes they took."""
         text = self._data[:window].decode("utf-8", "surrogateescape")
-        found = read_loosely(text, last and window >= len(self._data), self._patience)
-        return found, len(text[: found.end].encode("utf-8", "surrogateescape"))
+        parsed = parse_leniently(text, last and window >= len(self._data), self._patience)
+        return parsed, len(text[: parsed.end].encode("utf-8", "surrogateescape"))
 
     def _piece_of(self, used: int, events: list[Event], data: bytes | memoryview) -> Piece:
         begin = self._begin
         self._use(used)
         return Piece(begin=begin, end=self._begin, data=data, events=events)
+
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+("?)', re.DOTALL)
+
+
+class Nesting:
+    """Nesting depth of a position in JSON text, without decoding what precedes it. `depth`: open brackets and braces. A
+    piece may end within a string."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self._opened = b""
+
+    def take(self, data: bytes) -> None:
+        rest, strings = _STRING.subn(rb"\1", self._opened + data)
+        self.depth += rest.count(b"{") + rest.count(b"[") - rest.count(b"}") - rest.count(b"]")
+        is_cut = strings > rest.count(b'"')
+        self._opened = b'"\\' if is_cut and rest.endswith(b"\\") else b'"' * is_cut
+
+    def take_key(self, data: bytes) -> None:
+        """Take what ends before a key: a string that is open there was never closed, and ends there."""
+        self.take(data)
+        self._opened = b""

@@ -69,8 +69,8 @@ def note(key: str, **args: Any) -> None:
 def finding(rule: str, severity: str, path: Any = "", line: Any = 0, **args: Any) -> None:
     """Something to act on; `severity` is "info", "warning" or "error"."""
     kind = f'"rule":{_json(rule)},"severity":{_json(severity)}'
-    place = f'"path":{_json(os.fspath(path))},"line":{_integer(line)}'
-    _append("finding", f'{kind},{place},"args":{_json(_plain_args(args))}')
+    location = f'"path":{_json(os.fspath(path))},"line":{_integer(line)}'
+    _append("finding", f'{kind},{location},"args":{_json(_plain_args(args))}')
 
 
 @_never_raises
@@ -130,8 +130,8 @@ class _EventFile:
         self.torn = os.fstat(self.descriptor).st_size > 0
 
     def _identify(self) -> Tuple[int, int]:
-        found = os.fstat(self.descriptor)
-        return found.st_dev, found.st_ino
+        status = os.fstat(self.descriptor)
+        return status.st_dev, status.st_ino
 
     def close(self) -> None:
         if self._is_open():
@@ -176,11 +176,11 @@ def _path() -> str:
 # mindspore.communication.init().
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "RANK_ID", "PMI_RANK", "MS_NODE_ID")
 # For a library that starts its processes without any of these: it counts before the first record of a process.
-told_rank = -1
+trainer_rank = -1
 
 
 def _rank() -> int:
-    ranks = (told_rank, *(_setting(name, -1) for name in _RANKS))
+    ranks = (trainer_rank, *(_setting(name, -1) for name in _RANKS))
     return next((rank for rank in ranks if rank >= 0), 0)
 
 

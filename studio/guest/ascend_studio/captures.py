@@ -1,11 +1,11 @@
-"""Captures a few steps of a running training when a small file asks for it: profile now, dump now.
+"""Captures a few steps of a running training when a small file asks for it: a profile or a dump.
 
-    <run>/capture.json                         what is asked, written by the studio; read at most twice a second
-    <run>/capture.r<rank>.json                 this rank can be asked: framework, number of parameters
+    <run>/capture.json                         the request, written by the studio; read at most twice a second
+    <run>/capture.r<rank>.json                 this rank can take requests: framework, number of parameters
     <run>/artifacts/captures/<id>/rank<r>.json how far this rank is, and what it measured
     <run>/artifacts/captures/<id>/…            the trace or the dump
 
-Costs under a microsecond per step while nothing is asked. Whatever fails is told, and the training goes on.
+Without a request it costs under a microsecond per step. Whatever fails is reported, and the training continues.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if False:  # typing costs more at the start than all the rest
     from types import ModuleType
     from typing import Any, Dict, Optional
 
-ASKED = "capture.json"
+REQUEST_FILE = "capture.json"
 READY = "capture.r%d.json"
 FOLDER = os.path.join("artifacts", "captures")
-LOOK = 0.5
+POLL_SECONDS = 0.5
 # All ranks look within LOOK seconds: what rank 0 announces for later than this begins at the same step everywhere.
 LEAD = 1.5
 # A dump from either on begins with the first forward of the training, before any step has ended.
@@ -38,7 +38,7 @@ MEMORY_AGE = 30.0
 
 
 class Refused(Exception):
-    """`rule`: the text that says why."""
+    """Raised where a capture cannot be done. `rule`: the key of the text that says why."""
 
     def __init__(self, rule: str, **args: Any) -> None:
         super().__init__(rule)
@@ -47,7 +47,9 @@ class Refused(Exception):
 
 
 def begin() -> None:
-    """Called once, at the start of Python. torch_npu reads its variable when it is imported."""
+    """Start to watch for requests; called once, at the start of Python. torch_npu reads its variable when it is
+    imported.
+    """
     run = os.environ[ascend_studio.RUN]
     prepare_npu_profile(os.path.join(run, FOLDER, "npu"))
     watch = Watch(run)
@@ -58,8 +60,9 @@ def begin() -> None:
 
 
 def prepare_npu_profile(folder: str) -> None:
-    """torch_npu cannot be imported with its variable set while the shared memory of another training of this hour, or
-    of one that was killed, is there: it raises where that is a minute older than the process."""
+    """Set torch_npu's variable. It cannot be imported with that set while the shared memory of another training of this
+    hour, or of one that was killed, exists: it raises where that is a minute older than the process.
+    """
     if os.environ.get(NPU_PROFILE, folder) != folder:
         return  # the user's own
     if _is_older(npu_memory(), MEMORY_AGE):
@@ -69,22 +72,23 @@ def prepare_npu_profile(folder: str) -> None:
 
 
 def npu_memory() -> str:
-    """As _dynamic_profiler_config_context.py of torch_npu names it."""
+    """Return the name of the shared memory, as torch_npu's _dynamic_profiler_config_context.py builds it."""
     return "/dev/shm/DynamicProfileNpuShm" + time.strftime("%Y%m%d%H", time.gmtime())
 
 
 def _is_older(path: str, seconds: float) -> bool:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return False
-    return time.time() - min(found.st_mtime, found.st_ctime) > seconds
+    return time.time() - min(status.st_mtime, status.st_ctime) > seconds
 
 
-class Asked:
-    """capture.json. `start`: the first step to capture, or -1 for the next one; `ranks`: empty for all; `targets`:
-    parts of the names of what is dumped, empty for all; `need`: octets that the studio expects, `margin`: octets that
-    stay free."""
+class CaptureRequest:
+    """The content of capture.json. `start`: the first step to capture, or -1 for the next one; `ranks`: empty for all;
+    `targets`: parts of the names of what is dumped, empty for all; `need`: bytes that the studio expects, `margin`:
+    bytes that must stay free.
+    """
 
     def __init__(self, values: Dict[str, Any]) -> None:
         self.id = str(values["id"])
@@ -109,13 +113,13 @@ class Asked:
 
 
 class Watch:
-    """Sees every step end. `usual`: seconds of a step without a capture, averaged over the last ones."""
+    """Follows the steps of a training. `usual`: seconds of a step without a capture, averaged over the last ones."""
 
     def __init__(self, run: str) -> None:
         self.run = run
         self.rank = ascend_studio._rank()
-        self.looked = 0.0
-        self.seen: Optional[str] = None
+        self.checked_at = 0.0
+        self.last_stamp: Optional[str] = None
         self.stamp: Any = None
         self.capture: Optional[Capture] = None
         self.usual = 0.0
@@ -126,7 +130,7 @@ class Watch:
 
     @property
     def optimizer(self) -> Any:
-        """The training's first one, or None; a script may make another when that is gone."""
+        """Return the training's first optimizer, or None; a script may make another when that one is gone."""
         return self._optimizer() or None
 
     def saw(self, optimizer: Any) -> None:
@@ -147,21 +151,23 @@ class Watch:
 
             captures_mindspore.await_gradient(hooks.guarded("captures")(self.begin_first))
 
-    def _first(self) -> Optional[Asked]:
-        """What is to begin before any step has ended."""
-        asked = _read(os.path.join(self.run, ASKED))
-        if asked is None or not asked.is_first or asked.id == self.seen:
+    def _first(self) -> Optional[CaptureRequest]:
+        """Return the request that begins before any step has ended."""
+        request = _read(os.path.join(self.run, REQUEST_FILE))
+        if request is None or not request.is_first or request.id == self.last_stamp:
             return None
-        return asked if not asked.ranks or self.rank in asked.ranks else None
+        return request if not request.ranks or self.rank in request.ranks else None
 
     def begin_first(self, root: Any = None) -> None:
-        """At the first forward of the training, `root` where torch tells whose. Its number is known when it ends."""
+        """Begin at the first forward of the training, of `root` where torch names it. Its step number is known at its
+        end.
+        """
         self.waits = False
-        asked = None if self.last else self._first()
-        if asked is None:
+        request = None if self.last else self._first()
+        if request is None:
             return
-        self.seen, self.rank = asked.id, ascend_studio._rank()
-        capture = Capture(self, asked, 1)
+        self.last_stamp, self.rank = request.id, ascend_studio._rank()
+        capture = Capture(self, request, 1)
         if capture.claim():
             self.capture = capture
             capture.root = root
@@ -176,51 +182,51 @@ class Watch:
         else:
             took = now - self.last
             self.usual = took if not self.usual else 0.8 * self.usual + 0.2 * took
-            if now - self.looked >= LOOK:
-                self.looked = now
-                self._look(step)
+            if now - self.checked_at >= POLL_SECONDS:
+                self.checked_at = now
+                self._poll(step)
         self.last = time.monotonic() if self.capture is not None else now
 
     def _own_capture(self) -> Optional[Capture]:
-        """A capture of the process that this one was forked from goes on there."""
+        """Return the capture of this process; one of the process that it was forked from stays there."""
         if self.capture is not None and self.capture.values["pid"] != os.getpid():
             self.capture = None
         return self.capture
 
-    def _look(self, step: int) -> None:
+    def _poll(self, step: int) -> None:
         if self.ready_pid != os.getpid():
             self.ready_pid = os.getpid()
-            self._tell_ready(step)
+            self._report_ready(step)
         try:
-            found = os.stat(os.path.join(self.run, ASKED))
+            status = os.stat(os.path.join(self.run, REQUEST_FILE))
         except OSError:
             return
-        stamp = (found.st_mtime_ns, found.st_ino)
+        stamp = (status.st_mtime_ns, status.st_ino)
         if stamp != self.stamp:
-            asked = _read(os.path.join(self.run, ASKED))
-            if asked is None or asked.id == self.seen or (asked.ranks and self.rank not in asked.ranks):
+            request = _read(os.path.join(self.run, REQUEST_FILE))
+            if request is None or request.id == self.last_stamp or (request.ranks and self.rank not in request.ranks):
                 self.stamp = stamp
                 return
-            start = self._start_of(asked, step)
+            start = self._start_of(request, step)
             if start is None:  # whoever leads has not said it yet
                 return
-            self.stamp, self.seen = stamp, asked.id
-            self._arm(asked, start, step)
+            self.stamp, self.last_stamp = stamp, request.id
+            self._arm(request, start, step)
 
-    def _tell_ready(self, step: int) -> None:
-        """The first steps of a training load and compile: what they took says nothing about the others."""
+    def _report_ready(self, step: int) -> None:
+        """Write that this rank takes requests. The first steps load and compile, so their times are left out."""
         self.usual = 0.0
         values = {
             "pid": os.getpid(), "framework": framework(), "step": step, **sizes_of(self.optimizer)
         }  # fmt: skip
         write(os.path.join(self.run, READY % self.rank), values)
 
-    def _start_of(self, asked: Asked, step: int) -> Optional[int]:
-        """The step that this rank begins with; None while that is not known."""
-        if asked.start >= 0 or world_size() == 1:
-            return max(asked.start, step + 1)
-        agreed = os.path.join(self.run, FOLDER, asked.id, "start")
-        if self.rank == min(asked.ranks or [0]):
+    def _start_of(self, request: CaptureRequest, step: int) -> Optional[int]:
+        """Return the step that this rank begins with; None while that is unknown."""
+        if request.start >= 0 or world_size() == 1:
+            return max(request.start, step + 1)
+        agreed = os.path.join(self.run, FOLDER, request.id, "start")
+        if self.rank == min(request.ranks or [0]):
             start = step + 1 + int(LEAD / max(self.usual, 1e-3))
             os.makedirs(os.path.dirname(agreed), exist_ok=True)
             write(agreed, start)
@@ -231,8 +237,8 @@ class Watch:
         except (OSError, ValueError):
             return None
 
-    def _arm(self, asked: Asked, start: int, step: int) -> None:
-        capture = Capture(self, asked, start)
+    def _arm(self, request: CaptureRequest, start: int, step: int) -> None:
+        capture = Capture(self, request, start)
         if not capture.claim():
             return
         self.capture = capture
@@ -241,17 +247,19 @@ class Watch:
 
     def _go_on(self, capture: Capture, step: int, now: float) -> None:
         capture.guarded(capture.stepped, step, now - self.last)
-        if capture.is_over or (not capture.has_begun and now - self.looked >= LOOK and self._is_withdrawn(now)):
+        if capture.is_over or (
+            not capture.has_begun and now - self.checked_at >= POLL_SECONDS and self._is_withdrawn(now)
+        ):
             capture.give_back()
             self.capture = None
 
     def _is_withdrawn(self, now: float) -> bool:
-        self.looked = now
-        asked = _read(os.path.join(self.run, ASKED))
-        return asked is None or asked.id != self.seen
+        self.checked_at = now
+        request = _read(os.path.join(self.run, REQUEST_FILE))
+        return request is None or request.id != self.last_stamp
 
     def end(self) -> None:
-        """At the end of the training: what was captured so far is kept."""
+        """Finish at the end of the training: what was captured so far is kept."""
         capture = self._own_capture()
         if capture is not None:
             capture.guarded(capture.cut_short)
@@ -263,17 +271,17 @@ class Watch:
 class Capture:
     """One request, in one rank. `tool` does the work: begin(step), between(step), finish() -> path."""
 
-    def __init__(self, watch: Watch, asked: Asked, start: int) -> None:
+    def __init__(self, watch: Watch, request: CaptureRequest, start: int) -> None:
         self.watch = watch
-        self.asked = asked
+        self.request = request
         self.start = start
-        self.folder = os.path.join(watch.run, FOLDER, asked.id)
+        self.folder = os.path.join(watch.run, FOLDER, request.id)
         self.manifest = os.path.join(self.folder, "rank%d.json" % watch.rank)
         self.disks = [watch.run]  # folders that are written to
         self.values: Dict[str, Any] = {
-            "state": "armed", "kind": asked.kind, "start": start, "steps": asked.steps, "done": 0,
-            "task": asked.task, "level": asked.level, "stacks": asked.stacks, "targets": asked.targets,
-            "direction": asked.direction, "casts": asked.casts, "pid": os.getpid(),
+            "state": "armed", "kind": request.kind, "start": start, "steps": request.steps, "done": 0,
+            "task": request.task, "level": request.level, "stacks": request.stacks, "targets": request.targets,
+            "direction": request.direction, "casts": request.casts, "pid": os.getpid(),
         }  # fmt: skip
         self.tool: Any = None
         self.root: Any = None  # the model, where it is known before the tool looks for it
@@ -283,7 +291,9 @@ class Capture:
         self.is_over = False
 
     def claim(self) -> bool:
-        """False where another process, or an earlier attempt, has done this one."""
+        """Return whether this process takes the request: False where another process, or an earlier attempt, has done
+        it.
+        """
         try:
             os.makedirs(self.folder, exist_ok=True)
             os.close(os.open(self.manifest, os.O_CREAT | os.O_EXCL, 0o644))
@@ -292,7 +302,7 @@ class Capture:
         return True
 
     def guarded(self, do: Any, *args: Any) -> None:
-        """A capture that fails ends itself, not the training."""
+        """Run a part of the capture: one that fails ends the capture, not the training."""
         if self.is_over:
             return
         try:
@@ -311,12 +321,12 @@ class Capture:
         if self.tool is not None and self.has_begun:
             with contextlib.suppress(Exception):
                 self.tool.abandon()
-        ascend_studio.finding(rule, "warning", kind=self.asked.kind, **args)
-        self.tell(state="failed", rule=rule, args=args)  # last: who waits for it finds everything else in its place
+        ascend_studio.finding(rule, "warning", kind=self.request.kind, **args)
+        self.report(state="failed", rule=rule, args=args)  # last: who waits for it finds everything else in its place
 
     def arm(self) -> None:
         check_room(self)
-        self.tell()
+        self.report()
         self.note("capture.armed", start=self.start)
         self.tool = tool_for(self)
 
@@ -335,26 +345,26 @@ class Capture:
     def _begin(self, step: int) -> None:
         self.has_begun = True
         self.tool.begin(step)
-        self.tell(state="begun", start=step)
+        self.report(state="begun", start=step)
         self.note("capture.begun", step=step)
 
     def _ended(self, step: int, seconds: float) -> None:
-        """One captured step is over."""
+        """Record the end of a captured step."""
         self.tool.check()
         check_disk(self)
         is_first = not self.values["done"]
-        if is_first and self.asked.is_first:
+        if is_first and self.request.is_first:
             self.values["start"] = step  # of a training that went on from a checkpoint
-        done = self.values["done"] = min(self.values["done"] + 1, self.asked.steps)  # a slow tool is waited for
-        if done < self.asked.steps:
+        done = self.values["done"] = min(self.values["done"] + 1, self.request.steps)  # a slow tool is waited for
+        if done < self.request.steps:
             self.tool.between(step + 1)
         if is_first:
             octets = self.tool.octets()
             self.values.update(seconds=seconds, usual=self.watch.usual, octets=octets)
             usual = seconds_text(self.watch.usual) if self.watch.usual else "–"
             self.note("capture.first_step", seconds=seconds_text(seconds), usual=usual, octets=size_text(octets))
-        self.tell()
-        if done >= self.asked.steps and self.tool.is_done():
+        self.report()
+        if done >= self.request.steps and self.tool.is_done():
             self._finish()
 
     def _finish(self) -> None:
@@ -362,9 +372,9 @@ class Capture:
         path = os.path.relpath(self.tool.finish(), self.watch.run)
         self.is_over = True
         octets = self.tool.octets()
-        ascend_studio.artifact(self.asked.kind, path)
+        ascend_studio.artifact(self.request.kind, path)
         self.note("capture.done", octets=size_text(octets), path=path)
-        self.tell(state="done", octets=octets, path=path, writing=time.monotonic() - begun)
+        self.report(state="done", octets=octets, path=path, writing=time.monotonic() - begun)
 
     def cut_short(self) -> None:
         if not self.has_begun or not self.values["done"]:
@@ -373,19 +383,19 @@ class Capture:
 
     def give_back(self) -> None:
         if not self.is_over:
-            self.tell(state="withdrawn")
+            self.report(state="withdrawn")
 
     def note(self, key: str, **args: Any) -> None:
-        ascend_studio.note(key, id=self.asked.id, kind=self.asked.kind, steps=self.asked.steps, **args)
+        ascend_studio.note(key, id=self.request.id, kind=self.request.kind, steps=self.request.steps, **args)
 
-    def tell(self, **values: Any) -> None:
+    def report(self, **values: Any) -> None:
         self.values.update(values)
         with contextlib.suppress(OSError):  # a full disk: the note and the finding say it too, when there is room
             write(self.manifest, self.values)
 
 
 def tool_for(capture: Capture) -> Any:
-    """Raises Refused where nothing here can do it."""
+    """Return the tool for a request. Raises Refused where none is available."""
     name = framework()
     if name == "torch":
         from ascend_studio import captures_torch
@@ -399,16 +409,16 @@ def tool_for(capture: Capture) -> Any:
 
 
 def framework() -> str:
-    """msprobe imports both: the one that the training imported first is its own."""
+    """Return the name of the framework that the training imported first: msprobe imports both."""
     loaded = [name for name in sys.modules if name in ("torch", "mindspore")]
     return loaded[0] if loaded else ""
 
 
 def sizes_of(optimizer: Any) -> Dict[str, int]:
-    """How many tensors an optimizer trains and how many numbers they hold, 0 where unknown."""
+    """Return how many tensors an optimizer trains and how many numbers they hold, 0 where unknown."""
     try:
-        tensors = [one for group in optimizer.param_groups for one in group["params"]]
-        return {"tensors": len(tensors), "parameters": sum(int(one.numel()) for one in tensors)}
+        tensors = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        return {"tensors": len(tensors), "parameters": sum(int(tensor.numel()) for tensor in tensors)}
     except Exception:
         return {"tensors": 0, "parameters": 0}
 
@@ -419,29 +429,29 @@ def world_size() -> int:
 
 
 def check_room(capture: Capture) -> None:
-    """Raises Refused where what is expected has no room."""
-    if _free(capture) < capture.asked.need + capture.asked.margin:
+    """Raise Refused where the expected bytes do not fit on a disk."""
+    if _free(capture) < capture.request.need + capture.request.margin:
         raise no_space(capture)
 
 
 def check_disk(capture: Capture) -> None:
-    """Raises Refused where less is free than is to stay free."""
+    """Raise Refused where less is free than must stay free."""
     left = _free(capture)
-    if left < capture.asked.margin:
+    if left < capture.request.margin:
         raise Refused("capture.disk_low", free=size_text(left))
 
 
 def no_space(capture: Capture) -> Refused:
-    wanted = capture.asked.need + capture.asked.margin
-    return Refused("capture.no_space", free=size_text(_free(capture)), wanted=size_text(wanted))
+    required = capture.request.need + capture.request.margin
+    return Refused("capture.no_space", free=size_text(_free(capture)), wanted=size_text(required))
 
 
 def _free(capture: Capture) -> int:
-    return min(free(one) for one in capture.disks)
+    return min(free(disk) for disk in capture.disks)
 
 
 def size_text(octets: float) -> str:
-    """As a person reads it: notes are lines of a terminal."""
+    """Return bytes as a person reads them: notes are lines of a terminal."""
     for unit in ("B", "kB", "MB"):
         if octets < 1000:
             return "%.3g %s" % (octets, unit)
@@ -454,13 +464,13 @@ def seconds_text(seconds: float) -> str:
 
 
 def free(folder: str) -> int:
-    """Octets that this user may still write."""
-    found = os.statvfs(folder)
-    return found.f_bavail * found.f_frsize
+    """Return the bytes that this user may still write."""
+    status = os.statvfs(folder)
+    return status.f_bavail * status.f_frsize
 
 
 def size_of(path: str) -> int:
-    """Octets of a file, or of all files below a folder."""
+    """Return the bytes of a file, or of all files below a folder."""
     if not os.path.isdir(path):
         return os.path.getsize(path) if os.path.exists(path) else 0
     total = 0
@@ -474,16 +484,16 @@ def size_of(path: str) -> int:
 
 
 def write(path: str, values: Any) -> None:
-    """Whole or not at all. Raises OSError."""
+    """Write a file whole or not at all. Raises OSError."""
     making = "%s.%d.tmp" % (path, os.getpid())
     with open(making, "w") as file:
         json.dump(values, file)
     os.replace(making, path)
 
 
-def _read(path: str) -> Optional[Asked]:
+def _read(path: str) -> Optional[CaptureRequest]:
     try:
         with open(path) as file:
-            return Asked(json.load(file))
+            return CaptureRequest(json.load(file))
     except Exception:
         return None

@@ -1,8 +1,8 @@
-"""Where msprobe may write. It refuses a path with spaces or 中文, as many users have: its dump is made in a plain
-folder then, and moved into the run step by step.
+"""The folder that msprobe writes to. msprobe refuses paths with spaces or 中文, as many users have: its dump goes into
+a plain folder then, and is moved into the run step by step.
 
     <cache or temporary folder>/ascend-studio-capture-XXXXXXXX/    of one process, and of its user alone
-        lock             held while the process lives: what nobody holds is cleared away by the next capture
+        lock             held while the process lives: a folder without a holder is removed by the next capture
         msprobe.json     msprobe's configuration
         <id>/step3/…     the step that is being dumped
 """
@@ -53,14 +53,16 @@ class Working:
         os.rename(making, os.path.join(self.path, LOCK))
 
     def renew(self) -> None:
-        """What clears temporary folders may have cleared this one. Raises OSError where another is in its place."""
+        """Make the folder again where a cleaner of temporary folders removed it. Raises OSError where another is in its
+        place.
+        """
         if not os.path.isdir(self.path):
             os.mkdir(self.path, 0o700)
             self._hold()
 
 
 def is_refused(path: str) -> bool:
-    """By msprobe's own check, which would say so in the training's output."""
+    """Return whether msprobe's own check would refuse a path; it would print that into the training's output."""
     files: Any = importlib.import_module("msprobe.core.common.file_utils")
     logger = files.logger
     files.logger = _Silent()
@@ -79,39 +81,39 @@ class _Silent:
 
 
 def working(run: str, need: int) -> str:
-    """The plain folder of this process. Raises Refused where there is none, OSError."""
+    """Return the plain folder of this process. Raises Refused where none can be had, OSError."""
     global _own
     if _own is None or _own.pid != os.getpid():
         parents = _parents()
         for parent in parents:
             _clear(parent)
-        plain = [one for one in parents if _is_safe(one) and not is_refused(one)]
+        plain = [candidate for candidate in parents if _is_safe(candidate) and not is_refused(candidate)]
         if not plain:
             raise captures.Refused("capture.no_plain_folder", folder=run)
         device = os.stat(run).st_dev
-        _own = Working(min(plain, key=lambda one: (captures.free(one) < need, os.stat(one).st_dev != device)))
+        _own = Working(min(plain, key=lambda folder: (captures.free(folder) < need, os.stat(folder).st_dev != device)))
     _own.renew()
     return _own.path
 
 
 def leave() -> None:
-    """At the end of the process."""
+    """Remove the folder at the end of the process."""
     if _own is not None and _own.pid == os.getpid():
         shutil.rmtree(_own.path, ignore_errors=True)
 
 
 def _parents() -> List[str]:
-    """The best first; without links."""
+    """Return folders for it, the best first, with links resolved."""
     cache = os.environ.get("XDG_CACHE_HOME", "")
     cache = os.path.join(cache if os.path.isabs(cache) else os.path.expanduser("~/.cache"), "ascend-studio", "captures")
     with contextlib.suppress(OSError):
         os.makedirs(cache, 0o700, exist_ok=True)
-    places = (os.path.realpath(one) for one in (cache, tempfile.gettempdir(), "/var/tmp", "/tmp"))
+    places = (os.path.realpath(folder) for folder in (cache, tempfile.gettempdir(), "/var/tmp", "/tmp"))
     return list(dict.fromkeys(places))
 
 
 def _is_safe(parent: str) -> bool:
-    """Whether we may write there, and nobody else can put another folder in the place of ours."""
+    """Return whether we may write there, and nobody else can replace our folder."""
     try:
         mode = os.stat(parent).st_mode
     except OSError:
@@ -121,7 +123,7 @@ def _is_safe(parent: str) -> bool:
 
 
 def _clear(parent: str) -> None:
-    """Of what processes left that were killed."""
+    """Remove the folders of processes that were killed."""
     with contextlib.suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
             if entry.name.startswith(PREFIX) and _is_abandoned(entry.path):
@@ -130,10 +132,10 @@ def _clear(parent: str) -> None:
 
 def _is_abandoned(path: str) -> bool:
     try:
-        found = os.lstat(path)
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        status = os.lstat(path)
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
             return False
-        age = time.time() - found.st_mtime
+        age = time.time() - status.st_mtime
         try:
             file = open(os.path.join(path, LOCK))  # noqa: SIM115 - closed below
         except FileNotFoundError:
@@ -148,7 +150,7 @@ def _is_abandoned(path: str) -> bool:
 
 
 def _boot() -> str:
-    """Names the kernel that runs, in containers too: one kernel sees all of its locks."""
+    """Return the id of the running kernel, in containers too: one kernel sees all of its locks."""
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
             return file.read().strip()
@@ -157,8 +159,9 @@ def _boot() -> str:
 
 
 def move_steps(source: str, target: str, margin: int) -> None:
-    """What has been dumped, into the run, where the other ranks' dumps of the same steps may be. Raises Refused, and
-    OSError; what is in `target` is whole all the same."""
+    """Move the dumped steps into the run, where the other ranks' dumps of the same steps may be. Raises Refused and
+    OSError; what is in `target` is whole in any case.
+    """
     for step in sorted(os.listdir(source)):
         folder, into = os.path.join(source, step), os.path.join(target, step)
         os.makedirs(into, exist_ok=True)
@@ -168,7 +171,7 @@ def move_steps(source: str, target: str, margin: int) -> None:
 
 
 def _move(source: str, target: str, margin: int) -> None:
-    _tell_where(source, target)
+    _correct_paths(source, target)
     try:
         os.rename(source, target)
     except OSError as error:
@@ -178,10 +181,10 @@ def _move(source: str, target: str, margin: int) -> None:
 
 
 def _copy(source: str, target: str, margin: int) -> None:
-    """To another disk. Who reads dumps looks for dump.json, which comes last."""
-    wanted, left = captures.size_of(source) + margin, captures.free(os.path.dirname(target))
-    if left < wanted:
-        texts = {"free": captures.size_text(left), "wanted": captures.size_text(wanted)}
+    """Copy to another disk. Readers of dumps look for dump.json, which comes last."""
+    required, left = captures.size_of(source) + margin, captures.free(os.path.dirname(target))
+    if left < required:
+        texts = {"free": captures.size_text(left), "wanted": captures.size_text(required)}
         raise captures.Refused("capture.no_space", **texts)
     try:
         shutil.copytree(source, target, ignore=shutil.ignore_patterns(DUMP))
@@ -195,12 +198,12 @@ def _copy(source: str, target: str, margin: int) -> None:
     shutil.rmtree(source, ignore_errors=True)
 
 
-def _tell_where(source: str, target: str) -> None:
-    """dump.json names the folder of its tensors."""
+def _correct_paths(source: str, target: str) -> None:
+    """Replace the folder of the tensors that dump.json names."""
     path = os.path.join(source, DUMP)
     if not os.path.exists(path):
         return
-    old, new = (json.dumps(one)[:-1] for one in (source, target))
+    old, new = (json.dumps(folder)[:-1] for folder in (source, target))
     with open(path, encoding="utf-8") as file:
         head = file.read(HEAD)
         if old not in head:

@@ -27,7 +27,7 @@ OPTIMIZERS = ("mindspore.nn.optim.optimizer", "mindspore.experimental.optim.opti
 
 
 def tool_for(mindspore: ModuleType, capture: captures.Capture) -> Any:
-    if capture.asked.kind == "profile":
+    if capture.request.kind == "profile":
         return Profile(mindspore, capture)
     if mindspore.get_context("mode") == mindspore.GRAPH_MODE:
         raise captures.Refused("capture.not_in_graph")
@@ -35,7 +35,7 @@ def tool_for(mindspore: ModuleType, capture: captures.Capture) -> Any:
 
 
 class Profile:
-    """mindspore.profiler.profile; on a CPU it leaves trace_view.json with the operators, and no marks of steps."""
+    """A profile by mindspore.profiler; on a CPU it leaves trace_view.json with the operators, and no marks of steps."""
 
     def __init__(self, mindspore: ModuleType, capture: captures.Capture) -> None:
         self.profiler = importlib.import_module("mindspore.profiler")
@@ -55,8 +55,8 @@ class Profile:
         activities = [kinds.CPU] if self.device == "CPU" else [kinds.CPU, kinds.NPU]
         os.makedirs(self.folder, exist_ok=True)
         self.session = self.profiler.profile(
-            activities=activities, with_stack=self.capture.asked.stacks,
-            schedule=self.profiler.schedule(wait=0, warmup=0, active=self.capture.asked.steps, repeat=1),
+            activities=activities, with_stack=self.capture.request.stacks,
+            schedule=self.profiler.schedule(wait=0, warmup=0, active=self.capture.request.steps, repeat=1),
             on_trace_ready=self.profiler.tensorboard_trace_handler(self.folder),
         )  # fmt: skip
         self.session.start()
@@ -66,14 +66,14 @@ class Profile:
 
     def finish(self) -> str:
         self._stop()
-        found = [
+        networks = [
             os.path.join(folder, "trace_view.json")
             for folder, _, names in os.walk(self.folder)
             if "trace_view.json" in names
         ]
-        if not found:
+        if not networks:
             raise captures.Refused("capture.nothing_left", folder=self.folder)
-        return found[0]
+        return networks[0]
 
     def _stop(self) -> None:
         session, self.session = self.session, None
@@ -103,8 +103,8 @@ class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
             capture.note("capture.norms_replaced")
         self.root = roots(mindspore) or None
 
-    def await_forward(self, found: Any) -> None:
-        await_gradient(found)
+    def await_forward(self, on_root: Any) -> None:
+        await_gradient(on_root)
 
     def begin(self, step: int) -> None:
         super().begin(step)
@@ -129,7 +129,7 @@ class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
     def _start(self) -> None:
         self._switch_apis(True)
         super()._start()
-        if self.capture.asked.level == "L0":  # primitives were wrapped for an earlier dump, and for good
+        if self.capture.request.level == "L0":  # primitives were wrapped for an earlier dump, and for good
             self.debugger.service.primitive_switch = False
 
     def hold(self) -> None:
@@ -148,10 +148,10 @@ class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
         """While this dump lasts, around each call of an instance: what an optimizer computes is left out of it."""
         call = owner.__call__
 
-        def wrapped(one: Any, *args: Any, **kwargs: Any) -> Any:
+        def wrapped(cell: Any, *args: Any, **kwargs: Any) -> Any:
             self._quietly(before)
             try:
-                return call(one, *args, **kwargs)
+                return call(cell, *args, **kwargs)
             finally:
                 self._quietly(after)
 
@@ -174,21 +174,22 @@ class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
 
 
 def roots(mindspore: ModuleType) -> Any:
-    """The networks of this process, without which msprobe sees no primitive: every cell with parameters that is in no
-    other one. Nothing has to be wrapped to find them."""
+    """Return the networks of this process, without which msprobe sees no primitive: every cell with parameters that is
+    in no other one. Nothing has to be wrapped for that.
+    """
     # By type(): isinstance would ask a weak proxy for the class of what is gone.
-    cells = [one for one in gc.get_objects() if issubclass(type(one), mindspore.nn.Cell)]
-    cells = [one for one in cells if not isinstance(one, mindspore.nn.Optimizer)]
+    cells = [candidate for candidate in gc.get_objects() if issubclass(type(candidate), mindspore.nn.Cell)]
+    cells = [cell for cell in cells if not isinstance(cell, mindspore.nn.Optimizer)]
     inner = {id(child) for one in cells for child in one.cells()}
     outer = [one for one in cells if id(one) not in inner and any(True for _ in one.get_parameters())]
     return outer[0] if len(outer) == 1 else outer
 
 
-def await_gradient(found: Any) -> None:
-    """Calls found() once, before the next gradient runs its forward: in PyNative all of them do that here."""
+def await_gradient(on_root: Any) -> None:
+    """Call `on_root` once, before the next gradient runs its forward: in PyNative all of them pass here."""
     base: Any = importlib.import_module("mindspore.ops.composite.base")
     run = base._pynative_forward_run
-    _waiting.append(found)
+    _waiting.append(on_root)
     if _watched:
         return
     _watched.append(run)
@@ -203,8 +204,9 @@ def await_gradient(found: Any) -> None:
 
 
 def make_norms_work(mindspore: Any) -> bool:
-    """msprobe takes mint.norm of every tensor, which MindSpore's CPU lacks. The name is replaced in msprobe's own
-    module alone, and only where a probe says that the kernel is missing: then True."""
+    """Replace mint.norm in msprobe's own module where a probe shows that MindSpore's CPU lacks the kernel: msprobe
+    takes the norm of every tensor. Returns whether it was replaced.
+    """
     try:
         mindspore.mint.norm(mindspore.Tensor([3.0, 4.0], mindspore.float32)).asnumpy()
     except RuntimeError as error:
@@ -218,7 +220,7 @@ def make_norms_work(mindspore: Any) -> bool:
 
 
 def _first(names: Any) -> Any:
-    """The module that this msprobe has. Raises ImportError."""
+    """Return the first module of these that this msprobe has. Raises ImportError."""
     for name in names[:-1]:
         with contextlib.suppress(ImportError):
             return importlib.import_module(name)

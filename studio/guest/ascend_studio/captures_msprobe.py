@@ -1,5 +1,6 @@
 """msprobe's dump of a few steps, for torch and for MindSpore alike: its debugger is one for the whole process, and
-reads its configuration again when that changes (`dump_enable`)."""
+reads its configuration again when that changes (`dump_enable`).
+"""
 
 from __future__ import annotations
 
@@ -23,8 +24,9 @@ EMPTY = 4096  # octets of a dump.json that may hold nothing
 
 
 class Dump:
-    """Runs from the end of a step, or from the first forward of all, to the beginning of the optimizer's: hundreds of
-    entries would be the optimizer's own. `root`: the model, for the levels that want it."""
+    """A dump from the end of a step, or from the first forward of all, to the beginning of the optimizer's step:
+    hundreds of entries would be the optimizer's own. `root`: the model, for the levels that need it.
+    """
 
     name = ""
 
@@ -42,9 +44,9 @@ class Dump:
             self._write_elsewhere()
 
     def _write_elsewhere(self) -> None:
-        asked = self.capture.asked
-        working = captures_folder.working(self.capture.watch.run, asked.need + asked.margin)
-        self.folder, self.config = os.path.join(working, asked.id), os.path.join(working, "msprobe.json")
+        request = self.capture.request
+        working = captures_folder.working(self.capture.watch.run, request.need + request.margin)
+        self.folder, self.config = os.path.join(working, request.id), os.path.join(working, "msprobe.json")
         os.makedirs(self.folder, exist_ok=True)
         self.capture.disks.append(self.folder)
         captures.check_room(self.capture)
@@ -68,24 +70,25 @@ class Dump:
         collector = self.debugger.service.data_collector
         self._protect(collector)
         collector.data_processor._crc_executor = _AtOnce()
-        _tell_scope(self.debugger.service, collector.scope)
+        _set_scope(self.debugger.service, collector.scope)
         self.debugger.service.reset_status()
         self.begun = step
         self.debugger.set_init_step(step)
         self._start()
 
     def settings(self, enabled: bool) -> Dict[str, Any]:
-        """config.json, as msprobe 1, 8 and 26 read it; what one does not know, such as `risk_level`, it does not ask
-        for. A digest is a summary of the statistics task."""
-        asked = self.capture.asked
-        only = {"scope": [], "list": asked.targets, "data_mode": [MODES.get(asked.direction, asked.direction)]}
-        summary = "md5" if asked.task == "md5" else "statistics"
+        """Return config.json as msprobe 1, 8 and 26 read it; a version ignores what it does not know, such as
+        `risk_level`. A digest is a summary of the statistics task.
+        """
+        request = self.capture.request
+        only = {"scope": [], "list": request.targets, "data_mode": [MODES.get(request.direction, request.direction)]}
+        summary = "md5" if request.task == "md5" else "statistics"
         settings: Dict[str, Any] = {
-            "task": "statistics" if asked.task == "md5" else asked.task, "dump_path": self.folder,
-            "rank": [], "step": [], "level": asked.level, "async_dump": False, "dump_enable": enabled,
+            "task": "statistics" if request.task == "md5" else request.task, "dump_path": self.folder,
+            "rank": [], "step": [], "level": request.level, "async_dump": False, "dump_enable": enabled,
             "statistics": {**only, "summary_mode": summary}, "tensor": only, "structure": only,
         }  # fmt: skip
-        if asked.casts:
+        if request.casts:
             settings["risk_level"] = "ALL"
         return settings
 
@@ -104,7 +107,9 @@ class Dump:
         return _debugger
 
     def reload(self, debugger: Any) -> None:
-        """At once: at its own next look some seconds later the step would be over."""
+        """Have the debugger read its configuration at once: at its own next look some seconds later the step would be
+        over.
+        """
         debugger._maybe_reload_config(force=True)
 
     def _start(self) -> None:
@@ -117,7 +122,7 @@ class Dump:
             self.debugger.stop()
 
     def go_on(self) -> None:
-        """After one of several optimizers: the step may not be over."""
+        """Start again after one of several optimizers: the step may not be over."""
         if not self.running and not self.waiting:
             self._start()
 
@@ -132,8 +137,8 @@ class Dump:
         else:
             self._start()
 
-    def await_forward(self, found: Any) -> None:
-        """Has found() called when the next forward of the training begins."""
+    def await_forward(self, on_root: Any) -> None:
+        """Have `on_root` called when the next forward of the training begins."""
         raise NotImplementedError
 
     def _forward_begins(self, root: Any = None) -> None:
@@ -157,19 +162,19 @@ class Dump:
         if was != self.begun:
             os.rename(self._folder_of(was), self._folder_of(self.begun))
         if self.folder != self.capture.folder:
-            captures_folder.move_steps(self.folder, self.capture.folder, self.capture.asked.margin)
+            captures_folder.move_steps(self.folder, self.capture.folder, self.capture.request.margin)
 
     def _folder_of(self, step: int) -> str:
         return os.path.join(self.folder, "step%d" % step)
 
     def _refuse_nothing(self) -> None:
-        """Raises Refused where no name has any of the targets in it."""
-        targets = self.capture.asked.targets
+        """Raise Refused where no name contains any of the targets."""
+        targets = self.capture.request.targets
         if targets and not any(_has_calls(path) for path in _dumps(self.capture.folder)):
             raise captures.Refused("capture.nothing_matched", targets=", ".join(targets)[:300])
 
     def _undo(self) -> None:
-        """What begin() has changed in the framework."""
+        """Undo what begin() has changed in the framework."""
 
     def _switch_off(self) -> None:
         captures.write(self.config, self.settings(False))
@@ -180,14 +185,14 @@ class Dump:
 
     def octets(self) -> int:
         folders = {self.folder, self.capture.folder}
-        return sum(int(captures.size_of(one)) for one in folders)
+        return sum(int(captures.size_of(folder)) for folder in folders)
 
     def check(self) -> None:
         if self.error is not None:
             raise self.error
 
     def abandon(self) -> None:
-        """As much of the end as still works."""
+        """Do as much of the end as still works."""
         self._halt()
         self.waiting = False
         if self.debugger is None:
@@ -199,8 +204,9 @@ class Dump:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _protect(self, collector: Any) -> None:
-        """What msprobe raises where it keeps a tensor, for instance on a full disk, would go through the training's own
-        forward. Its callers take no result."""
+        """Guard msprobe's writers: what they raise, for instance on a full disk, would go through the training's own
+        forward. Their callers use no result.
+        """
         for name in dir(type(collector)):
             if "_data_collect" in name:
                 # Of its class: the one before this dump has wrapped what is on the collector.
@@ -219,14 +225,14 @@ class Dump:
         return safe
 
     def _halt(self) -> None:
-        """In the middle of a step: every hook of msprobe asks this switch first."""
+        """Stop in the middle of a step: every hook of msprobe reads this switch first."""
         runtime = sys.modules.get("msprobe.core.common.runtime")
         if runtime is not None:
             runtime.Runtime.is_running = False
 
 
 def switch_apis(debugger: Any, on: bool) -> None:
-    """Without the wrappers around every function of the framework, steps after a dump are as fast as before it."""
+    """Remove the wrappers around the framework's functions, so that steps after a dump are as fast as before it."""
     register = getattr(debugger.service, "api_register", None)
     change = getattr(register, "register_all_api" if on else "restore_all_api", None)
     if change is not None:
@@ -234,21 +240,23 @@ def switch_apis(debugger: Any, on: bool) -> None:
 
 
 def _dumps(folder: str) -> Iterator[str]:
-    """Where msprobe has said which calls there were: of a structure that is the stacks' file."""
-    for found, _, names in os.walk(folder):
-        yield from (os.path.join(found, name) for name in names if name in ("dump.json", "stack.json"))
+    """Yield the files in which msprobe lists the calls: for a structure that is the file of the stacks."""
+    for parent, _, names in os.walk(folder):
+        yield from (os.path.join(parent, name) for name in names if name in ("dump.json", "stack.json"))
 
 
 def _has_calls(path: str) -> bool:
     if os.path.getsize(path) > EMPTY:
         return True
     with open(path) as file:
-        found = json.load(file)
-    return bool(found.get("data", found))
+        content = json.load(file)
+    return bool(content.get("data", content))
 
 
 class _AtOnce:
-    """In place of threads: they took the digest of a tensor when the training may have changed it in place already."""
+    """A thread pool that works at once: threads took the digest of a tensor when the training may have changed it in
+    place already.
+    """
 
     def submit(self, do: Any, *args: Any) -> concurrent.futures.Future[Any]:
         done: concurrent.futures.Future[Any] = concurrent.futures.Future()
@@ -256,18 +264,18 @@ class _AtOnce:
         return done
 
 
-def _tell_scope(service: Any, scope: Any) -> None:
-    """The hooks on a model's modules are those of the first dump, and so is what decides for them which targets are
-    meant."""
+def _set_scope(service: Any, scope: Any) -> None:
+    """Set the targets of this dump: the hooks on a model's modules are those of the first dump, and so is their
+    filter."""
     processor = getattr(service, "module_processor", None) or getattr(service, "cell_processor", None)
     if processor is not None and processor not in _processors:
         _processors.append(processor)
-    for one in _processors:
-        one.scope = scope
+    for task_processor in _processors:
+        task_processor.scope = scope
 
 
 def _remove_hooks(manager: Any) -> None:
-    """Those on parameters, which a dump of the forward alone does not want."""
+    """Remove the hooks on parameters, which a dump of the forward alone does not need."""
     handles = getattr(manager, "hook_handle_dict", {})
     for handle in handles.values():
         with contextlib.suppress(Exception):

@@ -20,13 +20,15 @@ _dump: Optional[TorchDump] = None
 SERVICES = ("msprobe.pytorch.dump.pytorch_service", "msprobe.pytorch.pytorch_service", "msprobe.pytorch.service")
 COMPILER = "torch._dynamo.convert_frame"
 PATCHED = ("_compile", "convert_frame")
-LOGS = tuple(one + ".trainer.connectors.logger_connector.result" for one in ("lightning.pytorch", "pytorch_lightning"))
+LOGS = tuple(
+    package + ".trainer.connectors.logger_connector.result" for package in ("lightning.pytorch", "pytorch_lightning")
+)
 # torch_npu looks at its file every 2 to 50 seconds, and analyses what it has profiled.
 LONGEST_WAIT = 600.0
 
 
 def watch_optimizers(torch: ModuleType, watch: captures.Watch) -> None:
-    """The hooks stay for the whole run: torch is iterating over them whenever a capture could add one."""
+    """Hook all optimizers for the whole run: torch is iterating over the hooks whenever a capture could add one."""
     try:
         optim = importlib.import_module("torch.optim.optimizer")
         before = optim.register_optimizer_step_pre_hook(_before(watch))
@@ -50,17 +52,19 @@ def _before(watch: captures.Watch) -> Any:
 
 
 def _with_closure(args: Any, kwargs: Any) -> Any:
-    """Lightning and LBFGS run forward and backward inside of the optimizer's step, which is left out but for them."""
+    """Wrap a step with a closure: Lightning and LBFGS run forward and backward inside it, the only part of it that is
+    dumped.
+    """
     closure = args[1] if len(args) > 1 else kwargs.get("closure")
     if closure is None:
         return None
 
     @functools.wraps(closure)
-    def watched(*given: Any, **named: Any) -> Any:
+    def watched(*positional: Any, **named: Any) -> Any:
         if _dump is not None:
             _dump.capture.guarded(_dump.go_on)
         try:
-            return closure(*given, **named)
+            return closure(*positional, **named)
         finally:
             if _dump is not None:
                 _dump.capture.guarded(_dump.hold)
@@ -72,7 +76,7 @@ def _with_closure(args: Any, kwargs: Any) -> Any:
 
 def _after(watch: captures.Watch) -> Any:
     counts = {"steps": 0}
-    counting = "curves" not in hooks.wanted()  # else the curves' hooks say when a step has ended
+    counting = "curves" not in hooks.requested()  # else the curves' hooks say when a step has ended
 
     def after(optimizer: Any, args: Any, kwargs: Any) -> None:
         if counting and optimizer is watch.optimizer:
@@ -85,7 +89,7 @@ def _after(watch: captures.Watch) -> Any:
 
 
 def tool_for(torch: ModuleType, capture: captures.Capture) -> Any:
-    if capture.asked.kind == "dump":
+    if capture.request.kind == "dump":
         return TorchDump(torch, capture)
     if "torch_npu" in sys.modules:
         return NpuProfile(capture)
@@ -93,14 +97,14 @@ def tool_for(torch: ModuleType, capture: captures.Capture) -> Any:
 
 
 class Profile:
-    """torch.profiler, from a step to a step. Its events stay in memory until the last one is over."""
+    """A profile by torch.profiler from a step to a step. Its events stay in memory until the last one is over."""
 
     def __init__(self, torch: ModuleType, capture: captures.Capture) -> None:
         self.profiler = importlib.import_module("torch.profiler")
         self.enabled: Any = getattr(torch.autograd, "_profiler_enabled", bool)
         self.capture = capture
         self.folder = os.path.join(capture.folder, "rank%d" % capture.watch.rank)
-        self.path = os.path.join(self.folder, "%s.pt.trace.json" % capture.asked.id)
+        self.path = os.path.join(self.folder, "%s.pt.trace.json" % capture.request.id)
         self.session: Any = None
         self.mark: Any = None
 
@@ -113,9 +117,9 @@ class Profile:
     def begin(self, step: int) -> None:
         if self.enabled():
             raise captures.Refused("capture.own_profiler")
-        activities = [one for one in self.profiler.supported_activities() if one.name in ("CPU", "CUDA")]
+        activities = [activity for activity in self.profiler.supported_activities() if activity.name in ("CPU", "CUDA")]
         self.session = self.profiler.profile(
-            activities=activities, record_shapes=True, with_stack=self.capture.asked.stacks
+            activities=activities, record_shapes=True, with_stack=self.capture.request.stacks
         )
         self.session.start()
         self._mark(step)
@@ -125,7 +129,7 @@ class Profile:
         self._mark(step)
 
     def _mark(self, step: int) -> None:
-        """The name that every reader of such traces knows."""
+        """Return the name of a step's mark, which every reader of such traces knows."""
         self.mark = self.profiler.record_function("ProfilerStep#%d" % step)
         self.mark.__enter__()
 
@@ -166,7 +170,7 @@ def _ends_whole(path: str) -> bool:
 
 
 class NpuProfile:
-    """torch_npu's own profile of a running training: it reads its file, and begins some seconds later."""
+    """A profile of a running training by torch_npu itself: it reads its file, and begins some seconds later."""
 
     def __init__(self, capture: captures.Capture) -> None:
         self.capture = capture
@@ -180,16 +184,16 @@ class NpuProfile:
 
     def begin(self, step: int) -> None:
         self.until = time.monotonic() + LONGEST_WAIT
-        asked = self.capture.asked
-        if self.capture.watch.rank == min(asked.ranks or [0]):
+        request = self.capture.request
+        if self.capture.watch.rank == min(request.ranks or [0]):
             os.makedirs(os.path.dirname(self.config), exist_ok=True)
-            captures.write(self.config, npu_config(asked, self.capture.folder))
+            captures.write(self.config, npu_config(request, self.capture.folder))
 
     def between(self, step: int) -> None:
         pass
 
     def is_done(self) -> bool:
-        """Its folder is there once its profile is over and analysed."""
+        """Return whether its folder is there, which it is once the profile is over and analysed."""
         for folder, _, names in os.walk(self.capture.folder):
             if folder.endswith("_ascend_pt") and any(name.startswith("profiler_info") for name in names):
                 return True
@@ -209,17 +213,19 @@ class NpuProfile:
         pass
 
 
-def npu_config(asked: captures.Asked, folder: str) -> Any:
-    """profiler_config.json as torch_npu.profiler.dynamic_profile reads it; the rest keeps its own defaults."""
+def npu_config(request: captures.CaptureRequest, folder: str) -> Any:
+    """Return profiler_config.json as torch_npu.profiler.dynamic_profile reads it; the rest keeps its own defaults."""
     return {
         "activities": ["CPU", "NPU"], "prof_dir": folder, "analyse": True, "record_shapes": True,
-        "with_stack": asked.stacks, "active": asked.steps, "warmup": 0, "start_step": -1,
-        "is_rank": bool(asked.ranks), "rank_list": asked.ranks,
+        "with_stack": request.stacks, "active": request.steps, "warmup": 0, "start_step": -1,
+        "is_rank": bool(request.ranks), "rank_list": request.ranks,
     }  # fmt: skip
 
 
 class TorchDump(Dump):  # type: ignore[misc]
-    """`root`: the module that the training calls first in a step, for the levels that want it."""
+    """A dump of a torch training. `root`: the module that the training calls first in a step, for the levels that need
+    it.
+    """
 
     name = "msprobe.pytorch"
 
@@ -227,24 +233,24 @@ class TorchDump(Dump):  # type: ignore[misc]
         super().__init__(capture)
         self.torch = torch
         self.compiler: Any = None
-        self.kept: Dict[str, Any] = {}
+        self.saved: Dict[str, Any] = {}
         self.logs: List[Any] = []
         self.root: Any = capture.root
-        if capture.asked.level != "L1" and self.root is None:
-            seek_root(torch, self._found)
+        if capture.request.level != "L1" and self.root is None:
+            seek_root(torch, self._use_root)
 
-    def await_forward(self, found: Any) -> None:
-        seek_root(self.torch, found)
+    def await_forward(self, on_root: Any) -> None:
+        seek_root(self.torch, on_root)
 
-    def _found(self, root: Any) -> None:
+    def _use_root(self, root: Any) -> None:
         self.root = root
 
     def is_ready(self) -> bool:
-        return self.capture.asked.level == "L1" or self.root is not None
+        return self.capture.request.level == "L1" or self.root is not None
 
     def begin(self, step: int) -> None:
         global _dump
-        if self.capture.asked.level != "L1" and _is_compiled(self.root):
+        if self.capture.request.level != "L1" and _is_compiled(self.root):
             raise captures.Refused("capture.compiled")
         super().begin(step)
         _dump = self
@@ -253,7 +259,7 @@ class TorchDump(Dump):  # type: ignore[misc]
         """Where msprobe is loaded it changes the compiler for good, so that a training that compiles something later is
         ended by it, and registers hooks on all optimizers while torch may be going through them: neither is kept."""
         self.compiler = importlib.import_module(COMPILER)
-        self.kept = {name: getattr(self.compiler, name) for name in PATCHED if hasattr(self.compiler, name)}
+        self.saved = {name: getattr(self.compiler, name) for name in PATCHED if hasattr(self.compiler, name)}
         for name in SERVICES:
             if name in sys.modules:
                 setattr(sys.modules[name], "register_optimizer_hook", _no_hooks)  # noqa: B010
@@ -261,8 +267,8 @@ class TorchDump(Dump):  # type: ignore[misc]
             return super()._debugger()
         finally:
             self._give_back()
-            if "_compile" in self.kept:
-                self.compiler._compile = self._without_wrappers(self.kept["_compile"])
+            if "_compile" in self.saved:
+                self.compiler._compile = self._without_wrappers(self.saved["_compile"])
             self._hide_from_logs()
 
     def _hide_from_logs(self) -> None:
@@ -274,7 +280,7 @@ class TorchDump(Dump):  # type: ignore[misc]
                 results.log = self._without_wrappers(results.log)
 
     def _give_back(self) -> None:
-        for name, value in self.kept.items():
+        for name, value in self.saved.items():
             setattr(self.compiler, name, value)
         logs, self.logs = self.logs, []
         for results, log in logs:
@@ -302,25 +308,25 @@ class TorchDump(Dump):  # type: ignore[misc]
 
 
 def _is_compiled(root: Any) -> bool:
-    """Whether any module is run by the compiler, which cannot read the hooks of msprobe."""
-    named = (type(one).__name__ == "OptimizedModule" for one in root.modules())
+    """Return whether any module is run by the compiler, which cannot read the hooks of msprobe."""
+    named = (type(module).__name__ == "OptimizedModule" for module in root.modules())
     return any(named) or any(getattr(one, "_compiled_call_impl", None) is not None for one in root.modules())
 
 
 def _no_hooks(collector: Any) -> None:
-    """In place of msprobe's on optimizers: a dump is over where one begins."""
+    """Register nothing, in place of msprobe's hooks on optimizers: a dump is over where one begins."""
 
 
-def seek_root(torch: ModuleType, found: Any) -> None:
-    """Calls found(module) once, before the forward of the next module that is trained and is called from outside."""
+def seek_root(torch: ModuleType, on_root: Any) -> None:
+    """Call `on_root(module)` once, before the forward of the next module that is trained and is called from outside."""
     module = importlib.import_module("torch.nn.modules.module")
     is_without_wrappers = getattr(getattr(torch, "compiler", None), "is_without_wrappers", bool)
 
     def called(root: Any, args: Any) -> None:
         if is_without_wrappers() or not root.training or not torch.is_grad_enabled():
             return
-        if any(one.requires_grad for one in root.parameters()):
+        if any(parameter.requires_grad for parameter in root.parameters()):
             handle.remove()
-            found(root)
+            on_root(root)
 
     handle = module.register_module_forward_pre_hook(called)

@@ -1,4 +1,4 @@
-"""What msprobe's record of a training leaves out: with which seeds and switches it began, and on what."""
+"""Facts about a training that msprobe's record leaves out: its seeds, its switches and its devices."""
 
 from __future__ import annotations
 
@@ -28,44 +28,44 @@ PACKAGES = (
 
 
 def facts(name: str, framework: ModuleType, reason: str) -> Dict[str, Any]:
-    """`reason`: why msprobe's part is missing, else empty. A fact that cannot be had is left out."""
-    ask = _Asking(name, framework)
+    """Return the facts. `reason`: why msprobe's part is missing, else empty. A fact that cannot be had is left out."""
+    facts = _FrameworkFacts(name, framework)
     return {
         "format": FORMAT, "framework": name, "reason": reason, "rank": ascend_studio._rank(),
-        "world": max(ascend_studio._setting(one, 1) for one in ("WORLD_SIZE", "MS_WORKER_NUM")),
-        "python": sys.executable, "seeds": ask.seeds(), "determinism": ask.determinism(), "versions": ask.versions(),
-        "devices": ask.devices(), "threads": ask.threads(),
+        "world": max(ascend_studio._setting(variable, 1) for variable in ("WORLD_SIZE", "MS_WORKER_NUM")),
+        "python": sys.executable, "seeds": facts.seeds(), "determinism": facts.determinism(),
+        "versions": facts.versions(), "devices": facts.devices(), "threads": facts.threads(),
     }  # fmt: skip
 
 
-class _Asking:
+class _FrameworkFacts:
     def __init__(self, name: str, framework: Any) -> None:
         self.is_torch = name == "torch"
         self.framework = framework
 
     def seeds(self) -> Dict[str, Any]:
-        """Seeds, and digests of the states that the generators are in now: equal states give equal numbers."""
+        """Return seeds, and digests of the states that the generators have now: equal states give equal numbers."""
         own = self._torch_seeds() if self.is_torch else self._mindspore_seeds()
         numpy: Any = sys.modules.get("numpy")
         states: Dict[str, Callable[[], Any]] = {"python.state": _python_state}
         if numpy is not None:
             states["numpy.state"] = lambda: _digest(numpy.random.get_state())
-        return {**own, **_known(states)}
+        return {**own, **_answers(states)}
 
     def _torch_seeds(self) -> Dict[str, Any]:
         torch = self.framework
-        asked: Dict[str, Callable[[], Any]] = {
+        queries: Dict[str, Callable[[], Any]] = {
             "torch.seed": torch.initial_seed,
             "torch.state": lambda: hashlib.sha256(torch.get_rng_state().numpy().tobytes()).hexdigest()[:16],
         }
         for kind in ("cuda", "npu"):
             device = getattr(torch, kind, None)
-            if device is not None and _known({"it": device.is_initialized}).get("it"):
-                asked["torch.%s.seed" % kind] = device.initial_seed
-        return _known(asked)
+            if device is not None and _answers({"it": device.is_initialized}).get("it"):
+                queries["torch.%s.seed" % kind] = device.initial_seed
+        return _answers(queries)
 
     def _mindspore_seeds(self) -> Dict[str, Any]:
-        return _known({"mindspore.seed": self.framework.get_seed})
+        return _answers({"mindspore.seed": self.framework.get_seed})
 
     def determinism(self) -> Dict[str, Any]:
         own = self._torch_switches() if self.is_torch else self._mindspore_switches()
@@ -74,7 +74,7 @@ class _Asking:
     def _torch_switches(self) -> Dict[str, Any]:
         torch = self.framework
         backends = torch.backends
-        return _known({
+        return _answers({
             "torch.deterministic_algorithms": torch.are_deterministic_algorithms_enabled,
             "torch.deterministic_warn_only": torch.is_deterministic_algorithms_warn_only_enabled,
             "torch.float32_matmul_precision": torch.get_float32_matmul_precision,
@@ -90,43 +90,47 @@ class _Asking:
         })  # fmt: skip
 
     def _mindspore_switches(self) -> Dict[str, Any]:
-        ask = self.framework.get_context
+        get_context = self.framework.get_context
         modes = {self.framework.GRAPH_MODE: "GRAPH_MODE", self.framework.PYNATIVE_MODE: "PYNATIVE_MODE"}
-        return _known({
-            "mindspore.deterministic": lambda: ask("deterministic"),
-            "mindspore.mode": lambda: modes.get(ask("mode"), str(ask("mode"))),
-            "mindspore.jit_level": lambda: ask("jit_level") or "",
+        return _answers({
+            "mindspore.deterministic": lambda: get_context("deterministic"),
+            "mindspore.mode": lambda: modes.get(get_context("mode"), str(get_context("mode"))),
+            "mindspore.jit_level": lambda: get_context("jit_level") or "",
         })  # fmt: skip
 
     def versions(self) -> Dict[str, Any]:
-        found = {name: str(getattr(sys.modules.get(name), "__version__", "")) for name in PACKAGES}
-        known: Dict[str, Any] = {name: version for name, version in found.items() if version}
-        known["python"] = platform.python_version()
-        known["platform"] = platform.platform(aliased=True, terse=True)
-        known["machine"] = platform.machine()
-        known["cann"] = _cann()
+        loaded = {name: str(getattr(sys.modules.get(name), "__version__", "")) for name in PACKAGES}
+        packages: Dict[str, Any] = {name: version for name, version in loaded.items() if version}
+        packages["python"] = platform.python_version()
+        packages["platform"] = platform.platform(aliased=True, terse=True)
+        packages["machine"] = platform.machine()
+        packages["cann"] = _cann()
         if self.is_torch:
-            known["cuda"] = getattr(self.framework.version, "cuda", None) or ""
-        return {name: value for name, value in known.items() if value}
+            packages["cuda"] = getattr(self.framework.version, "cuda", None) or ""
+        return {name: value for name, value in packages.items() if value}
 
     def devices(self) -> List[str]:
-        """Of those that the training has begun to use; asking would begin it."""
+        """Return the devices that the training has begun to use; a query of others would initialise them."""
         if not self.is_torch:
-            return [str(one) for one in _known({"it": lambda: self.framework.get_context("device_target")}).values()]
+            return [
+                str(target) for target in _answers({"it": lambda: self.framework.get_context("device_target")}).values()
+            ]
         for kind in ("npu", "cuda"):
             device = getattr(self.framework, kind, None)
-            if device is not None and _known({"it": device.is_initialized}).get("it"):
-                names = _known({"it": lambda one=device: [one.get_device_name(i) for i in range(one.device_count())]})
+            if device is not None and _answers({"it": device.is_initialized}).get("it"):
+                names = _answers(
+                    {"it": lambda backend=device: [backend.get_device_name(i) for i in range(backend.device_count())]}
+                )
                 return [str(name) for name in names.get("it", ())]
         return ["CPU"]
 
     def threads(self) -> Dict[str, Any]:
-        found: Dict[str, Any] = {name: os.environ.get(name) for name in THREADS}
+        settings: Dict[str, Any] = {name: os.environ.get(name) for name in THREADS}
         if self.is_torch:
-            asked = {"torch.threads": self.framework.get_num_threads, "torch.capability": self._capability}
-            found.update(_known(asked))
-        found["processors"] = os.cpu_count()
-        return found
+            queries = {"torch.threads": self.framework.get_num_threads, "torch.capability": self._capability}
+            settings.update(_answers(queries))
+        settings["processors"] = os.cpu_count()
+        return settings
 
     def _capability(self) -> str:
         return str(self.framework.backends.cpu.get_cpu_capability())
@@ -139,20 +143,20 @@ def _python_state() -> str:
 
 
 def _digest(state: Any) -> str:
-    """numpy's state holds an array, whose own text leaves out most of it."""
+    """Return a digest of a generator's state: numpy's holds an array, whose own text leaves out most of it."""
     parts = [part.tobytes() if hasattr(part, "tobytes") else repr(part).encode() for part in state]
     return hashlib.sha256(b"|".join(parts)).hexdigest()[:16]
 
 
-def _known(asked: Dict[str, Any]) -> Dict[str, Any]:
-    """The answers of those that answer."""
-    found: Dict[str, Any] = {}
-    for name, ask in asked.items():
+def _answers(queries: Dict[str, Any]) -> Dict[str, Any]:
+    """Return the answers of the queries that do not fail."""
+    answers: Dict[str, Any] = {}
+    for name, query in queries.items():
         try:
-            found[name] = ask()
+            answers[name] = query()
         except Exception:  # a version that has no such thing
             continue
-    return found
+    return answers
 
 
 def _cann() -> str:

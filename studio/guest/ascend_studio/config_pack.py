@@ -34,8 +34,8 @@ FOLDER = os.path.join("artifacts", "config")
 NAME = "config_pack"
 FRAMEWORKS = {"torch": "pytorch", "mindspore": "mindspore"}
 # Of random functions whose callers msprobe notes: finding out who called takes it a millisecond.
-MOST_STACKS = 2000
-MANY = ["(more than %d calls: their callers are not told apart)" % MOST_STACKS]
+MAX_STACKS = 2000
+MANY = ["(more than %d calls: their callers are not told apart)" % MAX_STACKS]
 LARGEST = 1 << 30
 
 # As studio.environment: the guest cannot import it.
@@ -58,13 +58,13 @@ _pack: Optional[Pack] = None
 
 
 def begin() -> None:
-    """Called once, at the start of Python."""
+    """Start to watch for a framework; called once, at the start of Python."""
     for name in FRAMEWORKS:
         hooks.after_import(name, hooks.guarded(NAME)(functools.partial(_watch, name)))
 
 
 def _watch(name: str, framework: ModuleType) -> None:
-    """The framework that the training imports first is its own: msprobe imports both."""
+    """Take the framework that the training imports first for its own: msprobe imports both."""
     global _pack
     if _pack is None and os.environ.get("MS_ROLE") != "MS_SCHED":
         _pack = Pack(name, framework)
@@ -72,7 +72,7 @@ def _watch(name: str, framework: ModuleType) -> None:
 
 
 class Pack:
-    """`reason`: why msprobe's part is missing."""
+    """The zip of one training. `reason`: why msprobe's part is missing."""
 
     def __init__(self, name: str, framework: ModuleType) -> None:
         self.name = name
@@ -82,7 +82,7 @@ class Pack:
         self.done = False
 
     def prepare(self) -> None:
-        """Before the script sets its seeds."""
+        """Load msprobe before the script sets its seeds."""
         try:
             self.recorder = Recorder(FRAMEWORKS[self.name])
             self.recorder.watch_random()
@@ -109,7 +109,7 @@ class Pack:
         folder = os.path.join(os.environ[ascend_studio.RUN], FOLDER)
         os.makedirs(folder, exist_ok=True)
         members = self._of_msprobe(root, args, kwargs)
-        members["env"] = json.dumps(kept(os.environ), indent=1, sort_keys=True)
+        members["env"] = json.dumps(recorded_variables(os.environ), indent=1, sort_keys=True)
         members["pip"] = "".join("%s=%s\n" % pair for pair in sorted(packages().items()))
         members["studio.json"] = json.dumps(self._own(), indent=1, sort_keys=True)
         path = os.path.join(folder, "rank%d.zip" % ascend_studio._rank())
@@ -154,9 +154,10 @@ def is_secret(name: str) -> bool:
     return bool(_SECRET.search(name)) and name not in ("PWD", "OLDPWD")
 
 
-def kept(environ: Any) -> Dict[str, str]:
-    """Variables that can change what is computed, and switches. Ours are left out: msprobe takes a name with ASCEND in
-    it for a sign of an NPU."""
+def recorded_variables(environ: Any) -> Dict[str, str]:
+    """Return variables that can change what is computed, and switches. Ours are left out: msprobe takes a name with
+    ASCEND in it for a sign of an NPU.
+    """
     return {
         name: _LOGIN.sub("", value)
         for name, value in environ.items()
@@ -171,19 +172,20 @@ def packages() -> Dict[str, str]:
         metadata = _module("importlib.metadata")
     except ImportError:  # Python 3.7
         return {}
-    found: Dict[str, str] = {}
-    for one in metadata.distributions():
+    versions: Dict[str, str] = {}
+    for distribution in metadata.distributions():
         with contextlib.suppress(Exception):
-            found.setdefault(str(one.metadata["Name"]), str(one.version))
-    return found
+            versions.setdefault(str(distribution.metadata["Name"]), str(distribution.version))
+    return versions
 
 
 # msprobe's part
 
 
 class Recorder:
-    """msprobe's ConfigChecker, for one call of the model: by itself it would go on writing at every step, and note the
-    callers of every random number to the end of the training."""
+    """msprobe's ConfigChecker for one call of the model: by itself it would write at every step, and note the callers
+    of every random number to the end of the training.
+    """
 
     def __init__(self, framework: str) -> None:
         self.framework = framework
@@ -197,7 +199,7 @@ class Recorder:
 
     def watch_random(self) -> None:
         owners = _random_owners(self.framework)
-        before = [dict(vars(one)) for one in owners]
+        before = [dict(vars(item)) for item in owners]
         try:
             self.checker.apply_patches(fmk=self.framework)
         finally:
@@ -215,11 +217,13 @@ class Recorder:
 
     def _stack(self, frame: Any) -> List[str]:
         self.stacks += 1
-        stack: List[str] = self.stack_of(frame) if self.stacks <= MOST_STACKS else MANY
+        stack: List[str] = self.stack_of(frame) if self.stacks <= MAX_STACKS else MANY
         return stack
 
     def record(self, root: Any, args: Any, kwargs: Any, quietly: Callable[[], Any]) -> Dict[str, Any]:
-        """The members of its zip. Without a model: what it says of random functions is written by the model's call."""
+        """Return the members of its zip. Without a model nothing is known about random functions, which the model's
+        call writes.
+        """
         if root is None:
             return {}
         folder = tempfile.mkdtemp(prefix="ascend-studio-")  # of this user alone, and of a name that msprobe takes
@@ -241,7 +245,9 @@ class Recorder:
             shutil.rmtree(folder, ignore_errors=True)
 
     def give_back(self) -> None:
-        """Whoever imported a random function by its name keeps msprobe's: it costs next to nothing from here on."""
+        """Undo msprobe's patches. A script that imported a random function by its name keeps msprobe's, which costs
+        next to nothing from here on.
+        """
         self.random.get_call_stack = lambda frame: MANY
         for owner, name, original, value in self.replaced:
             if vars(owner).get(name) is value:
@@ -262,13 +268,13 @@ def _put_back(owner: Any, name: str, original: Any) -> None:
 
 def _members(path: str) -> Dict[str, Any]:
     with zipfile.ZipFile(path) as archive:
-        if sum(one.file_size for one in archive.infolist()) > LARGEST:
+        if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
             raise ValueError("a pack of more than %d MB" % (LARGEST >> 20))
-        return {one: archive.read(one) for one in archive.namelist()}
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def _random_owners(framework: str) -> List[Any]:
-    """Whose functions apply_patches of msprobe replaces."""
+    """Return the owners of the functions that apply_patches of msprobe replaces."""
     names = ["random", "numpy.random"] + (["torch"] if framework == "pytorch" else ["mindspore", "mindspore.ops"])
     owners: List[Any] = [_module(name) for name in names]
     return [*owners, owners[-1].Tensor] if framework == "pytorch" else owners
@@ -285,7 +291,7 @@ def _first_torch_forward(torch: ModuleType, make: Callable[..., Any]) -> None:
     def called(root: Any, args: Any) -> None:
         if is_compiling() or not root.training or not torch.is_grad_enabled():
             return
-        if any(one.requires_grad for one in root.parameters()):
+        if any(parameter.requires_grad for parameter in root.parameters()):
             handle.remove()
             # A hook of all modules is not given the arguments by name: they are its caller's.
             make(root, args, sys._getframe(1).f_locals.get("kwargs") or {})

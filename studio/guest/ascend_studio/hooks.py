@@ -1,9 +1,9 @@
-"""What rides in somebody's own training. It waits until a framework is imported, and imports none itself.
+"""The hooks in somebody's own training. They wait until a framework is imported, and import none themselves.
 
-ASCEND_STUDIO_HOOKS names what is wanted, separated by commas:
+ASCEND_STUDIO_HOOKS names the hooks, separated by commas:
 
     curves            loss, learning rate, times of each step
-    captures          profile or dump a few steps when asked to, see captures.py
+    captures          profile or dump a few steps on request, see captures.py
     config_pack       seeds, versions, first batch and first weights, see config_pack.py
     rehearse=cuda     run what is written for CUDA on the CPU, see rehearsal
     rehearse=npu      the same, as a host with an NPU would
@@ -22,34 +22,34 @@ if False:  # typing costs more at the start than all the rest
     from types import ModuleType
     from typing import Any, Callable, Dict, List, Optional, Sequence
 
-WANTED = "ASCEND_STUDIO_HOOKS"
+VARIABLE = "ASCEND_STUDIO_HOOKS"
 TRAINERS = ("transformers.trainer", "lightning.pytorch.trainer.trainer", "pytorch_lightning.trainer.trainer")
 
 _installs: Dict[str, List[Callable[[ModuleType], None]]] = {}
-_given_up: Dict[str, str] = {}
+_disabled: Dict[str, str] = {}
 # Asked at the end of a process without a metric, by framework: why, as a key of the catalogue.
 reasons: Dict[str, Callable[[], str]] = {}
 # Called with the number of each optimizer step when it is done, in the training's own thread.
 step_listeners: List[Callable[[int], None]] = []
 
 
-def wanted() -> Dict[str, str]:
-    """What ASCEND_STUDIO_HOOKS asks for: each word, and what stands behind its "="."""
-    words = [word.strip() for word in os.environ.get(WANTED, "").split(",")]
+def requested() -> Dict[str, str]:
+    """Return what ASCEND_STUDIO_HOOKS names: each word, and what stands behind its "="."""
+    words = [word.strip() for word in os.environ.get(VARIABLE, "").split(",")]
     return {word.partition("=")[0]: word.partition("=")[2] for word in words if word}
 
 
 def begin() -> None:
-    """Prepare everything that is wanted. Never raises."""
-    for word, value in wanted().items():
+    """Prepare all requested hooks. Never raises."""
+    for word, value in requested().items():
         guarded(word)(_begin)(word, value)
 
 
 def _begin(word: str, value: str) -> None:
     if word == "curves":
-        from ascend_studio import nothing_seen
+        from ascend_studio import missing_metrics
 
-        nothing_seen.begin()
+        missing_metrics.begin()
         after_import("torch", guarded("curves")(_install_torch))
         after_import("mindspore", guarded("curves")(_install_mindspore))
         for name in TRAINERS:
@@ -87,12 +87,14 @@ def _install_trainer(module: ModuleType) -> None:
 
 
 def guarded(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """For whatever runs inside the training: an error switches `name` off and is told once, and is not raised."""
+    """Wrap a function that runs inside the training: an error switches `name` off and is reported once, and is not
+    raised.
+    """
 
     def guard(do: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(do)
         def safe(*args: Any, **kwargs: Any) -> Any:
-            if name in _given_up:
+            if name in _disabled:
                 return None
             try:
                 return do(*args, **kwargs)
@@ -107,48 +109,51 @@ def guarded(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 def give_up(name: str, error: BaseException) -> None:
     """Switch `name` off for the rest of this process, and say why."""
-    if name not in _given_up:
-        _given_up[name] = str(error)
+    if name not in _disabled:
+        _disabled[name] = str(error)
         reason = "%s: %s" % (type(error).__name__, error)
         ascend_studio.finding("hooks.given_up", "warning", what=name, reason=reason[:300])
 
 
 def is_off(name: str) -> bool:
-    return name in _given_up
+    return name in _disabled
 
 
 def stepped(step: int) -> None:
-    """To be called by whoever sees an optimizer step end."""
+    """Call the listeners; whoever sees an optimizer step end calls this."""
     for listener in step_listeners:
         listener(step)
 
 
 def on_step(name: str, listener: Callable[[int], None]) -> None:
-    """Have a listener called; an error in it switches `name` off, and no other listener."""
+    """Add a listener; an error in it switches `name` off, and no other listener."""
     step_listeners.append(guarded(name)(listener))
 
 
 def after_import(name: str, install: Callable[[ModuleType], None]) -> None:
-    """Call install(module) when a module has been imported, or now if it has been. Errors are told, not raised. Where
-    several wait for one module, each is to be guarded under a name of its own."""
+    """Call install(module) when a module has been imported, or now if it has been. Errors are reported, not raised.
+    Where several wait for one module, each must be guarded under a name of its own.
+    """
     install = guarded(name)(install)
     if name in sys.modules:
         install(sys.modules[name])
         return
-    if not any(isinstance(one, _Finder) for one in sys.meta_path):
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
     _installs.setdefault(name, []).append(install)
 
 
 class _Finder:
-    """Finds nothing itself: it wraps the loader of a module that is waited for."""
+    """A finder that finds nothing itself: it wraps the loader of a module that is waited for."""
 
     def find_spec(
         self, name: str, path: Optional[Sequence[str]] = None, target: Any = None
     ) -> Optional[importlib.machinery.ModuleSpec]:
         if name not in _installs:
             return None
-        spec = next(filter(None, (_spec_of(one, name, path, target) for one in sys.meta_path if one is not self)), None)
+        spec = next(
+            filter(None, (_spec_of(finder, name, path, target) for finder in sys.meta_path if finder is not self)), None
+        )
         if spec is not None and spec.loader is not None and hasattr(spec.loader, "exec_module"):
             guarded(name)(_install_after)(spec.loader, name)
         return spec

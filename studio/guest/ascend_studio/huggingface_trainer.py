@@ -42,7 +42,7 @@ class Events:
 
 def _progress(state: Any, phase: str) -> None:
     if state.is_world_process_zero:
-        progress.tell(state.global_step, state.max_steps, phase)
+        progress.report(state.global_step, state.max_steps, phase)
 
 
 def _write(state: Any, values: Dict[str, Any]) -> None:

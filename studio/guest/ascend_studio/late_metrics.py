@@ -1,7 +1,8 @@
-"""Metrics in their order, each written when the last of its numbers has arrived from the device, and those of short
-steps several at a time: after some milliseconds of computing the first record finds nothing of what it needs in the
-processor's caches, and takes ten times as long as one right behind it. A process that is killed takes with it what it
-would have written within the next tenth of a second.
+"""Metrics in their order, each written when the last of its numbers has arrived from the device.
+
+Those of short steps are written several at a time: after some milliseconds of computing the first record finds nothing
+of what it needs in the processor's caches, and takes ten times as long as one right behind it. A process that is killed
+loses what it would have written within the next tenth of a second.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ PATIENCE = 2.0  # seconds at the end of a process
 
 
 class LateMetrics:
-    """`finish` is called before the last are written, at the end of each process that wrote one."""
+    """The queue of metrics. `finish` is called before the last are written, at the end of each process that wrote
+    one."""
 
     def __init__(self, finish: Callable[[], None]) -> None:
         self.finish = finish
@@ -43,13 +45,13 @@ class LateMetrics:
             self.write_out()
 
     def write_out(self) -> None:
-        """Those that are there. To be called where no further step is near."""
-        while self.waiting and self.waiting[0].is_there():
+        """Write those that are ready; call it where no further step is near."""
+        while self.waiting and self.waiting[0].is_ready():
             self.waiting.popleft().write()
         self.due = time.monotonic() + EVERY
 
     def _begin_process(self) -> None:
-        """Also in a child that was forked from a training: what waits there is its parent's."""
+        """Start in this process, also in a child that was forked from a training: what waits there is its parent's."""
         self.waiting.clear()
         if not self.pid:
             for name in LEAVING:
@@ -62,7 +64,9 @@ class LateMetrics:
         multiprocessing.util.Finalize(None, end, (self.pid,), exitpriority=0)
 
     def _watch_leaving(self, name: str) -> None:
-        """These end the program without atexit; all other ways to start another one in its place call the last two."""
+        """Wrap the functions that end the program without atexit; all ways to start another program in its place call
+        the last two.
+        """
         original, end = getattr(os, name), hooks.guarded("last curves")(self._end)
 
         @functools.wraps(original)
@@ -73,16 +77,16 @@ class LateMetrics:
         setattr(os, name, leave)
 
     def _end(self, pid: int) -> None:
-        """A device that hangs must not keep the process from ending."""
+        """Write the rest; a device that hangs must not keep the process from ending."""
         if pid == self.pid == os.getpid():
             if not hooks.is_off("curves"):
                 self.finish()
             until = time.monotonic() + PATIENCE
-            while self.waiting and self._is_there(until):
+            while self.waiting and self._is_ready(until):
                 self.waiting.popleft().write()
 
-    def _is_there(self, until: float) -> bool:
-        while not self.waiting[0].is_there():
+    def _is_ready(self, until: float) -> bool:
+        while not self.waiting[0].is_ready():
             if time.monotonic() > until:
                 return False
             time.sleep(0.001)
@@ -96,7 +100,7 @@ class Waiting:
         self.values: Dict[str, Any] = {}
         self.is_plain = False
 
-    def is_there(self) -> bool:
+    def is_ready(self) -> bool:
         if not self.values:
             self.values = self.find()
             self.is_plain = _FLOAT.issuperset(map(type, self.values.values()))

@@ -29,8 +29,8 @@ class Events:
 
     @guarded
     def setup(self, trainer: Any, module: Any, *others: Any, **more: Any) -> None:
-        """In each process. Lightning puts its rank where we would look for it only in some."""
-        ascend_studio.told_rank = int(trainer.global_rank)
+        """Note the rank, in each process: Lightning puts it where we would look for it only in some."""
+        ascend_studio.trainer_rank = int(trainer.global_rank)
 
     @guarded
     def on_train_start(self, trainer: Any, module: Any) -> None:
@@ -55,7 +55,9 @@ class Events:
                 write(step, dict(values, epoch=trainer.current_epoch))
 
     def _is_of_step(self, name: str, value: Any) -> bool:
-        """A name that a step and an evaluation have in common is of the step where its tensor is a new one."""
+        """Return whether a value belongs to a step: a name that a step and an evaluation share does where its tensor is
+        a new one.
+        """
         if name in self.of_evaluations:
             return name in self.of_steps and value is not self.of_evaluations[name]
         return name not in self.of_epochs
@@ -69,7 +71,7 @@ class Events:
         self._epoch_ended(trainer)
 
     def _epoch_ended(self, trainer: Any) -> None:
-        """The one before. At its own end its values are not there yet."""
+        """Record the previous epoch. At its own end its values are not there yet."""
         if trainer.is_global_zero:
             others = self.of_steps.union(self.of_evaluations)
             values = {name: value for name, value in trainer.logged_metrics.items() if name not in others}
@@ -100,7 +102,7 @@ class Events:
 
 
 def _steps(trainer: Any) -> int:
-    """Lightning adds up the steps of all optimizers."""
+    """Return the step: Lightning adds up the steps of all optimizers."""
     return int(trainer.global_step) // max(1, len(trainer.optimizers))
 
 
@@ -113,4 +115,4 @@ def _total(trainer: Any) -> int:
 
 def _progress(events: Events, trainer: Any, phase: str) -> None:
     if trainer.is_global_zero:
-        progress.tell(_steps(trainer), events.total, phase)
+        progress.report(_steps(trainer), events.total, phase)

@@ -1,4 +1,4 @@
-"""What runs compiled: functions under @jit, and gradients in graph mode."""
+"""Compiled code: functions under @jit, and gradients in graph mode."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Compiled:
         self.calls, self.steps = wraps.calls, wraps.steps
 
     def wrap_compiled(self) -> None:
-        """What @jit made of a function, and what a gradient is in graph mode."""
+        """Wrap the results of @jit, and gradients in graph mode."""
         executors = self.wraps.module("graph.api")._JitExecutor
         call, calls, special = executors.__call__, self.calls, self.special
         ended = hooks.guarded(CURVES)(self._ended)
@@ -39,7 +39,7 @@ class Compiled:
                 if own is not None:
                     own(args, result)
                 return result
-            calls.depth, calls.made = 1, ()
+            calls.depth, calls.updates = 1, ()
             try:
                 result = call(executor, *args, **kwargs)
             finally:
@@ -50,18 +50,20 @@ class Compiled:
         executors.__call__ = __call__
 
     def _ended(self, function: Any, owner: Any, arguments: Any, result: Any) -> None:
-        made, self.calls.made = self.calls.made, ()
+        updates, self.calls.updates = self.calls.updates, ()
         source, rows = ("compiled", getattr(function, "__code__", id(function))), reading.rows_in(arguments)
-        if made:  # bytecode may leave the optimizer to Python
+        if updates:  # bytecode may leave the optimizer to Python
             loss = reading.any_loss_in(result)
             if loss is not None:
                 self.steps.lost(source, loss, rows)
-            self.steps.made(list(made), source, GRADIENT, self.steps.latest)
+            self.steps.record_updates(list(updates), source, GRADIENT, self.steps.latest)
         else:
             self.steps.compiled(source, rows, result, functools.partial(_is_used_in, function, owner))
 
     def wrap_bytecode(self) -> None:
-        """@jit(capture_mode="bytecode") runs the function inside `with self`, and leaves its result in self.ret."""
+        """Wrap @jit(capture_mode="bytecode"), which runs the function inside `with self`, and leaves its result in
+        self.ret.
+        """
         module = self.wraps.module("graph._utils.pijit_context")
         contexts, calls = module.PIJitCaptureContext, self.calls
         enter, leave = contexts.__enter__, contexts.__exit__
@@ -72,30 +74,31 @@ class Compiled:
         @functools.wraps(enter)
         def __enter__(context: Any) -> Any:
             if not calls.depth:
-                calls.made = ()
+                calls.updates = ()
             calls.depth += 1
             return enter(context)
 
         @functools.wraps(leave)
         def __exit__(context: Any, kind: Any, error: Any, trace: Any) -> Any:
-            given = leave(context, kind, error, trace)
+            is_suppressed = leave(context, kind, error, trace)
             calls.depth -= 1
             if kind is None and not calls.depth and not hooks.is_off(CURVES):
                 ended(getattr(context, "fn", None), None, (), getattr(context, "ret", None))
-            return given
+            return is_suppressed
 
         contexts.__enter__, contexts.__exit__ = __enter__, __exit__
 
 
 def _is_used_in(function: Any, owner: Any, optimizer: Any) -> bool:
-    """Whether the source of a compiled function names the optimizer: in its closure, its module, or its object."""
+    """Return whether the source of a compiled function names the optimizer: in its closure, its module, or its
+    object."""
     if getattr(function, "__code__", None) is None:
         return False
     names = function.__code__.co_names
     inside = [function.__globals__.get(name) for name in names]
     inside += [_content(cell) for cell in function.__closure__ or ()]
     inside += [getattr(owner, name, None) for name in names] if owner is not None else []
-    return any(one is optimizer for one in inside)
+    return any(candidate is optimizer for candidate in inside)
 
 
 def _content(cell: Any) -> Any:

@@ -1,8 +1,8 @@
-"""Curves of a training that is written with MindSpore and knows nothing of us.
+"""Curves of a training that is written with MindSpore and does not know the studio.
 
 Only classes of MindSpore are wrapped, and only where they run in Python: the compiler parses the source of what it
-compiles, and must never meet a wrap of ours there. One call is looked at at a time, the outermost: whatever it calls
-in its turn passes through.
+compiles, and must never meet a wrapper of ours there. Only the outermost call is examined: whatever it calls passes
+through.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ascend_studio import mindspore_reading as reading
 from ascend_studio.mindspore_compiled import Compiled
 from ascend_studio.mindspore_model import Training
 from ascend_studio.mindspore_scaling import Scaling
-from ascend_studio.mindspore_steps import CURVES, GRADIENT, Made, Steps
+from ascend_studio.mindspore_steps import CURVES, GRADIENT, OptimizerUpdate, Steps
 
 if False:  # typing costs more at the start than all the rest
     from types import ModuleType
@@ -48,12 +48,14 @@ def install(mindspore: ModuleType) -> None:
         Training(wraps).wrap_model,
         wraps.add_graph_norm,
     ):
-        _told_if_missing(part)
+        _warn_if_missing(part)
     atexit.register(hooks.guarded(CURVES)(wraps.steps.end))
 
 
-def _told_if_missing(wrap: Callable[[], None]) -> None:
-    """Some names are MindSpore's own business and may be gone in another version: the rest works without them."""
+def _warn_if_missing(wrap: Callable[[], None]) -> None:
+    """Wrap one part. Some names are private to MindSpore and may be missing in another version: the rest works without
+    them.
+    """
     try:
         wrap()
     except (AttributeError, KeyError, TypeError) as error:
@@ -62,7 +64,7 @@ def _told_if_missing(wrap: Callable[[], None]) -> None:
 
 
 class Calls(threading.local):
-    """Where this thread is."""
+    """The calls that this thread is in."""
 
     depth = 0  # of calls that are looked at as one
     gradient = 0  # of gradients, one inside the other
@@ -73,7 +75,7 @@ class Calls(threading.local):
     scaled: Any = None  # the loss, before the script scaled it
     clipped = False  # the gradients were, by the script, since the last step
     norm: Optional[float] = None  # of them before that
-    made: Tuple[Made, ...] = ()
+    updates: Tuple[OptimizerUpdate, ...] = ()
 
 
 class Hooks:
@@ -93,8 +95,8 @@ class Hooks:
         experimental = sys.modules.get("mindspore.experimental.optim.optimizer")
         if experimental is not None:
             classes.append(experimental.Optimizer)
-        for one in classes:
-            self._wrap_optimizer(one)
+        for optimizer_class in classes:
+            self._wrap_optimizer(optimizer_class)
 
     def _wrap_optimizer(self, optimizers: Any) -> None:
         make, call, calls = optimizers.__init__, optimizers.__call__, self.calls
@@ -123,23 +125,23 @@ class Hooks:
 
     def _stepped(self, optimizer: Any, gradients: Any) -> None:
         calls, watched = self.calls, self.steps.watch(optimizer)
-        watched.by_hand = True
+        watched.is_called_from_python = True
         watched.advance()
         norm = calls.norm if calls.clipped else self._norm(watched, gradients)
         calls.clipped = False
         rate = self.steps.rate_of(watched) if calls.rate is None else calls.rate
-        made = Made(watched, norm, rate)
+        update = OptimizerUpdate(watched, norm, rate)
         if not calls.depth:
-            self.steps.made([made], GRADIENT, self.steps.latest)
-        elif any(one.watched is watched for one in calls.made):
+            self.steps.record_updates([update], GRADIENT, self.steps.latest)
+        elif any(update_.watched is watched for update_ in calls.updates):
             # A second step inside one call: that is a whole training, not a step.
-            self.steps.made(list(calls.made), GRADIENT)
-            calls.made = (made,)
+            self.steps.record_updates(list(calls.updates), GRADIENT)
+            calls.updates = (update,)
         else:
-            calls.made = (*calls.made, made)
+            calls.updates = (*calls.updates, update)
 
     def _norm(self, watched: Watched, gradients: Any) -> Optional[float]:
-        """Of what the optimizer was given. Copying gradients to the host takes time: sampled."""
+        """Return the norm of the optimizer's gradients. Copying them to the host takes time, so steps are sampled."""
         if not watched.norms.is_enough():
             return None
         begun = time.perf_counter()
@@ -149,7 +151,9 @@ class Hooks:
         return None if norm is None else norm / float(scale)
 
     def _rates_at(self, schedule: Any, steps: List[int]) -> Any:
-        """By its operators, one by one: calling the cell would compile it in graph mode."""
+        """Return learning rates by running the operators of the schedule one by one: calling the cell would compile it
+        in graph mode.
+        """
         mindspore = self.mindspore
         rates = schedule.construct(mindspore.Tensor(steps, mindspore.int32)).asnumpy().reshape(-1)
         return rates if len(rates) == len(steps) else rates[:1]
@@ -157,10 +161,12 @@ class Hooks:
     # gradients in PyNative
 
     def wrap_gradients(self) -> None:
-        """value_and_grad, grad and GradOperation all run the loss function here, in Python, and only in PyNative."""
+        """Wrap the loss function of value_and_grad, grad and GradOperation, which run it here, in Python, and only in
+        PyNative.
+        """
         base = self.module("ops.composite.base")
         run, calls = base._pynative_forward_run, self.calls
-        seen = hooks.guarded(CURVES)(self._saw_loss)
+        on_loss = hooks.guarded(CURVES)(self._saw_loss)
 
         @functools.wraps(run)
         def _pynative_forward_run(fn: Any, sens_param: Any, *args: Any, **kwargs: Any) -> Any:
@@ -171,7 +177,7 @@ class Hooks:
                 result = run(fn, sens_param, *args, **kwargs)
             finally:
                 calls.gradient, calls.depth = 0, calls.depth - 1
-            seen(result[1], args)
+            on_loss(result[1], args)
             return result
 
         base._pynative_forward_run = _pynative_forward_run
@@ -201,7 +207,7 @@ class Hooks:
                 return result
             if hooks.is_off(CURVES):
                 return call(cell, *args, **kwargs)
-            calls.depth, calls.compiled, calls.made = 1, False, ()
+            calls.depth, calls.compiled, calls.updates = 1, False, ()
             try:
                 result = call(cell, *args, **kwargs)
             finally:
@@ -218,22 +224,22 @@ class Hooks:
         return getattr(self.module("ops.function.clip_func"), "_ClipByGlobalNorm", None)
 
     def _clipped(self, arguments: Any) -> None:
-        """The norm is that of the gradients before the script clips them, where it does so by MindSpore's function."""
+        """Record the norm of the gradients before the script clips them, where it does so by MindSpore's function."""
         watched = self.steps.last or next(iter(self.steps.watched.values()), None)
         if watched is not None and arguments:
             self.calls.clipped, self.calls.norm = True, self._norm(watched, arguments[0])
 
     def _cell_ended(self, cell: Any, arguments: Any, result: Any, compiled: bool) -> None:
-        source, made = ("cell", id(cell)), self.calls.made
-        self.calls.made = ()
+        source, updates = ("cell", id(cell)), self.calls.updates
+        self.calls.updates = ()
         loss = reading.loss_in(result)
-        if made:
+        if updates:
             loss = reading.any_loss_in(result)
             if loss is not None:
                 self.steps.lost(source, loss, reading.rows_in(arguments))
             if isinstance(cell, self.scaling_cells):
                 self.steps.scale, _ = self.steps.read_scale()
-            self.steps.made(list(made), source, GRADIENT, self.steps.latest)
+            self.steps.record_updates(list(updates), source, GRADIENT, self.steps.latest)
         elif compiled or isinstance(cell, self.scaling_cells):
             refers = functools.partial(_is_in_cell, cell)
             always = isinstance(cell, self.scaling_cells)
@@ -252,4 +258,4 @@ class Hooks:
 
 
 def _is_in_cell(cell: Any, optimizer: Any) -> bool:
-    return any(one is optimizer for _, one in cell.cells_and_names())
+    return any(cell_ is optimizer for _, cell_ in cell.cells_and_names())

@@ -1,4 +1,4 @@
-"""Model.train and Model.fit: a callback behind those of the script."""
+"""Model.train and Model.fit, through a callback behind those of the script."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 
 from ascend_studio import hooks
 from ascend_studio import mindspore_reading as reading
-from ascend_studio.mindspore_steps import CURVES, Made
+from ascend_studio.mindspore_steps import CURVES, OptimizerUpdate
 
 if False:  # typing costs more at the start than all the rest
     from typing import Any, List
@@ -21,22 +21,24 @@ class Training:
 
     def wrap_model(self) -> None:
         model = self.wraps.module("train.model").Model
-        for name, place in (("train", 2), ("fit", 4)):
-            setattr(model, name, self._with_callback(getattr(model, name), place))
+        for name, position in (("train", 2), ("fit", 4)):
+            setattr(model, name, self._with_callback(getattr(model, name), position))
 
-    def _with_callback(self, train: Any, place: int) -> Any:
-        """`place` is that of `callbacks` among the positional arguments."""
+    def _with_callback(self, train: Any, position: int) -> Any:
+        """Return the function with our callback added. `position` is that of `callbacks` among the positional
+        arguments.
+        """
         calls, callback = self.calls, self._callback()
 
         @functools.wraps(train)
         def with_callback(model: Any, *args: Any, **kwargs: Any) -> Any:
             if calls.depth or hooks.is_off(CURVES):
                 return train(model, *args, **kwargs)
-            if len(args) > place:
-                args = (*args[:place], _added(args[place], callback()), *args[place + 1 :])
+            if len(args) > position:
+                args = (*args[:position], _added(args[position], callback()), *args[position + 1 :])
             else:
                 kwargs["callbacks"] = _added(kwargs.get("callbacks"), callback())
-            calls.depth, calls.made = 1, ()
+            calls.depth, calls.updates = 1, ()
             try:
                 return train(model, *args, **kwargs)
             finally:
@@ -61,21 +63,23 @@ class Training:
         return AscendStudio
 
     def _model_stepped(self, now: Any, passed: int) -> None:
-        """In sink mode on a device this is the end of an epoch, and many steps have passed."""
-        made, self.calls.made = self.calls.made, ()
+        """Record the steps since the last call: in sink mode on a device this is the end of an epoch, and many have
+        passed.
+        """
+        updates, self.calls.updates = self.calls.updates, ()
         loss = reading.any_loss_in(now.net_outputs)
         if loss is not None:
             self.steps.lost("model", loss, _batch(now))
         optimizer = now.get("optimizer") or getattr(now.get("train_network"), "optimizer", None)
-        if made:
-            self.steps.made(list(made), "model")
+        if updates:
+            self.steps.record_updates(list(updates), "model")
         elif optimizer is not None:
             watched = self.steps.watch(optimizer)
             watched.advance()
             if passed > 1:
                 watched.skip(passed - 1)
             norm = self.steps.norm_in_graph(optimizer)
-            self.steps.made([Made(watched, norm, self.steps.rate_of(watched))], "model")
+            self.steps.record_updates([OptimizerUpdate(watched, norm, self.steps.rate_of(watched))], "model")
 
 
 def _steps_done(now: Any) -> int:

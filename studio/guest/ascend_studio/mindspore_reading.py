@@ -1,5 +1,5 @@
-"""Numbers read from MindSpore's objects: losses, learning rates, counters, gradient norms. Runs no operator but a
-schedule's own, writes nothing.
+"""Numbers read from MindSpore's objects: losses, learning rates, counters, gradient norms. It runs no operator but a
+schedule's own, and writes nothing.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ def is_float(tensor: Any) -> bool:
 
 
 def loss_in(result: Any) -> Any:
-    """What leads a result, where it is one floating-point number: the loss of `loss`, `(loss, …)` and
-    `((loss, …), grads)`. A lone number inside a tuple must have no dimension: the gradient of a bias has one."""
+    """Return the first value of a result where it is one floating-point number: the loss of `loss`, `(loss, …)` and
+    `((loss, …), grads)`. A lone number inside a tuple must have no dimension: the gradient of a bias has one.
+    """
     depth = 0
     while isinstance(result, (tuple, list)) and result and depth < 3:
         result, depth = result[0], depth + 1
@@ -32,7 +33,7 @@ def loss_in(result: Any) -> Any:
 
 
 def any_loss_in(result: Any) -> Any:
-    """The same for what a step gave: its first number without dimensions, wherever it stands."""
+    """Return the first number without dimensions of what a step returned, wherever it stands."""
     leading = loss_in(result)
     return leading if leading is not None else next(_lone_numbers(result, 2), None)
 
@@ -46,19 +47,23 @@ def _lone_numbers(result: Any, depth: int) -> Iterator[Any]:
 
 
 def rows_in(arguments: Sequence[Any]) -> int:
-    """The length that the first two tensors have in common; 0 where there are no two, or they differ."""
+    """Return the length that the first two tensors share; 0 where there are no two, or they differ."""
     shapes = [value.shape for value in arguments if is_tensor(value) and value.ndim][:2]
     return int(shapes[0][0]) if len(shapes) == 2 and shapes[0][0] == shapes[1][0] else 0
 
 
 def counter(optimizer: Any) -> Optional[int]:
-    """How many steps an optimizer says it has made. Waits for the device."""
-    found = next((getattr(optimizer, name) for name in COUNTERS if is_tensor(getattr(optimizer, name, None))), None)
-    return None if found is None else int(found.item())
+    """Return how many steps an optimizer has counted. Waits for the device."""
+    step_counter = next(
+        (getattr(optimizer, name) for name in COUNTERS if is_tensor(getattr(optimizer, name, None))), None
+    )
+    return None if step_counter is None else int(step_counter.item())
 
 
 def rate_of(optimizer: Any) -> Any:
-    """A float, a parameter, or the cell that gives the rate; of several groups that of the first."""
+    """Return the learning rate: a float, a parameter, or the cell that computes it; of several groups that of the
+    first.
+    """
     groups = getattr(optimizer, "param_groups", None)
     if groups:
         return groups[0].get("lr")
@@ -71,7 +76,7 @@ def is_schedule(rate: Any) -> bool:
 
 
 def listed_rates(rate: Any) -> Any:
-    """Those of an optimizer that was given a list."""
+    """Return the rates of an optimizer that was given a list."""
     values: Any = getattr(rate, "learning_rate", None)
     return values.asnumpy().reshape(-1) if type(rate).__name__ == "_IteratorLearningRate" else None
 
@@ -81,14 +86,16 @@ def number(value: Any) -> float:
 
 
 def norm(gradients: Any) -> Optional[float]:
-    """Of all gradients together, in the host's memory; one after another, so that at most one of them is there."""
-    total, found = 0.0, False
+    """Return the norm of all gradients together, in the host's memory; one after another, so that at most one of them
+    is copied at a time.
+    """
+    total, has_gradient = 0.0, False
     for gradient in _dense(gradients):
         flat = gradient.asnumpy().reshape(-1)
         if flat.dtype.itemsize < 4:
             flat = flat.astype("float32")
-        total, found = total + float(flat.dot(flat)), True
-    return total**0.5 if found else None
+        total, has_gradient = total + float(flat.dot(flat)), True
+    return total**0.5 if has_gradient else None
 
 
 def _dense(gradients: Any) -> Iterator[Any]:
@@ -100,11 +107,12 @@ def _dense(gradients: Any) -> Iterator[Any]:
 
 
 class Allowance:
-    """What a sample may cost: a small share of the time that passes, saved up. The first two are free, since the
-    first says nothing about the cost of the others."""
+    """The time that samples may take: a small share of the time that passes, saved up. The first two are free, since
+    the first does not tell the cost of the others.
+    """
 
     SHARE = 0.002
-    LEAST = 40e-6  # seconds of each step
+    MIN_SECONDS = 40e-6  # seconds of each step
 
     def __init__(self) -> None:
         self.saved = 0.0
@@ -112,7 +120,7 @@ class Allowance:
         self.samples = 0
 
     def earn(self, seconds: float) -> None:
-        self.saved += max(self.SHARE * seconds, self.LEAST)
+        self.saved += max(self.SHARE * seconds, self.MIN_SECONDS)
 
     def is_enough(self) -> bool:
         return self.samples < 2 or self.saved >= self.cost

@@ -1,6 +1,6 @@
-"""What the wraps around MindSpore saw, put together to one point for each optimizer step.
+"""The steps of a MindSpore training: observations of the wrappers, joined to one point for each optimizer step.
 
-A loss is read when the next step has been started: by then it is there, and nothing waits for the device.
+A loss is read when the next step has been started: by then it is ready, and nothing waits for the device.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ ABANDONED = 20  # steps of other optimizers
 
 
 class Watched:
-    """What is known of one optimizer."""
+    """The state of one optimizer."""
 
     def __init__(self, optimizer: Any) -> None:
         self.optimizer = weakref.ref(optimizer)
         self.index = -1  # in the order of the first steps
         self.steps = 0
         self.count = reading.counter(optimizer)
-        self.by_hand = False  # called from Python
+        self.is_called_from_python = False  # called from Python
         self.ended = 0.0
         self.norms = reading.Allowance()
         self.schedule = reading.Allowance()
@@ -42,7 +42,7 @@ class Watched:
         self.rates: Any = ()  # of the steps from there on
 
     def has_moved(self) -> bool:
-        """Whether the optimizer's own counter is further than we know."""
+        """Return whether the optimizer's own counter is further than ours."""
         optimizer = self.optimizer()
         if optimizer is None or self.count is None:
             return False
@@ -50,12 +50,12 @@ class Watched:
         return self.count is not None and self.count > before
 
     def advance(self) -> None:
-        """A step that is known without reading the counter."""
+        """Count a step without reading the counter."""
         if self.count is not None:
             self.count += 1
 
     def skip(self, steps: int) -> None:
-        """Steps that were made and not seen one by one."""
+        """Count steps that were made and not seen one by one."""
         self.steps += steps
         self.count = None if self.count is None else self.count + steps
         self.ended = 0.0
@@ -73,14 +73,14 @@ class Scaler:
         self.last: Optional[float] = reading.number(getattr(scaler, name))
 
     def read(self) -> Tuple[Optional[float], Optional[float]]:
-        """The scale of before, and that of now."""
+        """Return the previous scale and the present one."""
         scaler, before = self.scaler(), self.last
         self.last = None if scaler is None else reading.number(getattr(scaler, self.name))
         return before, self.last
 
 
-class Made:
-    """One call of an optimizer from Python that is inside another call: of a cell, of Model.train."""
+class OptimizerUpdate:
+    """One call of an optimizer from Python inside another call: of a cell, of Model.train."""
 
     def __init__(self, watched: Watched, norm: Optional[float], rate: Any) -> None:
         self.watched = watched
@@ -89,7 +89,7 @@ class Made:
 
 
 class Point:
-    """A step that was seen and whose loss is not read yet."""
+    """A step whose loss is not read yet."""
 
     def __init__(self, step: int, losses: Dict[str, List[Any]], values: Dict[str, Any]) -> None:
         self.step = step
@@ -120,16 +120,16 @@ class Steps:
         self.numbered = 0
         self.point: Optional[Point] = None
         self.habits: Dict[Hashable, List[int]] = {}
-        self.told_sum = False
+        self.has_warned_of_sum = False
         self.norm_in_graph: Callable[[Any], Optional[float]] = lambda optimizer: None
 
     # what is there
 
     def watch(self, optimizer: Any) -> Watched:
-        known = self.watched.get(id(optimizer))
-        if known is None or known.optimizer() is not optimizer:
-            known = self.watched[id(optimizer)] = Watched(optimizer)
-        return known
+        watched = self.watched.get(id(optimizer))
+        if watched is None or watched.optimizer() is not optimizer:
+            watched = self.watched[id(optimizer)] = Watched(optimizer)
+        return watched
 
     def watch_scaler(self, scaler: Any, name: str) -> None:
         """`name` is the attribute that holds its loss scale."""
@@ -138,42 +138,46 @@ class Steps:
     # what is seen
 
     def lost(self, source: Hashable, loss: Any, rows: int) -> None:
-        """A loss that may belong to the step to come; of losses from one source the sum does."""
+        """Record a loss that may belong to the coming step; of losses from one source the sum counts."""
         if self.overflow_at:
             self.skip(self.overflow_at)
-        seen = self.losses.setdefault(source, [])
-        if len(seen) >= MANY:
-            seen.clear()
-        seen.append((loss, rows))
+        losses = self.losses.setdefault(source, [])
+        if len(losses) >= MANY:
+            losses.clear()
+        losses.append((loss, rows))
         self.latest = source
 
     def overflowed(self) -> None:
-        """The script found gradients that are not finite. Whether it steps nevertheless is seen by then."""
+        """Record that the script found gradients that are not finite. Whether it steps nevertheless shows later."""
         self.overflow_at, self.overflow_scale = time.perf_counter(), self.scale
 
     def skip(self, now: float) -> None:
-        """The step that was not made."""
+        """Record a step that was skipped."""
         self.overflow_at, scale, self.scale = 0.0, self.scale, self.overflow_scale
         watched = self.last or next(iter(self.watched.values()), None)
         if watched is not None:
             self.step(watched, self._take(GRADIENT, self.latest), None, None, skipped=1, now=now)
         self.scale = scale  # of the step that has begun
 
-    def made(self, made: List[Made], *sources: Hashable) -> None:
-        """Optimizers stepped, called from Python; the loss is that of the first source that has one."""
+    def record_updates(self, updates: List[OptimizerUpdate], *sources: Hashable) -> None:
+        """Record the steps of optimizers that were called from Python; the loss is that of the first source that has
+        one.
+        """
         losses = self._take(*sources)
-        for one in made:
-            self.step(one.watched, losses, one.norm, one.rate)
+        for update in updates:
+            self.step(update.watched, losses, update.norm, update.rate)
             losses = []
 
     def compiled(
         self, source: Hashable, rows: int, result: Any, refers: Callable[[Any], bool], always: bool = False
     ) -> None:
-        """A compiled call has ended: it may have stepped any optimizer. `always`: if not, it skipped a step."""
+        """Record the end of a compiled call, which may have stepped any optimizer. `always`: where it did not, it
+        skipped a step.
+        """
         moved = self._moved(source, refers)
         scale, shrunk = self.read_scale()
-        by_hand = any(one.by_hand for one in self.watched.values())
-        skipped = not moved and (always or (shrunk and not by_hand))
+        is_called_from_python = any(optimizer.is_called_from_python for optimizer in self.watched.values())
+        skipped = not moved and (always or (shrunk and not is_called_from_python))
         if not moved and not skipped:
             self._keep_loss(source, reading.loss_in(result), rows)
             return
@@ -189,39 +193,42 @@ class Steps:
             self.lost(source, loss, rows)
 
     def _moved(self, source: Hashable, refers: Callable[[Any], bool]) -> List[Watched]:
-        """Reading the counter waits for the device, so a call that always makes one step is mostly believed."""
+        """Return the optimizers that moved. Reading a counter waits for the device, so a call that always makes one
+        step is mostly believed.
+        """
         streak, unread = self.habits.setdefault(source, [0, 0])
-        watched = self._only_one()
+        watched = self._single_watched()
         if watched is not None and streak >= REGULAR and unread < SELDOM and self.scaler is None:
             self.habits[source][1] += 1
             watched.advance()
             return [watched]
         before = None if watched is None else watched.count
-        moved = [one for one in self.watched.values() if one.has_moved()]
+        moved = [optimizer for optimizer in self.watched.values() if optimizer.has_moved()]
         regular = watched is not None and before is not None and watched.count == before + 1
         self.habits[source] = [streak + 1 if regular else 0, 0]
         return moved or [one for one in self.watched.values() if one.count is None and refers(one.optimizer())]
 
-    def _only_one(self) -> Optional[Watched]:
+    def _single_watched(self) -> Optional[Watched]:
         return next(iter(self.watched.values())) if len(self.watched) == 1 else None
 
     def read_scale(self) -> Tuple[Optional[float], bool]:
-        """The loss scale that the call began with, and whether it left a smaller one."""
+        """Return the loss scale that the call began with, and whether it left a smaller one."""
         if self.scaler is None:
             return None, False
         before, after = self.scaler.read()
         return before, after is not None and before is not None and after < before
 
     def _take(self, *sources: Hashable) -> List[Tuple[Any, int]]:
-        found = next((self.losses[source] for source in sources if self.losses.get(source)), [])
+        losses = next((self.losses[source] for source in sources if self.losses.get(source)), [])
         self.losses = {}
-        return found
+        return losses
 
     # learning rates
 
     def rate_of(self, watched: Watched) -> Any:
-        """The learning rate of the step just made. A schedule that ran inside a graph is evaluated once more outside
-        of it: MindSpore's own for many steps at once, another as often as its time allows."""
+        """Return the learning rate of the step just made. A schedule that ran inside a graph is evaluated once more
+        outside of it: MindSpore's own for many steps at once, another as often as its time allows.
+        """
         rate = reading.rate_of(watched.optimizer())
         if rate is None or not reading.is_schedule(rate):
             return None if rate is None else reading.number(rate)
@@ -259,7 +266,7 @@ class Steps:
             values = {"loss_scale": self.scale, "skipped": 0, **values}
         self.overflow_at, self.scale = 0.0, None
         self._number(watched)
-        self._tell_sum(losses)
+        self._warn_of_sum(losses)
         seconds = now - watched.ended if watched.ended else 0.0
         watched.ended = now
         if watched is self.lead and seconds:
@@ -281,7 +288,9 @@ class Steps:
             self.flush()
 
     def _number(self, watched: Watched) -> None:
-        """The lead is the optimizer whose steps are the training's: the first, while it goes on."""
+        """Return the step's number. The lead is the optimizer whose steps are the training's: the first, while it is
+        used.
+        """
         if watched.index < 0:
             self._name(watched)
         watched.steps += 1
@@ -293,8 +302,17 @@ class Steps:
             self.number += 1
 
     def _name(self, watched: Watched) -> None:
-        """An optimizer made when another one was gone goes on with that one's curves."""
-        gone = next((one for one in self.watched.values() if one.index >= 0 and one.optimizer() is None), None)
+        """Return the suffix of an optimizer's metrics: one that was made when another was gone continues that one's
+        curves.
+        """
+        gone = next(
+            (
+                optimizer
+                for optimizer in self.watched.values()
+                if optimizer.index >= 0 and optimizer.optimizer() is None
+            ),
+            None,
+        )
         if gone is None:
             watched.index, self.numbered = self.numbered, self.numbered + 1
             return
@@ -302,9 +320,9 @@ class Steps:
         if gone is self.lead:
             self.lead = watched
 
-    def _tell_sum(self, losses: List[Tuple[Any, int]]) -> None:
-        if len(losses) > 1 and not self.told_sum:
-            self.told_sum = True
+    def _warn_of_sum(self, losses: List[Tuple[Any, int]]) -> None:
+        if len(losses) > 1 and not self.has_warned_of_sum:
+            self.has_warned_of_sum = True
             ascend_studio.note("hooks.summed", count=len(losses))
 
     def end(self) -> None:

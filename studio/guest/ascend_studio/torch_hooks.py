@@ -1,7 +1,8 @@
-"""Curves of a PyTorch training that does not know of us: wraps what every training calls, and tells torch_steps.
+"""Curves of a PyTorch training that does not know the studio: wrappers of what every training calls report to
+torch_steps.
 
-The functions here are called in every step. They change no argument and no result, draw no random number, and are
-left alone by torch.compile.
+The functions here are called in every step. They change no argument and no result, draw no random number, and are left
+alone by torch.compile.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ if False:  # typing costs more at the start than all the rest
 
 
 def install(torch: ModuleType) -> None:
-    """Raises where this PyTorch has not what is wrapped; `hooks` tells it. That is seen first by what wraps nothing."""
+    """Wrap torch. Raises where this PyTorch lacks what is wrapped, which `hooks` reports; that is checked before
+    anything is wrapped.
+    """
     steps = Steps(torch)
     _watch_optimizers(torch, steps)
     _watch_modules(torch, steps)
@@ -37,10 +40,12 @@ def install(torch: ModuleType) -> None:
 
 
 def _is_compiling(torch: ModuleType) -> Callable[[], bool]:
-    """The compiler knows this function and takes its answer as a constant. PyTorch before 2.2 has none."""
+    """Return whether the compiler traces this; it knows the function and takes its answer as a constant. PyTorch before
+    2.2 has none.
+    """
     compiler = getattr(torch, "compiler", None)
-    known: Callable[[], bool] = getattr(compiler, "is_compiling", bool)
-    stricter: Callable[[], bool] = getattr(compiler, "is_dynamo_compiling", known)
+    is_compiling: Callable[[], bool] = getattr(compiler, "is_compiling", bool)
+    stricter: Callable[[], bool] = getattr(compiler, "is_dynamo_compiling", is_compiling)
     return stricter
 
 
@@ -65,14 +70,16 @@ def _watch_optimizers(torch: ModuleType, steps: Steps) -> None:
 
     @functools.wraps(original)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        steps.optimizers_made += 1
+        steps.optimizer_count += 1
         original(self, *args, **kwargs)
 
     setattr(optimizers.Optimizer, "__init__", __init__)  # noqa: B010
 
 
 def _watch_modules(torch: ModuleType, steps: Steps) -> None:
-    """Evaluation (training off, or no gradients) is passed on at once, as is all that runs inside a root."""
+    """Wrap Module.__call__. Evaluation (training off, or no gradients) is passed on at once, as is all that runs inside
+    a root.
+    """
     original = torch.nn.Module.__call__
     is_compiling, is_grad_enabled = _is_compiling(torch), torch.is_grad_enabled
 
@@ -96,7 +103,7 @@ def _watch_modules(torch: ModuleType, steps: Steps) -> None:
 
 
 def _watch_backward(torch: ModuleType, steps: Steps) -> None:
-    """Tensor.backward calls it too."""
+    """Wrap the backward function, which Tensor.backward calls too."""
     original, is_compiling = torch.autograd.backward, _is_compiling(torch)
 
     @functools.wraps(original)
@@ -116,13 +123,13 @@ def _watch_backward(torch: ModuleType, steps: Steps) -> None:
 
 
 def _watch_norms(torch: ModuleType, steps: Steps) -> None:
-    """What the script itself computes to clip by: the value before clipping."""
+    """Wrap what the script computes to clip by: the value before clipping."""
     for name, position in (("clip_grad_norm_", 2), ("get_total_norm", 1)):
         original = getattr(torch.nn.utils, name, None)
         if original is not None:
             watched = _watched_norm(_is_compiling(torch), steps, original, position)
-            for place in (torch.nn.utils, torch.nn.utils.clip_grad):
-                setattr(place, name, watched)
+            for module in (torch.nn.utils, torch.nn.utils.clip_grad):
+                setattr(module, name, watched)
 
 
 def _watched_norm(
@@ -165,7 +172,7 @@ def _watch_loader(torch: ModuleType, steps: Steps, dataloader: Any) -> None:
 
 
 def _watch_scaler(torch: ModuleType, steps: Steps, scaler_type: Any) -> None:
-    """Of a subclass only what it does itself: the rest is watched in its base."""
+    """Wrap a gradient scaler; of a subclass only its own methods: the rest is wrapped in its base."""
     is_compiling = _is_compiling(torch)
     if "scale" in vars(scaler_type):
         scaler_type.scale = _watched_scale(is_compiling, steps, scaler_type.scale)
@@ -198,7 +205,7 @@ def _watched_step(is_compiling: Callable[[], bool], steps: Steps, original: Call
 
 
 def _hide_from_compiler(dynamo: ModuleType) -> None:
-    """The compiler runs our functions as they are, as it does with torch's own around them."""
+    """Have the compiler run our functions as they are, as it does with torch's own around them."""
     ours = (hooks, late_metrics, torch_inputs, torch_numbers, torch_series, torch_steps, sys.modules[__name__])
     for module in (ascend_studio, *ours):
         for code in _codes(vars(module), module.__name__):
@@ -206,7 +213,7 @@ def _hide_from_compiler(dynamo: ModuleType) -> None:
 
 
 def _codes(namespace: Any, module: str) -> Iterator[CodeType]:
-    """Of all functions that the module defines, those inside them included."""
+    """Return the code objects of all functions that the module defines, nested ones included."""
     for value in list(namespace.values()):
         if isinstance(value, type) and value.__module__ == module:
             yield from _codes(vars(value), module)

@@ -1,4 +1,4 @@
-"""What a training calls as its network, and what it gives to it."""
+"""The network that a training calls, and its inputs."""
 
 from __future__ import annotations
 
@@ -13,30 +13,32 @@ DEPTH = 3  # of tuples, lists and dicts around a tensor
 
 
 class Roots:
-    """Which of the modules that a script calls are trained."""
+    """The modules called by a script, each with whether it is trained."""
 
     def __init__(self, torch: ModuleType) -> None:
         self.distributed = torch.distributed
-        self.known: Any = weakref.WeakKeyDictionary()
+        self.is_trained_by_module: Any = weakref.WeakKeyDictionary()
         self.shards = False  # each rank has gradients of its own part: a norm of them says nothing
 
     def have(self, module: Any) -> bool:
-        known = self.known.get(module)
-        if known is None:
-            known = self.known[module] = any(one.requires_grad for one in module.parameters())
-            if known and self.distributed.is_available() and self.distributed.is_initialized():
+        is_trained = self.is_trained_by_module.get(module)
+        if is_trained is None:
+            is_trained = self.is_trained_by_module[module] = any(
+                parameter.requires_grad for parameter in module.parameters()
+            )
+            if is_trained and self.distributed.is_available() and self.distributed.is_initialized():
                 self.shards = self.shards or not _is_data_parallel(module)
-        return bool(known)
+        return bool(is_trained)
 
 
 def _is_data_parallel(module: Any) -> bool:
-    """Every rank has the same gradients; looks through torch.compile."""
+    """Return whether every rank has the same gradients; looks through torch.compile."""
     inner = getattr(module, "_orig_mod", module)
     return type(inner).__name__ == "DistributedDataParallel"
 
 
 def size_of(torch: ModuleType, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Tuple[int, int]:
-    """Samples and tokens of a batch: the first dimension of the first tensor, and how many integers it holds."""
+    """Return samples and tokens of a batch: the first dimension of the first tensor, and how many integers it holds."""
     plain = args and type(args[0]) is torch.Tensor
     tensor = args[0] if plain else _first_tensor(torch, (args, kwargs), DEPTH)
     if tensor is None:
@@ -52,5 +54,5 @@ def _first_tensor(torch: ModuleType, values: Any, depth: int) -> Any:
         values = values.values()
     elif not isinstance(values, (tuple, list)):
         return None  # asked for more, a proxy of torch.fx would note that in the graph it is tracing
-    found = (_first_tensor(torch, one, depth - 1) for one in values) if depth else ()
-    return next((one for one in found if one is not None), None)
+    tensors = (_first_tensor(torch, item, depth - 1) for item in values) if depth else ()
+    return next((tensor for tensor in tensors if tensor is not None), None)

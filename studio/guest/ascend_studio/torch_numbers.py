@@ -18,8 +18,9 @@ ASYNCHRONOUS = ("cuda", "npu", "xpu")
 
 
 def number_of(torch: ModuleType, value: Any) -> Any:
-    """The number in a Python number or a tensor of one element; None where there is none to be had cheaply: of a
-    DTensor, which would have to ask the other ranks, and on a device that every read waits for."""
+    """Return the number in a Python number or a tensor of one element; None where it cannot be had cheaply: of a
+    DTensor, which would have to ask the other ranks, and on a device that every read waits for.
+    """
     if isinstance(value, (int, float)):
         return float(value)
     if type(value) not in (torch.Tensor, torch.nn.Parameter):
@@ -34,7 +35,7 @@ def number_of(torch: ModuleType, value: Any) -> Any:
 
 
 def is_captured(torch: ModuleType, tensor: Any) -> bool:
-    """What is asked of the device now would become part of the graph that is being captured."""
+    """Return whether a graph is being captured: a read of the device would become part of it."""
     device = getattr(torch, tensor.device.type, None)
     return bool(getattr(device, "is_current_stream_capturing", bool)())
 
@@ -78,14 +79,16 @@ class Total(_Of):
 
 
 class Norm(_Of):
-    """Of norms of disjoint parts. The very same number again is the same part, which the script has asked for twice."""
+    """The norm of norms of disjoint parts. The very same number again is the same part, which the script has asked for
+    twice.
+    """
 
     def value(self) -> float:
         return math.sqrt(sum([norm**2 for norm in dict.fromkeys(map(value_of, self.parts))]))
 
 
 class Scaled(_Of):
-    """The first divided by the second."""
+    """The first number divided by the second."""
 
     def value(self) -> float:
         number, scale = map(value_of, self.parts)
@@ -115,5 +118,5 @@ def scaled(number: Any, scale: Any) -> Any:
 def _plain_or(parts: List[Any], kind: Any) -> Any:
     if len(parts) == 1:
         return parts[0]
-    made = kind(parts)
-    return made.value() if made.ready() else made
+    rebuilt = kind(parts)
+    return rebuilt.value() if rebuilt.ready() else rebuilt

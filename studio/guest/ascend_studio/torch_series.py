@@ -13,17 +13,17 @@ if False:  # typing costs more at the start than all the rest
     from types import ModuleType
     from typing import Any, Dict, List, Tuple
 
-MOST_GROUPS = 8
+MAX_GROUPS = 8
 # What a sampled gradient norm may cost a step on the average: seconds, and part of the step.
 NORM_SECONDS = 10e-6
 NORM_PART = 0.001
 NORM_EVERY_ON_DEVICE = 10
-NORM_EVERY_MOST = 1000
+MAX_NORM_INTERVAL = 1000
 NEVER = 1 << 62
 
 
 class Series:
-    """`.1`, `.2`, … stand behind the names of the second and further optimizers."""
+    """The steps of one optimizer. `.1`, `.2`, … stand behind the names of the second and further optimizers."""
 
     def __init__(self, index: int) -> None:
         self.suffix = ".%d" % index if index else ""
@@ -32,7 +32,7 @@ class Series:
         self.count = 0
         self.ended = 0.0
         self.totals: Tuple[float, ...] = ()  # of Steps, when the last step ended
-        self.shown_groups = {0}
+        self.visible_groups = {0}
         self.norm_due = 0
         self.owner: Any = bool
 
@@ -42,43 +42,53 @@ class Series:
         self.owner = weakref.ref(optimizer)
 
     def rates(self, torch: ModuleType, rates: List[Any]) -> Dict[str, Any]:
-        """By name; of the second and further groups from where they first differ from the first."""
+        """Return the learning rates by name; those of the second and further groups from where they first differ from
+        the first.
+        """
         if len(rates) == 1:
             return {self.rate_name: number_of(torch, rates[0])}
-        numbers = [number_of(torch, rate) for rate in rates[:MOST_GROUPS]]
-        self.shown_groups.update(index for index, number in enumerate(numbers) if number != numbers[0])
+        numbers = [number_of(torch, rate) for rate in rates[:MAX_GROUPS]]
+        self.visible_groups.update(index for index, number in enumerate(numbers) if number != numbers[0])
         names = (self.rate_name + (".group%d" % index if index else "") for index in range(len(numbers)))
-        return {name: number for index, (name, number) in enumerate(zip(names, numbers)) if index in self.shown_groups}
+        return {
+            name: number for index, (name, number) in enumerate(zip(names, numbers)) if index in self.visible_groups
+        }
 
     def norm(self, torch: ModuleType, optimizer: Any) -> Any:
-        """Of the gradients that the optimizer steps with; None where it is not due, or not to be had."""
+        """Return the norm of the gradients that the optimizer steps with; None where it is not due, or cannot be
+        had."""
         if self.count < self.norm_due:
             return None
         begun = time.perf_counter()
-        grads = [one.grad for group in optimizer.param_groups for one in group["params"] if one.grad is not None]
+        grads = [
+            parameter.grad
+            for group in optimizer.param_groups
+            for parameter in group["params"]
+            if parameter.grad is not None
+        ]
         if grads and torch_numbers.is_captured(torch, grads[0]):
             return None
         try:
-            found = _norm_of(torch, grads)
+            total_norm = _norm_of(torch, grads)
         except (AttributeError, NotImplementedError, RuntimeError):  # of this PyTorch, or of the device
-            found = None
-        if found is None:
+            total_norm = None
+        if total_norm is None:
             self.norm_due = NEVER
             return None
         every = self._every(time.perf_counter() - begun, grads[0].device.type != "cpu")
         # The first call also loads kernels, and the first step is not known to be short or long.
         self.norm_due = self.count + (every if self.ended else 1)
         scale = getattr(optimizer, "grad_scale", None)  # by which a fused optimizer divides only now
-        return found if scale is None else torch_numbers.scaled(found, number_of(torch, scale))
+        return total_norm if scale is None else torch_numbers.scaled(total_norm, number_of(torch, scale))
 
     def _every(self, seconds: float, on_device: bool) -> int:
         step = time.perf_counter() - self.ended
         every = math.ceil(seconds / max(NORM_SECONDS, NORM_PART * step))
-        return max(NORM_EVERY_ON_DEVICE if on_device else 1, min(every, NORM_EVERY_MOST))
+        return max(NORM_EVERY_ON_DEVICE if on_device else 1, min(every, MAX_NORM_INTERVAL))
 
 
 def _steps_done(optimizer: Any) -> int:
-    """Of an optimizer that a checkpoint was loaded into, as far as it counts its steps (Adam and its kin)."""
+    """Return the steps of an optimizer that a checkpoint was loaded into, if it counts them (Adam and its kin)."""
     states = getattr(optimizer, "state", None)
     state: Any = next(iter(states.values()), {}) if isinstance(states, dict) else {}
     done = state.get("step", 0) if isinstance(state, dict) else 0
@@ -91,8 +101,8 @@ def _steps_done(optimizer: Any) -> int:
 
 
 def _norm_of(torch: ModuleType, grads: List[Any]) -> Any:
-    """None for sparse gradients, and for those of which each rank has its part."""
-    if not grads or any(type(one) is not torch.Tensor or one.layout is not torch.strided for one in grads):
+    """Return the norm; None for sparse gradients, and for those of which each rank has its part."""
+    if not grads or any(type(grad) is not torch.Tensor or grad.layout is not torch.strided for grad in grads):
         return None
     first = grads[0]
     with torch.no_grad():

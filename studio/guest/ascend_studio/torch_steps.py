@@ -1,7 +1,7 @@
-"""What is known of a PyTorch training's steps: filled by the wrappers of torch_hooks, written as metrics.
+"""The steps of a PyTorch training: filled by the wrappers of torch_hooks, written as metrics.
 
 A step ends where an optimizer has stepped; in a script without one, where the next backward begins. Steps are counted
-from 1, and go on from where an optimizer says that it stands. Nothing here keeps a tensor of the training.
+from 1, and from the optimizer's own count after a checkpoint. Nothing here keeps a tensor of the training.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if False:  # typing costs more at the start than all the rest
     from types import ModuleType
     from typing import Any, Callable, Dict, List, Optional, Tuple
 
-MOST_SERIES = 8
+MAX_SERIES = 8
 _PARTS = ("time_data", "time_forward", "time_backward", "time_optimizer")
 _RATES = ("throughput", "tokens_per_second")
 
@@ -40,7 +40,7 @@ class Steps:
         # Since the training began: seconds, and what went through its networks.
         self.data = self.forward = self.backward = self.optimizer = 0.0
         self.samples = self.tokens = 0
-        self.backwards = self.optimizers_made = 0
+        self.backwards = self.optimizer_count = 0
         self.by_backward = False  # optimizers step inside the backward
         self.separate = False  # each optimizer has its own losses
 
@@ -65,7 +65,7 @@ class Steps:
 
     @guarded
     def forward_begins(self, module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> float:
-        """When it began, for forward_ends; 0 for what is no root: a loss, a frozen network."""
+        """Return when it began, for forward_ends; 0 for a module that is no root: a loss, a frozen network."""
         if not self.roots.have(module) or self.torch.jit.is_tracing() or self.is_compiling():
             return 0.0
         if self.counts_batch:
@@ -109,11 +109,11 @@ class Steps:
                 self.losses.append(self.loss)
 
     def _ends_by_backward(self) -> bool:
-        return self.by_backward or not self.optimizers_made
+        return self.by_backward or not self.optimizer_count
 
     def _loss_of(self, tensors: Any) -> Any:
         several = [tensors] if isinstance(tensors, self.torch.Tensor) else list(tensors)
-        numbers = [self._unscaled(one) for one in several]
+        numbers = [self._unscaled(number) for number in several]
         return None if not numbers or None in numbers else torch_numbers.total(numbers)
 
     def _unscaled(self, tensor: Any) -> Any:
@@ -166,7 +166,7 @@ class Steps:
 
     @guarded
     def step_begins(self, optimizer: Any, has_closure: bool) -> None:
-        self.optimizers_made = self.optimizers_made or 1  # it may have come from a file or another process
+        self.optimizer_count = self.optimizer_count or 1  # it may have come from a file or another process
         if self.in_backward:
             self.by_backward = True
             self.rates = _rates(optimizer)
@@ -194,26 +194,26 @@ class Steps:
             return
         if self.has_closure:
             self._sample_norm(series, optimizer)
-        found = getattr(optimizer, "found_inf", None)
-        self._end(series, 0.0 if found is None else number_of(self.torch, found))
+        found_inf = getattr(optimizer, "found_inf", None)
+        self._end(series, 0.0 if found_inf is None else number_of(self.torch, found_inf))
 
     def _series_of(self, optimizer: Any) -> Optional[Series]:
         for series in self.series:
             if series.owner() is optimizer:
                 return series
         # A script may make its optimizer anew for each epoch.
-        found = next((series for series in self.series if series.owner() is None), None)
-        if found is None and len(self.series) < MOST_SERIES:
-            found = Series(len(self.series))
-            self.series.append(found)
-        if found is not None:
-            found.take(optimizer)
-        return found
+        abandoned = next((series for series in self.series if series.owner() is None), None)
+        if abandoned is None and len(self.series) < MAX_SERIES:
+            abandoned = Series(len(self.series))
+            self.series.append(abandoned)
+        if abandoned is not None:
+            abandoned.take(optimizer)
+        return abandoned
 
     # the end of a step
 
     def _end(self, series: Series, skipped: Any = 0.0) -> None:
-        """What can wait is put together when it is written."""
+        """Put a step's values together; what can wait does so until it is written."""
         now = time.perf_counter()
         series.count += 1
         if self.losses and not series.is_first:
@@ -224,16 +224,18 @@ class Steps:
         else:
             scale = self._scale_of(self.scaler)
         rates, times = series.rates(self.torch, self.rates), self._times(series, now)
-        found = functools.partial(_values, series.suffix, rates, self.losses, self.norms, scale, skipped, times)
+        values = functools.partial(_values, series.suffix, rates, self.losses, self.norms, scale, skipped, times)
         self.losses, self.norms, self.rates, self.scaler = [], [], [], None
         self.open, self.counts_batch = False, series.is_first or not self.separate
-        self.metrics.write(series.count, found)
+        self.metrics.write(series.count, values)
         if series.is_first:
             hooks.stepped(series.count)
         series.ended = now
 
     def _times(self, series: Series, now: float) -> Tuple[Any, ...]:
-        """Sums when the step before ended, sums now, and the seconds in between; nothing of the first step."""
+        """Return the times of a step, from the sums at the end of the previous step, the sums now, and the seconds in
+        between; none for the first step.
+        """
         if not series.is_first:
             return ()
         before = series.totals
@@ -264,7 +266,9 @@ def _values(
         values.update({"loss_scale" + suffix: scale, "skipped" + suffix: skipped})
     if times:
         _add_times(values, *times)
-    return values if None not in values.values() else {name: one for name, one in values.items() if one is not None}
+    return (
+        values if None not in values.values() else {name: value for name, value in values.items() if value is not None}
+    )
 
 
 def _add_times(values: Dict[str, Any], before: Tuple[float, ...], sums: Tuple[float, ...], seconds: float) -> None:

@@ -1,10 +1,10 @@
-"""What only the trainer of a library knows: its evaluations, what it is told to log, at which step it stands.
+"""What only the trainer of a library knows: its evaluations, what it logs, at which step it is.
 
-The trainers of Hugging Face and Lightning call callbacks; one of ours is added as the last when a trainer is made.
-It changes nothing, keeps nothing of the training, and leaves no trace in what a trainer saves.
+The trainers of Hugging Face and Lightning call callbacks; one of ours is added as the last when a trainer is made. It
+changes nothing, keeps nothing of the training, and leaves no trace in what a trainer saves.
 
 The curves of each step come from torch_steps. A trainer logs the loss of many steps as one number, now and then, so
-the names that stand there already are not written again, but where nobody counts its steps (PyTorch before 2.0).
+names that have a curve already are not written again, except where nobody counts its steps (PyTorch before 2.0).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PROGRESS_EVERY = 0.25  # seconds
 
 
 def install(module: ModuleType) -> None:
-    """`module` defines the Trainer of a library."""
+    """Wrap the Trainer that `module` of a library defines."""
     trainer_type: Any = getattr(module, "Trainer")  # noqa: B009
     original = trainer_type.__init__
     add = hooks.guarded("trainers")(_add)
@@ -55,7 +55,7 @@ def _add(library: str, trainer: Any) -> None:
 
 
 def callback(library: str) -> Any:
-    """Of the library whose trainer is in this module."""
+    """Return our callback for the library whose trainer is in this module."""
     return _type_of(library)()
 
 
@@ -73,8 +73,9 @@ def _type_of(library: str) -> Any:
 
 
 class Copied:
-    """A copy of a trainer has a callback of its own. One that was written to a file can be read where we are not: it
-    has the library's own callback instead, which does nothing. Only to a child that is being spawned we go along."""
+    """A callback that is copied with its trainer. One that was written to a file can be read without the studio: it is
+    the library's own callback then, which does nothing. Only a child that is being spawned gets ours.
+    """
 
     library: str
     base: Any
@@ -92,8 +93,9 @@ class Copied:
 
 
 class Standing:
-    """Where the trainings of this process stand: at the global step of the trainer. A further training goes on where
-    the one before ended, so that its curves do not cross those. What is logged stands beside the loss of its step."""
+    """Where the trainings of this process are: at the global step of the trainer. A further training continues where
+    the previous one ended, so that its curves do not cross those. What is logged stands beside the loss of its step.
+    """
 
     def __init__(self) -> None:
         self.steps: Optional[Steps] = None
@@ -101,14 +103,14 @@ class Standing:
         self.last = 0
 
     def begin(self, done: int) -> None:
-        """A training begins, after `done` steps of which a checkpoint tells."""
+        """Begin a training after `done` steps, which a checkpoint tells."""
         self.before = max(0, max(self._counted(), self.last) - done)
         self.begun = self.last = done + self.before
         if self.steps is not None:
             _go_on(self.steps, self.begun)
 
     def is_counted(self) -> bool:
-        """torch_steps sees the optimizer of this trainer."""
+        """Return whether torch_steps sees the optimizer of this trainer."""
         return self._counted() > self.begun and not hooks.is_off("curves")
 
     def at(self, step: int) -> int:
@@ -118,7 +120,7 @@ class Standing:
     def _counted(self) -> int:
         if self.steps is None:
             return 0
-        counts = [one.count for one in (self.steps.without_optimizer, *self.steps.series[:1])]
+        counts = [series.count for series in (self.steps.without_optimizer, *self.steps.series[:1])]
         return max(counts, default=0)
 
 
@@ -126,10 +128,10 @@ def _go_on(steps: Steps, done: int) -> None:
     """The next optimizer is the first one again, though that of an earlier training may still be alive."""
     if not steps.series:
         steps.series.append(Series(0))
-    for one in steps.series:
-        one.owner = type(None)  # it gives None, as a reference to what is gone
-    for one in (steps.without_optimizer, steps.series[0]):
-        one.count, one.totals = done, ()
+    for series in steps.series:
+        series.owner = type(None)  # it gives None, as a reference to what is gone
+    for series in (steps.without_optimizer, steps.series[0]):
+        series.count, series.totals = done, ()
 
 
 standing = Standing()
@@ -141,11 +143,13 @@ def write(step: int, values: Dict[str, Any]) -> None:
     drawn = DRAWN if is_counted else set()
     if _has_shards():  # then nobody but the trainer has the norm of all gradients
         drawn = drawn - {"grad_norm"}
-    known = {name: _number(value) for name, value in values.items() if name not in drawn and name != "step"}
+    numbers = {name: _number(value) for name, value in values.items() if name not in drawn and name != "step"}
     if standing.steps is not None:
-        standing.steps.metrics.write(at, lambda: {name: one for name, one in known.items() if one is not None})
+        standing.steps.metrics.write(
+            at, lambda: {name: number for name, number in numbers.items() if number is not None}
+        )
     else:
-        ascend_studio.metric(at, **{name: value for name, value in known.items() if type(value) is float})
+        ascend_studio.metric(at, **{name: value for name, value in numbers.items() if type(value) is float})
 
 
 def _has_shards() -> bool:
@@ -160,17 +164,17 @@ def _number(value: Any) -> Any:
 
 
 class Progress:
-    """Written a few times a second; `total` 0 where the end is not known."""
+    """Progress, written a few times a second; `total` is 0 where the end is unknown."""
 
     def __init__(self) -> None:
         self.phase = ""
-        self.told = 0.0
+        self.reported_at = 0.0
 
-    def tell(self, step: int, total: int, phase: str) -> None:
+    def report(self, step: int, total: int, phase: str) -> None:
         now = time.monotonic()
         is_last = step == total and phase == "train"
-        if phase != self.phase or is_last or now - self.told > PROGRESS_EVERY:
-            self.phase, self.told = phase, now
+        if phase != self.phase or is_last or now - self.reported_at > PROGRESS_EVERY:
+            self.phase, self.reported_at = phase, now
             ascend_studio.progress(standing.at(step), total and total + standing.before, phase)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from backends.precision.acc import work
-from backends.precision.acc.result import Result, answer, read_result
+from backends.precision.acc.result import AccResult, acc_answer, read_acc_result
 from backends.precision.acc.spec import AccSpec
 from backends.precision.msprobe import acc_check
 from backends.precision.msprobe.acc_check import Accuracy
@@ -17,8 +17,8 @@ from backends.precision.msprobe.installed import Installed
 from studio import run as runs
 from studio import schema, texts
 from studio.errors import StudioError
+from tests.command_line import studio
 from tests.precision.signoff.made import compared, perturb
-from tests.studio.test_command_line import studio
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ def comparison(tmp_path: Path) -> Run:
 @pytest.fixture
 def card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "dev" / "davinci0").mkdir(parents=True)
-    monkeypatch.setattr(acc_check, "DEVICES", tmp_path / "dev")
+    monkeypatch.setattr(acc_check, "ACC_DEVICES", tmp_path / "dev")
 
 
 @pytest.fixture
@@ -72,10 +72,10 @@ def spec_of(run: Run, **values: Any) -> AccSpec:
     return spec
 
 
-def checked(folder: Path, spec: AccSpec) -> tuple[int, Result, Run]:
+def checked(folder: Path, spec: AccSpec) -> tuple[int, AccResult, Run]:
     run = runs.create(folder / "runs", "acc-check", schema.to_json(spec))
     ended = work.acc_check(spec, run)
-    result = read_result(run)
+    result = read_acc_result(run)
     assert result is not None
     return ended.code, result, run
 
@@ -102,9 +102,9 @@ def test_that_the_first_divergence_is_checked_and_the_answer_is_no_where_it_is_n
 ) -> None:
     code, result, run = checked(tmp_path, spec_of(comparison, check_python=python("error")))
     found = Accuracy(api="Functional.linear.0", forward="error", backward="SKIP", message="too far")
-    assert (code, result) == (3, Result(call=CALL, device="npu", checked=(found,)))
-    assert answer(run)["checked"][0]["forward"] == "error"
-    assert work.told(result).args["message"] == "too far"
+    assert (code, result) == (3, AccResult(call=CALL, device="npu", checked=(found,)))
+    assert acc_answer(run)["checked"][0]["forward"] == "error"
+    assert work.result_note(result).args["message"] == "too far"
     assert acc_check.details_in(run.folder) is not None
     code, result, _ = checked(tmp_path, spec_of(comparison, check_python=python("pass")))
     assert (code, result.worst) == (0, None)
@@ -121,27 +121,31 @@ def test_that_it_is_held_against_the_details_of_the_other_device(
     code, result, _ = checked(tmp_path, spec)
     (found,) = result.compared
     assert (code, found.api, found.forward, found.backward) == (3, "Functional.linear.0", "error", "pass")
-    assert work.told(result).args["message"] == "worse than the GPU"
+    assert work.result_note(result).args["message"] == "worse than the GPU"
 
 
 @pytest.mark.usefixtures("card")
 def test_that_a_module_is_refused_with_what_to_choose(
     tmp_path: Path, comparison: Run, python: Callable[[str], Path]
 ) -> None:
-    from backends.precision.sides import opened
+    from backends.precision.sides import open_comparison_run
 
-    module = next(name for name in opened(comparison.folder).names if name.startswith("Module.") and "forward" in name)
+    module = next(
+        name
+        for name in open_comparison_run(comparison.folder).names
+        if name.startswith("Module.") and "forward" in name
+    )
     with pytest.raises(StudioError, match="is a module"):
         checked(tmp_path, spec_of(comparison, call=module, check_python=python("pass")))
 
 
 @pytest.mark.usefixtures("card")
 def test_that_dumps_of_mindspore_are_refused(tmp_path: Path, python: Callable[[str], Path]) -> None:
-    from backends.precision.sides import opened
+    from backends.precision.sides import open_comparison_run
 
     run = compared(tmp_path / "ms", "mindspore_tensor")
-    call = opened(run.folder).names[0]
-    with pytest.raises(StudioError, match="dumps of MindSpore"):
+    call = open_comparison_run(run.folder).names[0]
+    with pytest.raises(StudioError, match="MindSpore dumps"):
         checked(tmp_path, spec_of(run, call=call, check_python=python("pass")))
 
 

@@ -35,7 +35,7 @@ def dumps(training: Training, found: Rank) -> dict[str, Path]:
 def planned(folder: Path, script: str, *args: str, hooks: str = "curves,captures", **values: object) -> Training:
     folder.mkdir(exist_ok=True)
     request = {"id": "plan", "kind": "dump", "start": 1, "steps": 1, **values}
-    state.plan_into(folder, state.Request(**request))  # type: ignore[arg-type]
+    state.write_request(folder, state.Request(**request))  # type: ignore[arg-type]
     return Training(folder, script, *args, hooks=hooks)
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from backends.precision.determinism import digests
 from studio import files
 from studio.run import open_run
+from tests.command_line import last_json, studio
 from tests.guest.capturing import ODD
+from tests.precision.capture.digits_weights import weights
 from tests.runs import events_of
-from tests.studio.test_command_line import last_json, studio
 
 if TYPE_CHECKING:
     import pytest
@@ -21,10 +19,6 @@ if TYPE_CHECKING:
     from studio.events import Event
 
 CAPTURE = ("--capture", "dump", "--capture-steps", "1", "--capture-task", "md5", "--capture-level", "mix")
-SHAPES = {
-    "layers.0.weight": (16, 1, 3, 3), "layers.0.bias": (16,), "layers.3.weight": (32, 16, 3, 3),
-    "layers.3.bias": (32,), "layers.7.weight": (10, 128), "layers.7.bias": (10,),
-}  # fmt: skip
 
 
 def launch(folder: Path, *words: str) -> Path:
@@ -34,26 +28,12 @@ def launch(folder: Path, *words: str) -> Path:
     return Path(last_json(done)["run"])
 
 
-def weights(path: Path, perturbed: str = "") -> str:
-    """A .safetensors file; the first number of one of its tensors may be larger."""
-    random = np.random.default_rng(3)
-    header, data = {}, b""
-    for name, shape in SHAPES.items():
-        values = random.standard_normal(shape, dtype=np.float32) / 10
-        values.flat[0] += np.float32(0.01) * (name == perturbed)
-        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": (len(data), len(data) + values.nbytes)}
-        data += values.tobytes()
-    head = json.dumps(header).encode()
-    path.write_bytes(len(head).to_bytes(8, "little") + head + data)
-    return str(path)
-
-
 def test_that_a_perturbed_weight_is_what_differs_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / ODD))
     golden = launch(tmp_path, "--weights", weights(tmp_path / "golden.safetensors"), *CAPTURE)
     other = weights(tmp_path / "other.safetensors", "layers.3.weight")
     target = launch(tmp_path, "--weights", other, *CAPTURE)
-    first = digests.compared(target, golden).first
+    first = digests.compare_digests(target, golden).first
     assert first is not None
     assert (first.step, first.name, first.place, first.index) == (1, "Primitive.conv2d.Conv2D.1.forward", "input", 1)
 

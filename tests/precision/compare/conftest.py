@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from backends.precision.compare.answer import answer
-from backends.precision.compare.columns import open_comparison
-from backends.precision.compare.comparison import FOLDER
+from backends.precision.compare.comparison import FOLDER, comparison_answer
+from backends.precision.compare.comparison_files import open_comparison
 from backends.precision.compare.spec import CompareSpec
 from backends.precision.compare.work import compare
 from studio import run as runs
 from studio import schema
+from tests.shared_folders import made_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,11 +27,18 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("dumps")
+    return made_once(tmp_path_factory, "dumps of 中文", _capture)
+
+
+def _capture(folder: Path) -> None:
+    """msprobe itself writes to no folder of such a name."""
+    plain = folder.with_name("captured")
+    plain.mkdir(exist_ok=True)
     script = Path(__file__).with_name("captured.py")
-    done = subprocess.run([sys.executable, str(script), str(out)], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, str(script), str(plain)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
-    return out.rename(out.with_name("dumps of 中文"))  # msprobe itself writes to no such place
+    folder.rmdir()
+    plain.rename(folder)
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,6 @@ def compared(dumps: Path, tmp_path: Path) -> Callable[..., Compared]:
         folder = tmp_path / "project" / "runs"
         folder.mkdir(parents=True, exist_ok=True)
         run = runs.create(folder, "compare", schema.to_json(spec))
-        return Compared(compare(spec, run).code, answer(run), run)
+        return Compared(compare(spec, run).code, comparison_answer(run), run)
 
     return compare_them

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from backends.precision.compare import columns, remembered
+from backends.precision.compare import comparison_files
+from backends.precision.compare.alignment import manual_matches
 from backends.precision.compare.comparison import FIRST, FOLDER, MISSING
 from studio.errors import StudioError
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 def test_that_what_was_written_is_opened(compared: Callable[..., Compared], tmp_path: Path) -> None:
     found = compared("cast", "ulp").comparison
-    columns.write(found, tmp_path / "copy")
-    again = columns.open_comparison(tmp_path / "copy")
+    comparison_files.write_comparison(found, tmp_path / "copy")
+    again = comparison_files.open_comparison(tmp_path / "copy")
     assert tuple(again.names) == tuple(found.names)
     assert [*map(again.names.__getitem__, range(len(again.names)))] == list(found.names)
     assert again.names[-1] == found.names[-1:][0]
@@ -63,52 +64,52 @@ def test_that_what_is_not_whole_is_refused(compared: Callable[..., Compared], oc
     (data,) = folder.glob("*.bin")
     data.write_bytes(data.read_bytes()[:octets])
     with pytest.raises(StudioError) as refused:
-        columns.open_comparison(folder)
+        comparison_files.open_comparison(folder)
     assert refused.value.key == "precision.compare.damaged"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"octets": 1}', "null"])
 def test_that_a_damaged_header_is_refused(compared: Callable[..., Compared], text: str) -> None:
     folder = compared("cast", "ulp").run.folder / FOLDER
-    (folder / columns.HEADER).write_text(text)
+    (folder / comparison_files.HEADER_FILE).write_text(text)
     with pytest.raises(StudioError) as refused:
-        columns.open_comparison(folder)
+        comparison_files.open_comparison(folder)
     assert refused.value.key == "precision.compare.damaged"
 
 
 def test_that_a_newer_one_is_told_as_that(tmp_path: Path) -> None:
-    (tmp_path / columns.HEADER).write_text('{"format": 99}', encoding="utf-8")
+    (tmp_path / comparison_files.HEADER_FILE).write_text('{"format": 99}', encoding="utf-8")
     with pytest.raises(StudioError) as refused:
-        columns.open_comparison(tmp_path)
+        comparison_files.open_comparison(tmp_path)
     assert refused.value.key == "precision.compare.newer"
 
 
 def test_that_no_comparison_says_so(tmp_path: Path) -> None:
     with pytest.raises(StudioError):
-        columns.open_comparison(tmp_path)
+        comparison_files.open_comparison(tmp_path)
 
 
 def test_that_a_match_made_by_hand_is_remembered(compared: Callable[..., Compared]) -> None:
     before = compared("relu", "healthy")
-    place = remembered.place_of(before.run)
+    place = manual_matches.path_of(before.run)
     pair = {"Functional.relu.0.forward": "Functional.gelu.1.forward"}
-    remembered.remember(place, remembered.mark_of(before.comparison, 0), dict(pair))
+    manual_matches.store_matches(place, manual_matches.mark_of(before.comparison, 0), dict(pair))
     found = compared("relu", "healthy")
     assert (found.first["name"], found.first["place"]) == ("Functional.relu.0.forward", "output")
     call = found.comparison.names.index("Functional.relu.0.forward")
-    assert remembered.golden_name(found.comparison, call) == "Functional.gelu.1.forward"
-    remembered.remember(place, remembered.mark_of(before.comparison, 0), dict.fromkeys(pair))
+    assert manual_matches.golden_name(found.comparison, call) == "Functional.gelu.1.forward"
+    manual_matches.store_matches(place, manual_matches.mark_of(before.comparison, 0), dict.fromkeys(pair))
     assert compared("relu", "healthy").first["place"] == "extra"
 
 
 def test_that_matches_of_another_model_are_left_alone(tmp_path: Path) -> None:
-    place = tmp_path / remembered.FILE
-    remembered.remember(place, remembered.mark(["a"], ["b"]), {"a": "b"})
-    assert remembered.matches(place, remembered.mark(["a", "c"], ["b"])) == {}
-    assert remembered.matches(place, remembered.mark(["a"], ["b"])) == {"a": "b"}
+    place = tmp_path / manual_matches.MATCHES_FILE
+    manual_matches.store_matches(place, manual_matches.mark(["a"], ["b"]), {"a": "b"})
+    assert manual_matches.read_matches(place, manual_matches.mark(["a", "c"], ["b"])) == {}
+    assert manual_matches.read_matches(place, manual_matches.mark(["a"], ["b"])) == {"a": "b"}
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '{"matches": 3}', '{"matches": {"x": {"a": 1}}}'])
 def test_that_a_damaged_memory_is_none(tmp_path: Path, text: str) -> None:
-    (tmp_path / remembered.FILE).write_text(text)
-    assert remembered.matches(tmp_path / remembered.FILE, "x") == {}
+    (tmp_path / manual_matches.MATCHES_FILE).write_text(text)
+    assert manual_matches.read_matches(tmp_path / manual_matches.MATCHES_FILE, "x") == {}

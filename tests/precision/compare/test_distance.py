@@ -5,15 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from backends.precision.compare.arguments import of_each_dtype
-from backends.precision.compare.distance import LARGEST, distances, ends
-from backends.precision.compare.tokens import how_far
+from backends.precision.compare.alignment.tokens import signature_distance
+from backends.precision.compare.tolerances import TOLERANCES
+from backends.precision.compare.values.arguments import is_of_each_dtype
+from backends.precision.compare.values.distance import LARGEST, distances, with_infinite_ends
 
 DOUBLE, SINGLE, HALF = LARGEST["float64"], LARGEST["float32"], LARGEST["bfloat16"]
+MARGIN, SAME = TOLERANCES.extreme_margin, TOLERANCES.same_parameter
 
 
 def far(mine: list[float], theirs: list[float], largest: tuple[float, float]) -> float:
-    one, other = ends(np.array([mine]), np.array([theirs]), (np.array([largest[0]]), np.array([largest[1]])))
+    one, other = with_infinite_ends(
+        np.array([mine]), np.array([theirs]), (np.array([largest[0]]), np.array([largest[1]])), MARGIN
+    )
     return float(distances(one, other, np.array([16.0]))[0])
 
 
@@ -41,11 +45,11 @@ def test_that_infinity_on_one_side_is_far() -> None:
 
 def test_that_the_least_number_of_each_dtype_is_the_same_argument_where_the_dtypes_differ_everywhere() -> None:
     pairs = frozenset({("float32", "float64")})
-    assert of_each_dtype(repr(-SINGLE), repr(-DOUBLE), pairs)
-    assert of_each_dtype("torch.float32", "torch.float64", pairs)
-    assert not of_each_dtype(repr(SINGLE), repr(-DOUBLE), pairs)
-    assert not of_each_dtype(repr(-SINGLE), "-10000.0", pairs)
-    assert not of_each_dtype(repr(-SINGLE), repr(-DOUBLE), frozenset())
+    assert is_of_each_dtype(repr(-SINGLE), repr(-DOUBLE), pairs)
+    assert is_of_each_dtype("torch.float32", "torch.float64", pairs)
+    assert not is_of_each_dtype(repr(SINGLE), repr(-DOUBLE), pairs)
+    assert not is_of_each_dtype(repr(-SINGLE), "-10000.0", pairs)
+    assert not is_of_each_dtype(repr(-SINGLE), repr(-DOUBLE), frozenset())
 
 
 def test_that_a_layer_is_told_by_its_weights() -> None:
@@ -53,5 +57,5 @@ def test_that_a_layer_is_told_by_its_weights() -> None:
     layer = np.array([[[[0.5, -0.5, 3.0]], [[1.0, -1.0, 4.0]]]])
     other_input = layer * np.array([1.0, 0.5]).reshape(1, 2, 1, 1)
     other_layer = layer * np.array([1.001, 1.0]).reshape(1, 2, 1, 1)
-    assert how_far(layer, layer)[0] == 0
-    assert 0 < how_far(layer, other_input)[0] < how_far(layer, other_layer)[0]
+    assert signature_distance(layer, layer, SAME)[0] == 0
+    assert 0 < signature_distance(layer, other_input, SAME)[0] < signature_distance(layer, other_layer, SAME)[0]

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from backends.precision.compare import measured
-from backends.precision.compare.measured import with_tensors
-from backends.precision.compare.scene import scene
-from backends.precision.dump.layout import places
+from backends.precision.compare.values import tensor_distance
+from backends.precision.compare.values.joined import join_dumps
+from backends.precision.compare.values.tensor_distance import measure_tensors
+from backends.precision.dump.layout import find_dumps
 from backends.precision.dump.read import read_dump
+from tests.packages import skip_without
 from tests.precision.dump.recorded import folder_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from backends.precision.compare.measured import Measured
+    from backends.precision.compare.values.tensor_distance import Measured
 
 OLD = """
 import sys, torch
@@ -34,7 +35,7 @@ FEW = 6
 @pytest.fixture(scope="module")
 def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A dump some of whose files are written as torch did before 1.6."""
-    pytest.importorskip("torch", exc_type=ImportError)
+    skip_without("torch")
     step = tmp_path_factory.mktemp("旧 🚀") / "step0"
     shutil.copytree(folder_of("torch_tensor"), step / "rank0")
     files = sorted((step / "rank0" / "dump_tensor_data").glob("*.output.0.pt"))[:FEW]
@@ -44,8 +45,8 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def measured_of(target: Path, scratch: Path) -> Measured:
-    sides = (read_dump(places(folder)[0]) for folder in (target, folder_of("torch_tensor")))
-    return with_tensors(scene(*sides, {}), lambda done, total: None, scratch)
+    sides = (read_dump(find_dumps(folder)[0]) for folder in (target, folder_of("torch_tensor")))
+    return measure_tensors(join_dumps(*sides, {}), lambda done, total: None, scratch)
 
 
 def keys(found: Measured) -> list[str]:
@@ -79,7 +80,7 @@ def test_that_it_is_said_how_many_tensors_need_a_torch_that_is_not_there(
 def test_that_it_is_said_how_many_tensors_are_too_many_for_torch(
     old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measured, "MOST_OCTETS", 1)
+    monkeypatch.setattr(tensor_distance, "MAX_REWRITTEN_BYTES", 1)
     assert keys(measured_of(old, tmp_path / "new")) == ["precision.compare.tensors_beyond"]
 
 
@@ -91,7 +92,7 @@ def test_that_a_stop_ends_the_child_and_takes_its_files_away(old: Path, tmp_path
         if done == total:
             raise Asked
 
-    sides = (read_dump(places(folder)[0]) for folder in (old, folder_of("torch_tensor")))
+    sides = (read_dump(find_dumps(folder)[0]) for folder in (old, folder_of("torch_tensor")))
     with pytest.raises(Asked):
-        with_tensors(scene(*sides, {}), told, tmp_path / "new")
+        measure_tensors(join_dumps(*sides, {}), told, tmp_path / "new")
     assert not (tmp_path / "new").exists()

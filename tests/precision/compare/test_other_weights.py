@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from backends.precision.compare.columns import open_comparison
 from backends.precision.compare.comparison import FOLDER, First
+from backends.precision.compare.comparison_files import open_comparison
 from backends.precision.compare.spec import CompareSpec
 from backends.precision.compare.work import compare
 from studio import run as runs

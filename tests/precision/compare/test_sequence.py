@@ -8,14 +8,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.precision.compare.sequence import ascending, matches
-from backends.precision.compare.slide import Side, slid
+from backends.precision.compare.alignment.gaps import CallSequence, place_gaps
+from backends.precision.compare.alignment.sequences import longest_ascending, match_sequences
+from backends.precision.compare.tolerances import TOLERANCES
 
 TOKENS = st.lists(st.integers(0, 5), max_size=25)
 
 
 def aligned(left: list[int], right: list[int]) -> list[tuple[int, int]]:
-    return matches(np.array(left, np.int64), np.array(right, np.int64))
+    return match_sequences(np.array(left, np.int64), np.array(right, np.int64))
 
 
 @given(TOKENS, TOKENS)
@@ -34,7 +35,7 @@ def test_that_a_missing_element_does_not_shift_the_others(left: list[int], gone:
 def test_that_a_hundred_thousand_with_a_few_gaps_are_aligned() -> None:
     whole = np.array(list(range(20)) * 5000)
     right = np.delete(whole, [500, 20_000, 70_001])
-    assert len(matches(whole, right)) == len(right)
+    assert len(match_sequences(whole, right)) == len(right)
 
 
 def test_that_sequences_of_nothing_in_common_match_nowhere() -> None:
@@ -43,7 +44,7 @@ def test_that_sequences_of_nothing_in_common_match_nowhere() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), unique_by=lambda pair: pair[0], max_size=30))
 def test_that_the_longest_ascending_part_ascends(pairs: list[tuple[int, int]]) -> None:
-    found = ascending(sorted(pairs))
+    found = longest_ascending(sorted(pairs))
     assert all(a[1] < b[1] for a, b in pairwise(found))
     assert set(found) <= set(pairs)
 
@@ -53,6 +54,9 @@ def test_that_the_layer_that_is_missing_is_found_by_its_values() -> None:
     tokens = np.array([1, 2, 3] * 12)
     values = np.repeat(np.arange(36.0)[:, None] + 1, 6, axis=1).reshape(-1, 2, 1, 3)
     keep = np.r_[0:9, 12:36]
-    left, right = Side(tokens=tokens[keep], values=values[keep]), Side(tokens=tokens, values=values)
-    found = slid(matches(left.tokens, right.tokens), left, right)
+    left, right = (
+        CallSequence(tokens=tokens[keep], signatures=values[keep]),
+        CallSequence(tokens=tokens, signatures=values),
+    )
+    found = place_gaps(match_sequences(left.tokens, right.tokens), left, right, TOLERANCES.same_parameter)
     assert [j for _, j in found] == keep.tolist()

@@ -9,7 +9,7 @@ import sys
 import zipfile
 from typing import TYPE_CHECKING, Any
 
-from studio.places import GUEST
+from studio.paths import GUEST
 from studio.processes import RUN_VARIABLE
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from backends.precision.config import checked, work
+from backends.precision.config import result, work
 from backends.precision.config.spec import ConfigCheckSpec, Packs
 from backends.precision.msprobe.installed import Installed
 from studio import run as runs
 from studio import schema
 from studio.errors import StudioError
 from studio.events import Note
-from studio.places import GUEST
+from studio.paths import GUEST
 from studio.run import last_events
 from tests.precision.config import packs
 from tests.precision.config.packs import MINDSPORE, SECRET, TORCH, lines, train
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from backends.precision.config.checked import Checked
+    from backends.precision.config.result import EnvironmentCheck
     from studio.run import Run
 
 WEIGHTS = json.dumps({"layer.weight": {"max": 1.0, "min": -1.0, "mean": 0.0, "norm": 2.0}})
@@ -47,7 +47,7 @@ def check(folder: Path, a: Path, b: Path, python: Path | None = None) -> tuple[i
     return work.config_check(spec, run).code, run
 
 
-def verdicts(found: Checked) -> dict[str, str]:
+def verdicts(found: EnvironmentCheck) -> dict[str, str]:
     return {one.name: one.verdict for one in found.parts}
 
 
@@ -85,7 +85,7 @@ def test_that_other_seeds_and_switches_are_found_by_us_where_msprobe_passes_them
 ) -> None:
     a, b, _ = torch_runs
     code, run = check(tmp_path / "runs", a, b)
-    found = checked.read(run)
+    found = result.read_check(run)
     assert (code, found.verdict, found.equal) == (3, "error", False)
     assert {"seeds": "error", "determinism": "error", "weights": "error", "dataset": "error"}.items() <= verdicts(
         found
@@ -99,7 +99,7 @@ def test_that_other_seeds_and_switches_are_found_by_us_where_msprobe_passes_them
     notes = [event.key for event in last_events(run.folder, 1 << 16) if isinstance(event, Note)]
     assert notes[0] == "precision.config.verdict_error"
     assert (run.folder / "artifacts" / "msprobe" / "result.xlsx").is_file()
-    answer = work.answer(run)
+    answer = work.config_check_answer(run)
     assert (answer["equal"], answer["pip"], answer["parts"]["seeds"]["verdict"]) == (False, [], "error")
     assert answer["parts"]["seeds"]["differences"][0] == ["0", "torch.seed", "3", "4"]
     assert json.loads(json.dumps(answer)) == answer
@@ -110,23 +110,23 @@ def test_that_a_side_is_equal_to_itself_and_the_answer_is_yes(
 ) -> None:
     """Without msprobe: the same parts, by us."""
     code, run = check(tmp_path / "runs", torch_runs[0], torch_runs[0], interpreter("exit 0"))
-    found = checked.read(run)
+    found = result.read_check(run)
     assert (code, found.equal, found.msprobe) == (0, True, "")
     assert {"seeds", "determinism", "weights", "dataset", "random", "pip", "versions", "threads"} <= set(
         verdicts(found)
     )
     assert [one.key for one in found.notes] == ["precision.config.msprobe_missing"]
     code, run = check(tmp_path / "runs", *torch_runs[:2], interpreter("exit 0"))
-    assert (code, verdicts(checked.read(run))["weights"]) == (3, "error")
+    assert (code, verdicts(result.read_check(run))["weights"]) == (3, "error")
 
 
 def test_that_other_packages_end_in_the_commands_that_make_them_equal(tmp_path: Path) -> None:
     a = packs.write(tmp_path / "a" / "rank0.zip", packs.own(), env="{}", pip="torch=2.6.0\nnumpy=1.26.4\nsix=1.16.0\n")
     b = packs.write(tmp_path / "b" / "rank0.zip", packs.own(), env="{}", pip="torch=2.5.1\nnumpy=1.26.4\nrich=13.0\n")
     code, run = check(tmp_path / "runs", a.parent, b)
-    found = checked.read(run)
+    found = result.read_check(run)
     assert (code, verdicts(found)["pip"]) == (3, "error")
-    assert work.answer(run)["pip"] == ["pip install six==1.16.0 torch==2.6.0", "pip uninstall -y rich"]
+    assert work.config_check_answer(run)["pip"] == ["pip install six==1.16.0 torch==2.6.0", "pip uninstall -y rich"]
     assert next(one.msprobe for one in found.parts if one.name == "pip") == "error"
     assert "precision.config.do_pip" in [one.key for one in found.todo]
 
@@ -140,7 +140,7 @@ def test_that_an_msprobe_that_fails_is_quoted_and_the_rest_is_said_all_the_same(
     a = packs.write(tmp_path / "a.zip", packs.own(), weights__step0__rank0__weight=WEIGHTS)
     b = packs.write(tmp_path / "b.zip", packs.own(), weights__step0__rank0__weight=WEIGHTS.replace("2.0", "3.0"))
     code, run = check(tmp_path / "runs", a, b, python)
-    found = checked.read(run)
+    found = result.read_check(run)
     assert (code, verdicts(found)["weights"], verdicts(found)["seeds"]) == (3, "error", "pass")
     assert [(one.key, one.args) for one in found.notes] == [
         ("precision.msprobe.failed", {"reason": "RuntimeError: broken here"}), ("precision.config.only_equal", {})
@@ -154,7 +154,7 @@ def test_that_all_ranks_are_compared(tmp_path: Path, interpreter: Callable[[str]
         seeds = {**seeds, "torch.seed": 3 + rank // 2}
         packs.write(tmp_path / "b" / f"rank{rank}.zip", packs.own(rank=rank, seeds=seeds))
     _, run = check(tmp_path / "runs", tmp_path / "a", tmp_path / "b", interpreter("exit 0"))
-    found = checked.read(run)
+    found = result.read_check(run)
     assert found.ranks == (0, 1, 2)
     seeds_found = next(one for one in found.parts if one.name == "seeds")
     assert [row.cells for row in seeds_found.rows if row.level != "pass"] == [("2", "torch.seed", "3", "4")]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from backends.precision.config import members, own, pip
+from backends.precision.config import extra_checks, members, pip
 from backends.precision.config.pack import read_pack
 from studio.texts import t
 from tests.precision.config import packs
@@ -31,11 +31,11 @@ def pair(tmp_path: Path) -> Any:
 
 
 def verdicts(found: tuple[Pack, Pack]) -> dict[str, str]:
-    return {one.name: one.verdict for one in own.parts([found])}
+    return {one.name: one.verdict for one in extra_checks.extra_parts([found])}
 
 
 def todo(found: tuple[Pack, Pack]) -> list[str]:
-    return [t(one.key, **one.args) for one in own.todo([found], own.parts([found]))]
+    return [t(one.key, **one.args) for one in extra_checks.todo([found], extra_checks.extra_parts([found]))]
 
 
 def test_that_equal_sides_have_nothing_to_do(pair: Any) -> None:
@@ -53,7 +53,7 @@ def test_that_another_seed_is_an_error_that_says_which(pair: Any) -> None:
 def test_that_the_same_seed_in_another_state_is_told_apart_from_another_seed(pair: Any) -> None:
     found = pair({}, {"seeds": {"torch.seed": 3, "torch.state": "bb"}})
     assert verdicts(found)["seeds"] == "error"
-    assert todo(found)[0].startswith("The seeds are equal, but the random generators are not in the same state")
+    assert todo(found)[0].startswith("The seeds are equal, but the random generators are in different states")
 
 
 def test_that_a_generator_that_a_script_may_not_use_is_a_warning(pair: Any) -> None:
@@ -78,8 +78,9 @@ def test_that_two_npus_differ_in_the_determinism_of_their_communication(pair: An
     found = pair({**npu, "determinism": on}, {**npu, "determinism": {**on, "HCCL_DETERMINISTIC": None}})
     assert verdicts(found)["determinism"] == "error"
     assert todo(found) == [
-        "Set HCCL_DETERMINISTIC alike: A has true, B has –.",
-        "Not both sides compute deterministically. Set torch.use_deterministic_algorithms(True); on an NPU also "
+        "Set HCCL_DETERMINISTIC to the same value: A has true, B has –.",
+        "At least one side does not compute deterministically. Set torch.use_deterministic_algorithms(True); "
+        "on an NPU also "
         "HCCL_DETERMINISTIC=true.",
     ]
 
@@ -87,7 +88,7 @@ def test_that_two_npus_differ_in_the_determinism_of_their_communication(pair: An
 def test_that_threads_and_versions_are_warnings(pair: Any) -> None:
     found = pair({}, {"threads": {"OMP_NUM_THREADS": "8"}, "versions": {"python": "3.10.1", "torch": "2.13.0"}})
     assert (verdicts(found)["threads"], verdicts(found)["versions"]) == ("warning", "warning")
-    assert todo(found)[0].startswith("Set OMP_NUM_THREADS alike: A has 1, B has 8.")
+    assert todo(found)[0].startswith("Set OMP_NUM_THREADS to the same value: A has 1, B has 8.")
 
 
 def test_that_weights_and_data_are_compared_without_msprobe_too(tmp_path: Path) -> None:
@@ -102,7 +103,7 @@ def test_that_weights_and_data_are_compared_without_msprobe_too(tmp_path: Path) 
         tmp_path / "b.zip", None, weights__step0__rank0__weight=one.replace("2}", "3}"),
         dataset__step0__rank0__dataset=data, random__rank0=calls.replace("1,", "5,"),
     )  # fmt: skip
-    found = {one.name: one for one in members.parts([(read_pack(a), read_pack(b))])}
+    found = {one.name: one for one in members.member_parts([(read_pack(a), read_pack(b))])}
     assert {name: one.verdict for name, one in found.items()} == {
         "weights": "error", "dataset": "pass", "random": "error"
     }  # fmt: skip
@@ -117,7 +118,7 @@ THERE = {"torch": "2.5.1", "numpy": "1.26.4", "torch-npu": "2.5.1", "te": "0.4.0
 
 
 def test_that_the_commands_make_the_second_side_equal_as_far_as_it_can_be() -> None:
-    rows = pip.compared(HERE, THERE)
+    rows = pip.compare_packages(HERE, THERE)
     assert pip.commands(rows) == ("pip install einops==0.8 torch==2.6.0", "pip uninstall -y rich")
     assert {row.cells[0]: row.level for row in rows if row.level != "pass"} == {
         "einops": "error", "torch": "error", "flash-attn": "warning", "nvidia-nccl-cu12": "warning",
@@ -129,7 +130,7 @@ def test_that_the_commands_make_the_second_side_equal_as_far_as_it_can_be() -> N
 
 
 def test_that_the_same_version_for_another_device_is_no_error_and_no_command() -> None:
-    rows = pip.compared({"torch": "2.6.0+cu124"}, {"torch": "2.6.0+cpu"})
+    rows = pip.compare_packages({"torch": "2.6.0+cu124"}, {"torch": "2.6.0+cpu"})
     assert ([row.level for row in rows], pip.commands(rows)) == (["warning"], ())
     assert [one.key for one in pip.left_over(rows)] == ["precision.config.pip_local"]
 
@@ -139,8 +140,8 @@ def test_that_the_same_version_for_another_device_is_no_error_and_no_command() -
     [("x; rm -rf ~", "1.0"), ("-r", "1.0"), ("x", "1.0; reboot"), ("x", "$(reboot)"), ("x", "--pre"), ("x y", "1")],
 )
 def test_that_nothing_but_names_and_versions_gets_into_a_command(name: str, version: str) -> None:
-    assert pip.commands(pip.compared({name: version}, {})) == ()
-    assert pip.commands(pip.compared({}, {name: version})) in ((), ("pip uninstall -y x",))
+    assert pip.commands(pip.compare_packages({name: version}, {})) == ()
+    assert pip.commands(pip.compare_packages({}, {name: version})) in ((), ("pip uninstall -y x",))
 
 
 TEXTS = some.dictionaries(some.text(max_size=8), some.text(max_size=8), max_size=6)
@@ -149,11 +150,11 @@ PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 @given(golden=TEXTS, target=TEXTS)
 def test_that_a_command_is_words_that_no_shell_changes(golden: dict[str, str], target: dict[str, str]) -> None:
-    assert PLAIN.issuperset("".join(pip.commands(pip.compared(golden, target))))
+    assert PLAIN.issuperset("".join(pip.commands(pip.compare_packages(golden, target))))
 
 
 def test_that_pip_reads_a_command_as_it_is_meant() -> None:
-    (command,) = pip.commands(pip.compared({"numpy": "1.26.4.post1", "six": "1.16.0rc1"}, {}))
+    (command,) = pip.commands(pip.compare_packages({"numpy": "1.26.4.post1", "six": "1.16.0rc1"}, {}))
     code = "import sys; from packaging.requirements import Requirement; print(*map(Requirement, sys.argv[1:]))"
     line = (sys.executable, "-c", code, *command.split()[2:])
     done = subprocess.run(line, capture_output=True, text=True, check=True)

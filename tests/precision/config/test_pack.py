@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from backends.precision.config import pack
-from backends.precision.config.found import packs_at, pairs
 from backends.precision.config.pack import read_pack
+from backends.precision.config.pack_discovery import pair_packs, read_packs
 from studio.errors import StudioError
 from tests.precision.config import packs
 
@@ -46,7 +46,7 @@ def test_that_a_pack_that_names_a_place_outside_of_itself_is_refused(tmp_path: P
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("pip", "numpy=1\n")
         archive.writestr(zipfile.ZipInfo(name), "x")
-    with pytest.raises(StudioError, match="a place outside of itself"):
+    with pytest.raises(StudioError, match="an entry outside its own folder"):
         read_pack(tmp_path / "a.zip")
 
 
@@ -58,7 +58,7 @@ def test_that_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path, monkeypatc
     monkeypatch.setattr(pack, "LARGEST_MEMBER", 100)
     with pytest.raises(StudioError, match="far more"):
         read_pack(packs.write(tmp_path / "b.zip", packs.own(versions={"x": "y" * 200})))
-    monkeypatch.setattr(pack, "MOST_MEMBERS", 1)
+    monkeypatch.setattr(pack, "MAX_MEMBERS", 1)
     with pytest.raises(StudioError, match="2 entries"):
         read_pack(packs.write(tmp_path / "c.zip", packs.own(), pip="x=1\n"))
 
@@ -69,14 +69,14 @@ def test_that_a_size_that_lies_is_no_way_around(tmp_path: Path) -> None:
     whole = (5_000_000 + 9).to_bytes(4, "little")
     assert data.count(whole) == 2
     path.write_bytes(data.replace(whole, (100).to_bytes(4, "little")))
-    with pytest.raises(StudioError, match="not a pack"):
+    with pytest.raises(StudioError, match="not a configuration pack"):
         read_pack(path)
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x05\x06" + b"\0" * 18, b"PK\x03\x04 cut", b"hello"])
 def test_that_what_is_no_zip_or_holds_nothing_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "a.zip").write_bytes(data)
-    with pytest.raises(StudioError, match="not a pack"):
+    with pytest.raises(StudioError, match="not a configuration pack"):
         read_pack(tmp_path / "a.zip")
 
 
@@ -102,20 +102,20 @@ def test_that_packs_are_found_in_a_run_in_a_folder_and_as_a_file(tmp_path: Path)
     run = tmp_path / "a run 中文"
     for rank in (10, 2):
         packs.write(run / "artifacts" / "config" / f"rank{rank}.zip", packs.own(rank=rank))
-    assert [one.rank for one in packs_at(run)] == [2, 10]
-    assert [one.rank for one in packs_at(run / "artifacts" / "config")] == [2, 10]
-    assert [one.rank for one in packs_at(run / "artifacts" / "config" / "rank2.zip")] == [2]
+    assert [one.rank for one in read_packs(run)] == [2, 10]
+    assert [one.rank for one in read_packs(run / "artifacts" / "config")] == [2, 10]
+    assert [one.rank for one in read_packs(run / "artifacts" / "config" / "rank2.zip")] == [2]
     (tmp_path / "other" / "artifacts").mkdir(parents=True)
-    with pytest.raises(StudioError, match="holds no pack"):
-        packs_at(tmp_path / "other")
+    with pytest.raises(StudioError, match="contains no pack"):
+        read_packs(tmp_path / "other")
     (tmp_path / "other" / "run.json").touch()
     with pytest.raises(StudioError, match="Keep this side's configuration"):
-        packs_at(tmp_path / "other")
+        read_packs(tmp_path / "other")
 
 
 def test_that_ranks_are_paired_by_number_and_one_each_whatever_it_is(tmp_path: Path) -> None:
     of = {rank: read_pack(packs.write(tmp_path / f"rank{rank}.zip", packs.own(rank=rank))) for rank in range(4)}
-    assert [(a.rank, b.rank) for a, b in pairs((of[0], of[1], of[2]), (of[1], of[2], of[3]))] == [(1, 1), (2, 2)]
-    assert pairs((of[0],), (of[3],)) == ((of[0], of[3]),)
+    assert [(a.rank, b.rank) for a, b in pair_packs((of[0], of[1], of[2]), (of[1], of[2], of[3]))] == [(1, 1), (2, 2)]
+    assert pair_packs((of[0],), (of[3],)) == ((of[0], of[3]),)
     with pytest.raises(StudioError, match="no rank in common: A has 0, 1, B has 2, 3"):
-        pairs((of[0], of[1]), (of[2], of[3]))
+        pair_packs((of[0], of[1]), (of[2], of[3]))

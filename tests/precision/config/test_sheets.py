@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from backends.precision.config.sheets import level_of, read_result
+from backends.precision.config.sheets import level_of, read_sheets
 from studio.errors import StudioError
-from studio.places import ROOT
+from studio.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ EXPECTED = {"env": "pass", "pip": "pass", "dataset": "error", "weights": "error"
 
 @pytest.mark.parametrize("version", ["26.2.0", "8.3.3", "8.1.0"])
 def test_that_every_version_s_result_has_its_verdicts_and_its_rows(version: str) -> None:
-    verdicts, parts = read_result(RECORDED / f"config_check_{version}.xlsx")
+    verdicts, parts = read_sheets(RECORDED / f"config_check_{version}.xlsx")
     assert verdicts == EXPECTED
     found = {one.name: one for one in parts}
     assert {name: one.verdict for name, one in found.items()} == {name: EXPECTED[name] for name in found}
@@ -49,7 +49,7 @@ def test_that_a_damaged_result_is_a_result_or_a_sentence(tmp_path: Path, at: int
     path.write_bytes(data[: len(data) if size > 8000 else size])
     said = ""
     try:
-        read_result(path)
+        read_sheets(path)
     except StudioError as error:
         said = str(error)
     assert not said or "result.xlsx" in said

@@ -11,34 +11,21 @@ import pytest
 
 from backends.launch.own.spec import OwnSpec
 from backends.precision.determinism import digests, losses
-from backends.precision.determinism.result import Result, Row
+from backends.precision.determinism.result import DeterminismResult, LossRow
 from backends.precision.determinism.spec import DeterminismSpec
-from backends.precision.determinism.work import advice, judged, told, values
+from backends.precision.determinism.work import advice, judge_runs, result_notes, script_values
 from studio import run as runs
 from studio import schema
 from studio.errors import StudioError
 from studio.events import Journal, Metric
-from tests.studio.test_command_line import last_json, studio
+from tests.command_line import last_json, studio
+from tests.precision.determinism.seeded_training import TORCH
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from studio.run import Run
 
-TORCH = """
-import sys, torch
-if "--seed" in sys.argv:
-    torch.manual_seed(1)
-nn = torch.nn
-net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(inplace=True), nn.Dropout(0.1), nn.Linear(16, 1))
-optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-random = torch.Generator().manual_seed(1)
-for step in range(1_000_000):
-    loss = net(torch.randn(4, 8, generator=random)).square().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-"""
 MINDSPORE = """
 import numpy as np, mindspore as ms
 from mindspore import nn, ops
@@ -70,7 +57,7 @@ def test_that_a_training_with_seeds_is_the_same_to_the_last_bit_and_is_not_run_t
     assert [row["step"] for row in found["losses"]] == [1, 2, 3]
     assert found["tensors"] > 40
     assert len(set(found["runs"])) == 3
-    assert "equal bit by bit" in said
+    assert "identical bit by bit" in said
 
 
 def test_that_weights_without_a_seed_are_named(tmp_path: Path, homes: Path) -> None:
@@ -80,7 +67,7 @@ def test_that_weights_without_a_seed_are_named(tmp_path: Path, homes: Path) -> N
         "step": 1, "name": "Functional.linear.0.forward", "place": "input", "index": 1, "rank": 0, "reason": "seed",
     }  # fmt: skip
     assert (found["deterministic"], found["capture_changes"]) == (False, None)
-    assert "Set the seeds before the model is made" in said
+    assert "Set the seeds before the model is created" in said
 
 
 def test_that_a_mindspore_training_is_proved_too(tmp_path: Path, homes: Path) -> None:
@@ -93,7 +80,7 @@ def test_that_a_mindspore_training_is_proved_too(tmp_path: Path, homes: Path) ->
 def test_that_a_line_that_fails_says_why(tmp_path: Path, homes: Path) -> None:
     code, _, said = prove(tmp_path, "raise SystemExit(7)")
     assert code == 1
-    assert "failed with code 7" in said
+    assert "failed with exit code 7" in said
     assert studio("--no-project", "determinism", cwd=tmp_path).returncode == 2
 
 
@@ -104,7 +91,7 @@ def test_that_what_is_asked_of_a_run_is_what_a_script_understands(tmp_path: Path
         spec = schema.with_value(spec, name, value)
     assert not schema.problems(spec)
     for captured in (True, False):
-        asked = json.loads(json.dumps(values(spec, captured=captured)))
+        asked = json.loads(json.dumps(script_values(spec, captured=captured)))
         own, unread = schema.from_json(OwnSpec, asked)
         assert not unread
         assert not schema.problems(own)
@@ -164,15 +151,15 @@ def test_that_the_first_difference_is_found_where_it_is_and_its_cause_is_told(
     tmp_path: Path, other: list[Any], step: int, name: str, place: str, index: int, reason: str
 ) -> None:
     one, two = write(tmp_path / "one", EQUAL, EQUAL), write(tmp_path / "two", *other, *[EQUAL] * (2 - len(other)))
-    first = digests.compared(one, two).first
+    first = digests.compare_digests(one, two).first
     assert first is not None
     assert (first.step, first.name, first.place, first.index, first.reason) == (step, name, place, index, reason)
-    assert digests.compared(one, one).first is None
+    assert digests.compare_digests(one, one).first is None
 
 
 def test_that_a_step_that_only_one_run_has_reached_is_a_difference(tmp_path: Path) -> None:
     one, two = write(tmp_path / "one", EQUAL, EQUAL), write(tmp_path / "two", EQUAL)
-    found = digests.compared(one, two)
+    found = digests.compare_digests(one, two)
     assert found.first is not None
     assert (found.first.step, found.first.place, found.tensors) == (2, "call", 8)
 
@@ -187,35 +174,35 @@ def test_that_losses_are_compared_by_their_bits_and_a_capture_that_changes_them_
     spec = schema.with_value(DeterminismSpec(), "compared_steps", 3)
     same, other = [1.0, 0.5, "NaN", 9.0], [1.0, 0.5, "NaN", 8.0]
     made = [with_losses(tmp_path, one) for one in (same, other, same)]
-    result = judged(spec, made)
+    result = judge_runs(spec, made)
     assert (result.deterministic, result.capture_changes, len(result.losses)) == (True, False, 3)
 
-    changed = judged(spec, [*made[:2], with_losses(tmp_path, [1.0, 0.5000000000000001])])
+    changed = judge_runs(spec, [*made[:2], with_losses(tmp_path, [1.0, 0.5000000000000001])])
     assert (changed.deterministic, changed.capture_changes) == (True, True)
-    assert "precision.determinism.capture_changes" in {getattr(one, "rule", "") for one in told(changed)}
+    assert "precision.determinism.capture_changes" in {getattr(one, "rule", "") for one in result_notes(changed)}
 
-    late = judged(schema.with_value(spec, "compared_steps", 4), made)
+    late = judge_runs(schema.with_value(spec, "compared_steps", 4), made)
     assert late.first is not None
     assert (late.deterministic, late.first.step, late.first.place, late.first.reason) == (False, 4, "loss", "later")
     assert late.capture_changes is None
 
     nothing = with_losses(tmp_path, [])
     with pytest.raises(StudioError) as raised:
-        judged(spec, [nothing] * 3)
+        judge_runs(spec, [nothing] * 3)
     assert raised.value.key == "precision.determinism.nothing_seen"
 
 
 def test_that_a_run_that_ended_earlier_differs_where_it_ended() -> None:
-    rows = [Row(step=1, first=1.0, second=1.0, without=1.0), Row(step=2, first=0.5, second=None, without=0.5)]
-    assert losses.differs_at(rows) == 2
+    rows = [LossRow(step=1, first=1.0, second=1.0, without=1.0), LossRow(step=2, first=0.5, second=None, without=0.5)]
+    assert losses.first_difference(rows) == 2
     assert losses.is_changed(rows) is None
     assert losses.is_changed([]) is None
 
 
 def test_that_each_framework_has_its_own_switch_for_kernels(tmp_path: Path) -> None:
     one, two = write(tmp_path / "one", EQUAL), write(tmp_path / "two", {**EQUAL, BACK: back("x")})
-    compared = digests.compared(one, two)
-    result = Result(
+    compared = digests.compare_digests(one, two)
+    result = DeterminismResult(
         deterministic=False, first=compared.first, capture_changes=None, runs=(), losses=(), tensors=9,
         framework="mindspore",
     )  # fmt: skip

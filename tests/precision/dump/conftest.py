@@ -13,7 +13,6 @@ import pytest
 @pytest.fixture(scope="session")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with name.pt and name.npy of each, by `save_tensors`."""
-    pytest.importorskip("numpy")
     folder = tmp_path_factory.mktemp("保存 🚀")
     script = Path(__file__).with_name("save_tensors.py")
     environment = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "OMP_NUM_THREADS": "1"}

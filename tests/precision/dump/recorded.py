@@ -6,7 +6,7 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from studio.places import ROOT
+from studio.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.precision.dump.dump import Place
+from backends.precision.dump.dump import DumpLocation
 from backends.precision.dump.read import read_dump
 from studio.errors import StudioError
 from tests.precision.dump.recorded import copy_of, folder_of, json_of
@@ -26,7 +26,7 @@ FILES = ("dump.json", "stack.json", "construct.json")
 
 def read_bytes(folder: Path, content: bytes, file: str = "dump.json") -> Dump:
     (folder / file).write_bytes(content)
-    return read_dump(Place(folder=folder))
+    return read_dump(DumpLocation(folder=folder))
 
 
 def test_that_a_file_cut_off_gives_all_calls_before(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_that_a_file_cut_off_before_its_calls_is_no_dump(tmp_path: Path) -> None
 @pytest.mark.parametrize("content", [b'{"0": [["a"', b"[1]", b"\xff\xfe", b'{"0": 5, "1": [[5], 7], "x": {}}'])
 def test_that_calls_are_read_where_only_their_context_is_damaged(tmp_path: Path, file: str, content: bytes) -> None:
     copy = copy_of("torch_statistics", tmp_path / "rank0")
-    whole = read_dump(Place(folder=folder_of("torch_statistics")))
+    whole = read_dump(DumpLocation(folder=folder_of("torch_statistics")))
     dump = read_bytes(copy, content, file)
     assert dump.calls == whole.calls
     assert dump.damage in ("", f"precision.dump.{file[:-5]}_damaged")

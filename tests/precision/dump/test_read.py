@@ -24,9 +24,9 @@ from backends.precision.dump.dump import (
     SCALAR,
     TENSOR,
     Dump,
-    Place,
+    DumpLocation,
 )
-from backends.precision.dump.layout import places
+from backends.precision.dump.layout import find_dumps
 from backends.precision.dump.names import source_of
 from backends.precision.dump.read import read_dump
 from studio.errors import StudioError
@@ -39,7 +39,7 @@ TORCH = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "requir
 
 
 def read(folder: Path) -> Dump:
-    (place,) = places(folder)
+    (place,) = find_dumps(folder)
     return read_dump(place)
 
 
@@ -297,14 +297,14 @@ def test_that_another_file_is_no_dump(tmp_path: Path, content: str, key: str) ->
 def test_that_a_file_larger_than_the_memory_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = dump_at(tmp_path / "step0" / "rank0")
     with (folder / "dump.json").open("r+b") as file:
-        file.truncate(decode.LARGEST + 1)
+        file.truncate(decode.MAX_FILE_BYTES + 1)
     with pytest.raises(StudioError) as error:
         read(folder)
     assert error.value.key == "precision.dump.too_large"
     assert error.value.values["megabytes"] == 2048
     monkeypatch.setattr(decode, "available", lambda: 1000)
     with pytest.raises(StudioError) as error:
-        read_dump(Place(folder=folder_of("torch_statistics")))
+        read_dump(DumpLocation(folder=folder_of("torch_statistics")))
     assert error.value.key == "precision.dump.too_large"
 
 

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.precision.dump.in_child import NoTorch, through_torch
-from backends.precision.dump.layout import places
+from backends.precision.dump.layout import find_dumps
 from backends.precision.dump.read import read_dump
 from backends.precision.dump.tensors import open_tensor
-from backends.precision.measure.formats import STORED, widened
+from backends.precision.dump.torch_child import NoTorch, tensors_through_torch
+from backends.precision.measure.formats import STORAGE_DTYPES, widened
 from studio.errors import StudioError
 from tests.precision.dump.recorded import DUMPS, folder_of
 from tests.precision.dump.save_tensors import NAMES
@@ -36,7 +36,7 @@ REAL_NPY = folder_of("mindspore_tensor") / "dump_tensor_data" / "Functional.conc
 
 def joined(path: Path, count: int) -> NDArray[Any]:
     found = open_tensor(path)
-    is_wide = found.dtype in STORED
+    is_wide = found.dtype in STORAGE_DTYPES
     pieces = [widened(piece, found.dtype) if is_wide else piece.copy() for piece in found.chunks(count)]
     assert all(len(piece) <= count for piece in pieces)
     return np.concatenate(pieces) if pieces else np.zeros(0)
@@ -72,7 +72,7 @@ def nothing() -> None:
 
 def test_that_what_only_torch_can_read_is_read_by_one_child(saved: Path, tmp_path: Path) -> None:
     names = ["legacy", "conjugate", "sparse", "old_bfloat16"]
-    files = through_torch([saved / f"{name}.pt" for name in names], tmp_path, [sys.executable], nothing)
+    files = tensors_through_torch([saved / f"{name}.pt" for name in names], tmp_path, [sys.executable], nothing)
     assert [path.stem for path in files] == names
     for path, found in files.items():
         np.testing.assert_array_equal(found.whole(), np.load(saved / f"{path.stem}.npy"))
@@ -83,7 +83,7 @@ def test_that_a_tensor_which_torch_refuses_takes_none_of_the_others_with_it(save
     """A dict of tensors, and something that would be executed."""
     code = pickle.dumps(Boom(), protocol=2)
     hostile = container(tmp_path / "a\n 保存.pt", {"data.pkl": code, "byteorder": b"little", "data/0": b"\0" * 16})
-    files = through_torch(
+    files = tensors_through_torch(
         [hostile, saved / "several.pt", saved / "legacy.pt"], tmp_path, [sys.executable, "-I"], nothing
     )
     assert list(files) == [saved / "legacy.pt"]
@@ -92,7 +92,7 @@ def test_that_a_tensor_which_torch_refuses_takes_none_of_the_others_with_it(save
 
 def test_that_every_tensor_of_the_recorded_dumps_is_read() -> None:
     for name in ("torch_tensor", "mindspore_tensor"):
-        dump = read_dump(places(DUMPS / name)[0])
+        dump = read_dump(find_dumps(DUMPS / name)[0])
         assert dump.data_folder
         assert dump.file
         for row, file in dump.file.items():
@@ -286,7 +286,7 @@ def test_that_an_interpreter_without_torch_is_said(tmp_path: Path) -> None:
     (tmp_path / "old.pt").write_bytes(b"\x80\x02")
     for python in ([sys.executable, "-S", "-E"], [str(tmp_path / "no-python")]):
         with pytest.raises(NoTorch):
-            through_torch([tmp_path / "old.pt"], tmp_path, python, nothing)
+            tensors_through_torch([tmp_path / "old.pt"], tmp_path, python, nothing)
 
 
 class Asked(Exception):
@@ -303,9 +303,9 @@ def test_that_a_child_is_ended_with_who_waits_for_it_and_when_it_takes_too_long(
         raise Asked
 
     with pytest.raises(Asked):
-        through_torch([tmp_path / "old.pt"], tmp_path, [str(python)], stop)
+        tensors_through_torch([tmp_path / "old.pt"], tmp_path, [str(python)], stop)
     assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
-    assert through_torch([tmp_path / "old.pt"], tmp_path, [str(python)], nothing, seconds=0.01) == {}
+    assert tensors_through_torch([tmp_path / "old.pt"], tmp_path, [str(python)], nothing, seconds=0.01) == {}
     assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
 
 

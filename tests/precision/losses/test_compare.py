@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.precision.losses.compare import DEFAULT, Curve, curve_of, distance, judge
+from backends.precision.losses.compare import DEFAULT_LIMIT, Curve, curve_distance, curve_of, judge_losses
 
 
 def curve(values: Any, first: int = 1) -> Curve:
@@ -24,7 +24,7 @@ def falling(steps: int, noise: float = 0, seed: int = 0) -> Curve:
 
 
 def test_that_figures_are_those_of_their_formulas() -> None:
-    found = distance(curve([1.1, 2.0, 3.9]), curve([1.0, 2.0, 4.0]))
+    found = curve_distance(curve([1.1, 2.0, 3.9]), curve([1.0, 2.0, 4.0]))
     assert found.mean_abs == pytest.approx(0.2 / 3)
     assert found.mean_rel == pytest.approx((0.1 + 0.1 / 4) / 3)
     assert found.bias == pytest.approx((0.1 - 0.1 / 4) / 3)
@@ -33,7 +33,7 @@ def test_that_figures_are_those_of_their_formulas() -> None:
 
 
 def test_that_only_steps_of_both_count() -> None:
-    found = distance(curve([9, 1, 2], first=0), curve([1, 2, 7, 8], first=1))
+    found = curve_distance(curve([9, 1, 2], first=0), curve([1, 2, 7, 8], first=1))
     assert (found.steps, found.max_abs) == (2, 0)
 
 
@@ -46,21 +46,21 @@ def test_that_several_points_of_a_step_count_with_their_mean() -> None:
 
 def test_that_a_drift_of_more_than_one_percent_fails_without_a_second_golden_run() -> None:
     golden = falling(200)
-    assert judge(curve(golden.values * 1.009), golden).verdict == "pass"
-    found = judge(curve(golden.values * 1.011), golden)
-    assert (found.verdict, found.limit) == ("differs", DEFAULT)
+    assert judge_losses(curve(golden.values * 1.009), golden).verdict == "pass"
+    found = judge_losses(curve(golden.values * 1.011), golden)
+    assert (found.verdict, found.limit) == ("differs", DEFAULT_LIMIT)
 
 
 def test_that_noise_as_large_as_that_of_the_golden_runs_passes_and_more_does_not() -> None:
     golden, again = falling(300, 0.03, seed=1), falling(300, 0.03, seed=2)
-    assert judge(falling(300, 0.03, seed=3), golden).verdict == "differs"
-    assert judge(falling(300, 0.03, seed=3), golden, again).verdict == "pass"
-    assert judge(falling(300, 0.2, seed=3), golden, again).verdict == "differs"
+    assert judge_losses(falling(300, 0.03, seed=3), golden).verdict == "differs"
+    assert judge_losses(falling(300, 0.03, seed=3), golden, again).verdict == "pass"
+    assert judge_losses(falling(300, 0.2, seed=3), golden, again).verdict == "differs"
 
 
 def test_that_what_is_asked_for_is_the_limit_whatever_the_noise() -> None:
     golden, again = falling(100, 0.03, seed=1), falling(100, 0.03, seed=2)
-    found = judge(falling(100, 0.03, seed=3), golden, again, allow=0.001)
+    found = judge_losses(falling(100, 0.03, seed=3), golden, again, allow=0.001)
     assert (found.verdict, found.limit) == ("differs", 0.001)
 
 
@@ -69,37 +69,37 @@ def test_that_a_nan_of_one_run_fails_at_its_step(value: float) -> None:
     golden = falling(50)
     broken = golden.values.copy()
     broken[30] = value
-    found = judge(curve(broken), golden)
+    found = judge_losses(curve(broken), golden)
     assert (found.verdict, found.distance.nonfinite, found.first_beyond) == ("nonfinite", 31, 31)
-    assert judge(golden, curve(broken)).verdict == "nonfinite"
-    assert judge(curve(broken), curve(broken)).verdict == "pass"
+    assert judge_losses(golden, curve(broken)).verdict == "nonfinite"
+    assert judge_losses(curve(broken), curve(broken)).verdict == "pass"
 
 
 def test_that_the_first_step_far_off_is_named_though_the_mean_passes() -> None:
     golden = falling(2000)
     values = golden.values.copy()
     values[700] *= 1.5
-    found = judge(curve(values), golden)
+    found = judge_losses(curve(values), golden)
     assert (found.verdict, found.first_beyond) == ("pass", 701)
 
 
 def test_that_fewer_steps_than_asked_for_fail() -> None:
     golden = falling(50)
-    assert judge(falling(40), golden, steps=50).verdict == "too_few"
-    assert judge(falling(40), golden, steps=40).verdict == "pass"
-    assert judge(curve([]), golden).verdict == "too_few"
+    assert judge_losses(falling(40), golden, steps=50).verdict == "too_few"
+    assert judge_losses(falling(40), golden, steps=40).verdict == "pass"
+    assert judge_losses(curve([]), golden).verdict == "too_few"
 
 
 def test_that_only_the_first_steps_count_where_a_number_is_given() -> None:
     golden = falling(50)
     values = golden.values.copy()
     values[30:] = math.nan
-    assert judge(curve(values), golden, steps=30).verdict == "pass"
+    assert judge_losses(curve(values), golden, steps=30).verdict == "pass"
 
 
 def test_that_a_golden_loss_of_zero_is_no_error_only_for_zero() -> None:
-    assert judge(curve([0.0, 1.0]), curve([0.0, 1.0])).verdict == "pass"
-    assert judge(curve([1e-6, 1.0]), curve([0.0, 1.0])).verdict == "differs"
+    assert judge_losses(curve([0.0, 1.0]), curve([0.0, 1.0])).verdict == "pass"
+    assert judge_losses(curve([1e-6, 1.0]), curve([0.0, 1.0])).verdict == "differs"
 
 
 VALUES = st.lists(st.floats(width=64), max_size=12)
@@ -107,6 +107,6 @@ VALUES = st.lists(st.floats(width=64), max_size=12)
 
 @given(target=VALUES, golden=VALUES, again=VALUES, steps=st.none() | st.integers(1, 12))
 def test_that_any_curves_get_a_verdict(target: Any, golden: Any, again: Any, steps: int | None) -> None:
-    found = judge(curve(target), curve(golden), curve(again), steps=steps)
+    found = judge_losses(curve(target), curve(golden), curve(again), steps=steps)
     assert found.verdict in ("pass", "differs", "nonfinite", "too_few")
-    assert judge(curve(golden), curve(golden)).verdict == ("pass" if np.isfinite(golden).any() else "too_few")
+    assert judge_losses(curve(golden), curve(golden)).verdict == ("pass" if np.isfinite(golden).any() else "too_few")

@@ -15,8 +15,9 @@ from studio import run as runs
 from studio import schema
 from studio.errors import StudioError
 from studio.events import Ended, Journal, Metric
+from studio.paths import MAIN
+from tests.command_line import last_json, studio
 from tests.runs import events_of, wait_for
-from tests.studio.test_command_line import last_json, studio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ def compared(folder: Path, target: Run, golden: Run, **judging: Any) -> tuple[En
     spec = LossesSpec(runs=given, judging=Judging(**judging))
     run = runs.create(folder / "runs", "compare-losses", schema.to_json(spec))
     ended = compare_losses(spec, run)
-    return ended, result.answer(run), run
+    return ended, result.losses_answer(run), run
 
 
 GOLDEN = [2.0 - step / 100 for step in range(100)]
@@ -105,17 +106,17 @@ def test_that_too_few_steps_are_a_no(tmp_path: Path) -> None:
 def test_that_runs_that_train_are_followed_to_their_end(tmp_path: Path) -> None:
     target, golden = trained(tmp_path, GOLDEN[:5], is_over=False), trained(tmp_path, GOLDEN)
     line = [
-        sys.executable, "-I", "-m", "studio", "--no-project", "compare-losses", str(target.folder), str(golden.folder),
+        sys.executable, "-I", str(MAIN), "--no-project", "compare-losses", str(target.folder), str(golden.folder),
         "--follow", "--json",
     ]  # fmt: skip
     child = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         folder = tmp_path / "home" / "state" / "ascend-studio" / "runs"
-        wait_for(lambda: [run for run in runs.runs_in(folder) if result.read(run.folder).get("steps") == 5])
+        wait_for(lambda: [run for run in runs.runs_in(folder) if result.read_losses(run.folder).get("steps") == 5])
         assert child.poll() is None
         journal = Journal(target.folder, 1)
         journal.write(*(Metric(step=step, values={"loss": GOLDEN[step - 1]}) for step in range(6, 101)), Ended(code=0))
-        out, error = child.communicate(timeout=60)
+        out, error = child.communicate(timeout=300)
     finally:
         child.kill()
     assert child.returncode == 0, error

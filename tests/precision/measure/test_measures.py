@@ -16,8 +16,8 @@ from hypothesis.extra import numpy as hnp
 
 from backends.precision.compare.comparison import MEASURES
 from backends.precision.measure.formats import widened
-from backends.precision.measure.measures import CHUNK, LENGTH, SHAPES, measure
-from studio.places import ROOT
+from backends.precision.measure.measures import CHUNK_ELEMENTS, LENGTH, SHAPES, measure
+from studio.paths import ROOT
 from tests.precision.measure.held import Held, held, in_file
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def test_that_close_tensors_are_measured_as_in_float64(base: Any, scale: float) 
 @pytest.mark.parametrize("magnitude", [1e-25, 1e-14, 1.0, 1e10, 1e20])
 def test_that_many_pieces_of_any_magnitude_add_up(magnitude: float) -> None:
     rng = np.random.default_rng(1)
-    golden = (rng.standard_normal(2 * CHUNK + 3) * magnitude).astype(np.float32)
+    golden = (rng.standard_normal(2 * CHUNK_ELEMENTS + 3) * magnitude).astype(np.float32)
     target = golden * (1 + rng.standard_normal(golden.size) * 1e-4).astype(np.float32)
     target[::7] = golden[::7] = 0
     assert_as_reference(target, golden)
@@ -155,11 +155,11 @@ def test_that_small_integers_and_bools_are_measured(dtype: Any) -> None:
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_that_complex_numbers_count_as_their_two_parts(dtype: Any) -> None:
-    golden = np.full(CHUNK + 1, 1 + 1j, dtype)
+    golden = np.full(CHUNK_ELEMENTS + 1, 1 + 1j, dtype)
     target = golden.copy()
     target[-1] = 1 + 3j
     found = measure(held(target), held(golden))
-    assert (found.max_abs, found.max_rel, found.elements) == (2, 2, 2 * CHUNK + 2)
+    assert (found.max_abs, found.max_rel, found.elements) == (2, 2, 2 * CHUNK_ELEMENTS + 2)
 
 
 def test_that_half_precision_is_widened_without_an_error() -> None:
@@ -223,7 +223,7 @@ def test_that_a_long_comparison_can_be_ended_between_two_pieces() -> None:
         if len(heard) == 2:
             raise Asked
 
-    tensor = held(np.zeros(5 * CHUNK, np.float32))
+    tensor = held(np.zeros(5 * CHUNK_ELEMENTS, np.float32))
     with pytest.raises(Asked):
         measure(tensor, tensor, told)
     assert len(heard) == 2
@@ -234,7 +234,7 @@ def test_that_a_long_comparison_can_be_ended_between_two_pieces() -> None:
 def test_that_a_tensor_of_which_some_elements_differ_is_measured_whole(dtype: str, share: float) -> None:
     """Where few differ only these are looked at."""
     some = np.random.default_rng(3)
-    golden = some.integers(0, 2 if dtype == "bool" else 100, 3 * CHUNK + 5).astype(np.float32)
+    golden = some.integers(0, 2 if dtype == "bool" else 100, 3 * CHUNK_ELEMENTS + 5).astype(np.float32)
     target = np.where(some.random(golden.size) < share, 1 - golden if dtype == "bool" else golden + 1, golden)
     target[0] += share > 0 and dtype != "bool"
     sides = [_as(values.astype(np.float32), dtype) for values in (target, golden)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from backends.precision.measure import picture
-from backends.precision.measure.picture import difference_picture, histograms, per_channel, worst
+from backends.precision.measure.picture import difference_picture, histograms, per_channel, worst_elements
 from studio.errors import StudioError
 from tests.precision.measure.held import held
 
@@ -22,7 +22,7 @@ SMALL = st.integers(-5, 5).map(float)
 
 @pytest.fixture(autouse=True)
 def many_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(picture, "CHUNK", 7)
+    monkeypatch.setattr(picture, "CHUNK_ELEMENTS", 7)
 
 
 def pair(shape: tuple[int, ...]) -> Any:
@@ -47,7 +47,7 @@ def test_that_a_cell_is_the_largest_difference_of_its_block(values: Any, rows: i
 @given(values=SHAPES.flatmap(pair), count=st.integers(1, 20))
 def test_that_the_worst_elements_are_those_of_a_sort(values: Any, count: int) -> None:
     a, b = values
-    found = worst(held(a), held(b), count)
+    found = worst_elements(held(a), held(b), count)
     distances = np.abs(a - b).reshape(-1)
     order = np.lexsort((np.arange(distances.size), -distances))
     wanted = [place for place in order[:count] if distances[place] > 0]
@@ -95,14 +95,14 @@ def test_that_what_is_not_finite_is_drawn_as_infinite_only_where_it_differs() ->
     a = np.array([math.nan, math.nan, math.inf, math.inf, 1.0], np.float32)
     b = np.array([math.nan, 1.0, math.inf, -math.inf, 1.0], np.float32)
     assert difference_picture(held(a), held(b), 1, 5).cells.tolist() == [[0, math.inf, 0, math.inf, 0]]
-    assert [one.index for one in worst(held(a), held(b), 9)] == [(1,), (3,)]
+    assert [one.index for one in worst_elements(held(a), held(b), 9)] == [(1,), (3,)]
     assert histograms(held(a), held(b), 3).nonfinite == 7
 
 
 def test_that_complex_numbers_and_integers_are_drawn() -> None:
     a, b = np.array([[3 + 4j, 1]], np.complex64), np.array([[0, 1]], np.complex64)
     assert difference_picture(held(a), held(b), 5, 5).cells.tolist() == [[5, 0]]
-    assert worst(held(a), held(b), 5)[0].target == 5
+    assert worst_elements(held(a), held(b), 5)[0].target == 5
     assert difference_picture(held(np.arange(4)), held(np.zeros(4, np.int64)), 1, 2).cells.tolist() == [[1, 3]]
 
 

@@ -13,7 +13,7 @@ from backends.precision.compare.comparison import ERROR, PASS
 from backends.precision.msprobe import acc_check, compare, overflow, process
 from backends.precision.msprobe.installed import Installed
 from studio.errors import StudioError
-from tests.precision.msprobe.test_lines import RECORDED
+from tests.precision.msprobe.recorded import RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ def test_that_msprobe_compares_dumps_of_any_path_and_writes_nothing_beside_them(
     shutil.copytree(RECORDED / "target" / "step0" / "rank0", target)
     shutil.copytree(RECORDED / "golden" / "step0" / "rank0", golden)
     before = snapshot(target), snapshot(golden)
-    found = compare.results(target, golden, tmp_path / "结果", PYTHON)
+    found = compare.run_compare(target, golden, tmp_path / "结果", PYTHON)
     assert (found.problem, len(found.rows)) == ("", 80)
     assert found.version.startswith("26")
     assert found.first is not None
@@ -43,7 +43,7 @@ def test_that_msprobe_compares_dumps_of_any_path_and_writes_nothing_beside_them(
 
 def test_that_a_comparison_goes_on_without_an_msprobe(tmp_path: Path, interpreter: Callable[[str], Path]) -> None:
     folder = RECORDED / "target" / "step0" / "rank0"
-    found = compare.results(folder, folder, tmp_path, interpreter("exit 0"))
+    found = compare.run_compare(folder, folder, tmp_path, interpreter("exit 0"))
     assert (found.problem, found.rows, found.results) == ("precision.msprobe.missing", (), {})
 
 
@@ -69,7 +69,7 @@ def test_that_an_msprobe_that_fails_is_quoted_and_its_warning_about_cann_is_not(
         'echo "x.exceptions.CompareException: 无效文件" >&2\nexit 1'
     )
     folder = RECORDED / "target" / "step0" / "rank0"
-    found = compare.results(folder, folder, tmp_path, python)
+    found = compare.run_compare(folder, folder, tmp_path, python)
     assert found.problem == "precision.msprobe.failed"
     assert found.args["reason"] == "x.exceptions.CompareException: 无效文件"
 
@@ -79,7 +79,7 @@ def test_that_an_msprobe_that_says_nothing_wrong_and_leaves_no_table_has_failed(
 ) -> None:
     folder = RECORDED / "target" / "step0" / "rank0"
     python = pretended('echo "[ERROR] Please verify that the CANN environment is properly configured."')
-    found = compare.results(folder, folder, tmp_path, python)
+    found = compare.run_compare(folder, folder, tmp_path, python)
     assert (found.problem, found.args["reason"]) == ("precision.msprobe.failed", "exit 0")
 
 
@@ -89,7 +89,7 @@ def test_that_an_msprobe_that_hangs_is_ended_with_all_it_started(
     marker = tmp_path / "alive"
     python = pretended(f'(while true; do date +%N > "{marker}"; sleep 0.02; done) & wait')
     folder = RECORDED / "target" / "step0" / "rank0"
-    found = compare.results(folder, folder, tmp_path, python, seconds=0.5)
+    found = compare.run_compare(folder, folder, tmp_path, python, seconds=0.5)
     assert found.problem == "precision.msprobe.late"
     written = marker.read_text()
     process.run(("sleep", "0.2"), tmp_path, tmp_path / "log", 5)
@@ -105,7 +105,7 @@ grep -q npu_path "$7" || exit 8
 cp "{RECORDED}/compare_8.3.3.xlsx" "$9/compare_result_20261122102536.xlsx"
 """
     folder = RECORDED / "target" / "step0" / "rank0"
-    found = compare.results(folder, folder, tmp_path, pretended(script, "8.3.3"))
+    found = compare.run_compare(folder, folder, tmp_path, pretended(script, "8.3.3"))
     assert (found.problem, len(found.rows), found.version) == ("", 80, "8.3.3")
 
 
@@ -115,7 +115,7 @@ def test_that_an_msprobe_that_would_run_what_a_tensor_holds_is_not_given_tensors
     shutil.copytree(RECORDED / "target" / "step0" / "rank0", tmp_path / "dump")
     python = pretended("touch ran", "1.0.4")
     (tmp_path / "dump" / "dump_tensor_data").mkdir()
-    found = compare.results(tmp_path / "dump", tmp_path / "dump", tmp_path, python)
+    found = compare.run_compare(tmp_path / "dump", tmp_path / "dump", tmp_path, python)
     assert (found.problem, found.args) == ("precision.msprobe.unsafe", {"version": "1.0.4"})
     assert not list(tmp_path.rglob("ran"))
 
@@ -123,7 +123,7 @@ def test_that_an_msprobe_that_would_run_what_a_tensor_holds_is_not_given_tensors
 def test_that_tensors_under_a_path_that_msprobe_refuses_are_said_to_be(tmp_path: Path) -> None:
     shutil.copytree(RECORDED / "target" / "step0" / "rank0", tmp_path / "中文")
     (tmp_path / "中文" / "dump_tensor_data").mkdir()
-    found = compare.results(tmp_path / "中文", tmp_path / "中文", tmp_path, PYTHON)
+    found = compare.run_compare(tmp_path / "中文", tmp_path / "中文", tmp_path, PYTHON)
     assert found.problem == "precision.msprobe.path"
 
 
@@ -145,7 +145,7 @@ def test_that_the_reason_in_a_log_is_its_last_complaint(log: str, reason: str) -
 
 def test_that_the_overflow_check_names_the_call_that_made_the_first_nan(tmp_path: Path) -> None:
     ranks = [(3, RECORDED / "overflowed" / "step0" / "rank0")]
-    found = overflow.check(ranks, tmp_path, PYTHON)
+    found = overflow.run_overflow_check(ranks, tmp_path, PYTHON)
     assert found.problem == ""
     (anomaly,) = found.anomalies
     assert (anomaly.rank, anomaly.call) == (3, "Functional.layer_norm.0.forward")
@@ -155,8 +155,8 @@ def test_that_the_overflow_check_names_the_call_that_made_the_first_nan(tmp_path
 
 def test_that_a_dump_without_anomalies_has_none(tmp_path: Path, pretended: Callable[..., Path]) -> None:
     ranks = [(0, RECORDED / "target" / "step0" / "rank0")]
-    assert overflow.check(ranks, tmp_path, pretended("echo no anomaly")) == overflow.Checked()
-    failed = overflow.check(ranks, tmp_path, pretended("echo 'OSError: x: y'; exit 1"))
+    assert overflow.run_overflow_check(ranks, tmp_path, pretended("echo no anomaly")) == overflow.OverflowCheck()
+    failed = overflow.run_overflow_check(ranks, tmp_path, pretended("echo 'OSError: x: y'; exit 1"))
     assert (failed.problem, failed.args) == ("precision.msprobe.failed", {"reason": "OSError: x: y"})
 
 
@@ -179,7 +179,7 @@ def test_that_a_damaged_result_of_the_check_is_no_crash(tmp_path: Path, text: st
 def test_that_a_suspect_is_not_run_where_there_is_no_card(tmp_path: Path) -> None:
     dump = RECORDED / "target" / "step0" / "rank0"
     with pytest.raises(StudioError, match="this host has neither"):
-        acc_check.check(dump, "Functional.linear.0.forward", tmp_path, PYTHON, devices=tmp_path)
+        acc_check.run_acc_check(dump, "Functional.linear.0.forward", tmp_path, PYTHON, devices=tmp_path)
 
 
 def test_that_a_suspect_is_run_alone_where_there_is_one(tmp_path: Path, pretended: Callable[..., Path]) -> None:
@@ -194,7 +194,7 @@ printf 'x\\n' > "$7/accuracy_checking_details_20261122102536.csv"
 """
     dump = RECORDED / "target" / "step0" / "rank0"
     call = "Functional.linear.0.forward"
-    found = acc_check.check(dump, call, tmp_path / "out", pretended(script), devices=tmp_path / "dev")
+    found = acc_check.run_acc_check(dump, call, tmp_path / "out", pretended(script), devices=tmp_path / "dev")
     assert found == (
         acc_check.Accuracy(api="Functional.linear.0", forward="error", backward="SKIP", message="too far"),
     )

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from backends.precision.msprobe import database, trend, visdb
-from backends.precision.msprobe.beside import found_beside
+from backends.precision.msprobe.companion_files import find_companion_files
 from studio.errors import StudioError
-from tests.precision.msprobe.test_lines import RECORDED
+from tests.precision.msprobe.recorded import RECORDED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,9 +110,9 @@ def test_that_what_is_no_such_database_is_refused_with_a_reason(tmp_path: Path, 
     cut = GRAPH.read_bytes()[:3000]
     for data in (b"", b"SQLite format 3\0" + b"\0" * 100, cut, b"hello"):
         path.write_bytes(data)
-        with pytest.raises(StudioError, match="cannot be read as a database"):
+        with pytest.raises(StudioError, match="cannot be read as an msprobe database"):
             read(path)  # type: ignore[operator]
-    with pytest.raises(StudioError, match="cannot be read as a database"):
+    with pytest.raises(StudioError, match="cannot be read as an msprobe database"):
         read(tmp_path / "gone.db")  # type: ignore[operator]
 
 
@@ -124,14 +124,14 @@ def test_that_a_view_in_the_place_of_a_table_is_not_run(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE tb_stack (id, stack_info)")
         connection.execute("CREATE TABLE tb_config (id, graph_type, task, step_list, rank_list, node_colors)")
     connection.close()
-    with pytest.raises(StudioError, match="cannot be read as a database"):
+    with pytest.raises(StudioError, match="cannot be read as an msprobe database"):
         visdb.read_graphs(path)
 
 
 def test_that_a_query_without_an_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "SECONDS", 0.05)
+    monkeypatch.setattr(database, "QUERY_SECONDS", 0.05)
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT COUNT(*) FROM n"
-    with pytest.raises(StudioError, match="interrupted"), database.opened(GRAPH) as connection:
+    with pytest.raises(StudioError, match="interrupted"), database.open_database(GRAPH) as connection:
         connection.execute(endless).fetchone()
 
 
@@ -174,11 +174,11 @@ def test_that_what_msprobe_left_is_found_beside_dumps(tmp_path: Path) -> None:
     shutil.copyfile(TREND, tmp_path / "dump_data.trend.db")
     shutil.copyfile(RECORDED / "compare_26.2.0.csv", dump / "compare_result_rank0_2026.csv")
     (dump / "dump_tensor_data" / "x.vis.db").touch()
-    found = found_beside(tmp_path / "dumps")
+    found = find_companion_files(tmp_path / "dumps")
     assert [path.name for path in (*found.graphs, *found.trends, *found.tables)] == [
         "compare_1.vis.db", "dump_data.trend.db", "compare_result_rank0_2026.csv"
     ]  # fmt: skip
-    assert not found_beside(tmp_path / "nowhere" / "at all")
+    assert not find_companion_files(tmp_path / "nowhere" / "at all")
 
 
 def test_that_the_first_of_all_steps_is_a_call_and_of_modules_alone_a_module(tmp_path: Path) -> None:

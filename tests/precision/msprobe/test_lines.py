@@ -13,9 +13,8 @@ import pytest
 
 from backends.precision.msprobe import lines
 from backends.precision.msprobe.installed import Installed, family_of, version_of
-from studio.places import ROOT
+from tests.precision.msprobe.recorded import RECORDED
 
-RECORDED = ROOT / "tests" / "recorded" / "precision_tools"
 A, B, OUT = Path("/a/dump.json"), Path("/b/dump.json"), Path("/out")
 PARSERS = {
     "compare": ("core/compare/utils.py", "_compare_parser"),

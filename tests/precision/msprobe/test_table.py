@@ -16,7 +16,7 @@ from backends.precision.msprobe import table
 from backends.precision.msprobe.compare import results_in
 from backends.precision.msprobe.table import read_table, result_of
 from studio.errors import StudioError
-from tests.precision.msprobe.test_lines import RECORDED
+from tests.precision.msprobe.recorded import RECORDED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,7 +71,7 @@ def test_that_every_verdict_that_it_ever_used_is_known(cell: str, verdict: str, 
 def test_that_a_table_of_something_else_is_refused_with_a_reason(tmp_path: Path) -> None:
     for name, data in (("a.csv", b"step,loss\n1,2\n"), ("b.csv", b""), ("c.xlsx", b"PK\x03\x04 cut off")):
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(StudioError, match="not a table of msprobe"):
+        with pytest.raises(StudioError, match="not an msprobe table"):
             read_table(tmp_path / name)
     with pytest.raises(StudioError):
         read_table(tmp_path / "gone.csv")

@@ -11,19 +11,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from backends.precision.dump.dump import Place
+from backends.precision.dump.dump import DumpLocation
 from backends.precision.dump.read import read_dump
 from backends.precision.overflow import work
-from backends.precision.overflow.first import first_overflow
-from backends.precision.overflow.result import Found, Named, Result, answer, read_result
-from backends.precision.overflow.spec import Looked, OverflowSpec
+from backends.precision.overflow.first_overflow import first_overflow
+from backends.precision.overflow.result import Named, Overflow, OverflowResult, overflow_answer, read_overflow
+from backends.precision.overflow.spec import OverflowSources, OverflowSpec
 from studio import run as runs
 from studio import schema
 from studio.errors import StudioError
 from studio.events import Finding, Note
+from tests.command_line import last_json, studio
 from tests.precision.dump.recorded import copy_of
-from tests.precision.msprobe.test_lines import RECORDED
-from tests.studio.test_command_line import last_json, studio
+from tests.precision.msprobe.recorded import RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,11 +53,11 @@ def given_to(data: dict[str, Any], number: int, **statistics: float) -> str:
     return name
 
 
-def looked(folder: Path, found: Path, python: Path, steps: str = "") -> tuple[int, Result, Run]:
-    spec = OverflowSpec(looked=Looked(dump=found, overflow_steps=steps, check_python=python))
+def looked(folder: Path, found: Path, python: Path, steps: str = "") -> tuple[int, OverflowResult, Run]:
+    spec = OverflowSpec(looked=OverflowSources(dump=found, overflow_steps=steps, check_python=python))
     run = runs.create(folder / "runs", "overflow-check", schema.to_json(spec))
     ended = work.overflow_check(spec, run)
-    result = read_result(run)
+    result = read_overflow(run)
     assert result is not None
     return ended.code, result, run
 
@@ -68,8 +68,8 @@ def no_msprobe(interpreter: Callable[[str], Path]) -> Path:
 
 
 def test_that_the_call_that_makes_a_nan_is_named_and_not_those_that_pass_it_on() -> None:
-    found = first_overflow(read_dump(Place(folder=RECORDED / "overflowed" / "step0" / "rank0")), 4, 2)
-    assert found == Found(step=4, rank=2, call=NORM, is_made=True, value="NaN", place="output", item="0")
+    found = first_overflow(read_dump(DumpLocation(folder=RECORDED / "overflowed" / "step0" / "rank0")), 4, 2)
+    assert found == Overflow(step=4, rank=2, call=NORM, is_made=True, value="NaN", place="output", item="0")
 
 
 def test_that_a_nan_that_comes_in_is_said_to(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_that_a_nan_that_comes_in_is_said_to(tmp_path: Path) -> None:
                 if tensor and "Max" in tensor:
                     tensor.update(Max=NAN, Min=NAN)
 
-    found = first_overflow(read_dump(Place(folder=dump_of(tmp_path, change))), 0, 0)
+    found = first_overflow(read_dump(DumpLocation(folder=dump_of(tmp_path, change))), 0, 0)
     assert found is not None
     assert (found.is_made, found.place, found.value) == (False, "input", "NaN")
 
@@ -90,14 +90,14 @@ def test_that_an_inf_that_an_argument_asks_for_is_none(tmp_path: Path) -> None:
         data[name]["output"][0].update(Min=-INF, Mean=-INF, Norm=INF)
         data[name]["input_args"].append({"type": "float", "value": -INF})
 
-    assert first_overflow(read_dump(Place(folder=dump_of(tmp_path, change))), 0, 0) is None
+    assert first_overflow(read_dump(DumpLocation(folder=dump_of(tmp_path, change))), 0, 0) is None
 
 
 def test_that_an_inf_without_such_an_argument_is_one(tmp_path: Path) -> None:
     def change(data: dict[str, Any]) -> None:
         data[NORM]["output"][0].update(Min=-INF, Mean=-INF, Norm=INF)
 
-    found = first_overflow(read_dump(Place(folder=dump_of(tmp_path, change))), 0, 0)
+    found = first_overflow(read_dump(DumpLocation(folder=dump_of(tmp_path, change))), 0, 0)
     assert found is not None
     assert (found.call, found.value, found.is_made) == (NORM, "-Inf", True)
 
@@ -106,7 +106,7 @@ def test_that_the_norm_of_large_numbers_and_the_mean_of_a_mask_are_none(tmp_path
     def change(data: dict[str, Any]) -> None:
         data[NORM]["output"][0].update(Mean=NAN, Norm=INF)
 
-    assert first_overflow(read_dump(Place(folder=dump_of(tmp_path, change))), 0, 0) is None
+    assert first_overflow(read_dump(DumpLocation(folder=dump_of(tmp_path, change))), 0, 0) is None
 
 
 def test_that_memory_that_nobody_has_written_is_none(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_that_memory_that_nobody_has_written_is_none(tmp_path: Path) -> None:
         empty = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "Max": NAN, "Min": NAN}
         data["Torch.empty.0.forward"] = {"input_args": [], "input_kwargs": {}, "output": [empty]}
 
-    assert first_overflow(read_dump(Place(folder=dump_of(tmp_path, change))), 0, 0) is None
+    assert first_overflow(read_dump(DumpLocation(folder=dump_of(tmp_path, change))), 0, 0) is None
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -137,7 +137,7 @@ def test_that_any_statistics_give_the_first_that_makes_one_else_the_first_that_i
 
     shutil.rmtree(tmp_path / "step0", ignore_errors=True)
     folder = dump_of(tmp_path, change)
-    found = first_overflow(read_dump(Place(folder=folder)), 0, 0)
+    found = first_overflow(read_dump(DumpLocation(folder=folder)), 0, 0)
     said = None if found is None else (found.call, found.is_made)
     assert said == _slowly(json.loads((folder / "dump.json").read_text())["data"])
 
@@ -176,11 +176,11 @@ def test_that_all_steps_and_ranks_are_looked_through_steps_first(tmp_path: Path,
     assert (code, result.passes) == (3, 3)
     assert [(one.step, one.rank) for one in result.found] == [(0, 1), (2, 0)]
     assert result.problem == "precision.msprobe.missing"
-    assert answer(run)["first_overflow"]["call"] == NORM
+    assert overflow_answer(run)["first_overflow"]["call"] == NORM
     said = runs.last_events(run.folder)
     assert [one.rule for one in said if isinstance(one, Finding)] == ["precision.overflow.made"]
     assert looked(tmp_path, capture, no_msprobe, "2")[1].found == result.found[1:]
-    with pytest.raises(StudioError, match="There are: 0, 2"):
+    with pytest.raises(StudioError, match="Available: 0, 2"):
         looked(tmp_path, capture, no_msprobe, "7")
 
 
@@ -202,7 +202,7 @@ def test_that_the_command_ends_with_3_where_there_is_one_and_with_0_where_not(tm
     said = last_json(done)
     assert said["first_overflow"]["call"] == NORM
     assert said["msprobe"] == {"named": [], "problem": "precision.msprobe.missing"}
-    assert "makes NaN in output 0" in done.stderr
+    assert "produces NaN in output 0" in done.stderr
     done = studio("--no-project", "overflow-check", str(RECORDED / "target"), *more, cwd=tmp_path)
     assert (done.returncode, last_json(done)["first_overflow"]) == (0, None)
     assert studio("--no-project", "overflow-check", "nowhere", cwd=tmp_path).returncode == 2
@@ -219,8 +219,8 @@ def test_that_the_command_ends_with_3_where_there_is_one_and_with_0_where_not(tm
     ],
 )
 def test_that_msprobes_call_is_held_against_ours(ours: str, theirs: str, key: str) -> None:
-    found = (Found(step=0, rank=0, call=ours, is_made=True, value="Inf"),) if ours else ()
+    found = (Overflow(step=0, rank=0, call=ours, is_made=True, value="Inf"),) if ours else ()
     named = (Named(step=0, rank=0, call=theirs),) if theirs else ()
-    said = work.told(Result(passes=1, calls=1, found=found, named=named))[1]
+    said = work.result_notes(OverflowResult(passes=1, calls=1, found=found, named=named))[1]
     assert isinstance(said, Note)
     assert said.key == key

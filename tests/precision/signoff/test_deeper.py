@@ -11,12 +11,13 @@ import pytest
 
 from backends.launch.own.spec import OwnSpec
 from backends.launch.spec import LaunchSpec
-from backends.precision.deeper.again import origin_run, values
-from backends.precision.deeper.around import around
-from backends.precision.sides import call_of, opened
+from backends.precision.deeper.reruns import capture_values, origin_run
+from backends.precision.deeper.work import neighbours_of
+from backends.precision.sides import call_of, open_comparison_run
 from studio import processes, schema
 from studio import run as runs
 from studio.errors import StudioError
+from studio.paths import MAIN
 from tests.precision.dump.recorded import json_of
 from tests.precision.signoff.made import compared
 
@@ -39,7 +40,9 @@ for step in range(10_000):  # it is stopped when its capture is done
 
 @pytest.mark.parametrize("spec", [OwnSpec, LaunchSpec])
 def test_that_the_same_training_is_asked_for_with_another_capture(spec: type) -> None:
-    asked = values(schema.to_json(spec()), 1, "tensor", "mix", ("Functional.linear.0.forward", "Torch.relu.0.forward"))
+    asked = capture_values(
+        schema.to_json(spec()), 1, "tensor", "mix", ("Functional.linear.0.forward", "Torch.relu.0.forward")
+    )
     again, problems = schema.from_json(spec, asked)
     assert not problems
     assert schema.value_of(again, "capture") == "dump"
@@ -50,8 +53,8 @@ def test_that_the_same_training_is_asked_for_with_another_capture(spec: type) ->
 def test_that_what_lies_around_a_call_is_named_as_each_side_does(tmp_path: Path) -> None:
     run = compared(tmp_path, "torch_statistics")
     calls = list(json_of("torch_statistics")["data"])
-    comparison = opened(run.folder)
-    found = around(comparison, call_of(comparison, calls[2]), 1)
+    comparison = open_comparison_run(run.folder)
+    found = neighbours_of(comparison, call_of(comparison, calls[2]), 1)
     assert found.target == found.golden == tuple(calls[1:4])
     assert (found.step, found.level) == (0, json_of("torch_statistics")["level"])
 
@@ -86,7 +89,7 @@ def test_that_going_deeper_finds_a_cast_that_nobody_traced(tmp_path: Path) -> No
     assert first["first_divergence"]["name"] == "Functional.linear.1.forward"
     assert first["first_divergence"]["place"] == "input"
     deeper = said(command(tmp_path, "deeper", first["run"], "--json"), 0)
-    found = opened(Path(deeper["comparison"]))
+    found = open_comparison_run(Path(deeper["comparison"]))
     assert found.first is not None
     assert (found.first.name, found.first.source.rpartition(":")[2]) == ("Tensor.bfloat16.0.forward", "8")
     assert list(Path(found.passes[0].target or "").glob("dump_tensor_data/Functional.linear.1.forward.input.0.pt"))
@@ -98,7 +101,7 @@ def trained(folder: Path, *settings: str) -> Path:
 
 
 def command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-I", "-m", "studio", *words]
+    line = [sys.executable, "-I", str(MAIN), *words]
     env = {**os.environ, "OMP_NUM_THREADS": "1", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
     return subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from backends.precision.issue.text import issue_text
+from backends.precision.issue.markdown import issue_text
 from backends.precision.report.spec import ReportSpec
-from backends.precision.report.work import FILE, write_report
-from backends.precision.sides import opened
+from backends.precision.report.work import REPORT_FILE, write_report
+from backends.precision.sides import open_comparison_run
 from studio import run as runs
 from studio import schema
 from tests.precision.dump.recorded import json_of
@@ -30,7 +30,7 @@ def reported(folder: Path, comparison: Run, language: str) -> str:
     spec = schema.with_value(spec, "report_language", language)
     run = runs.create(folder / "runs", "precision-report", schema.to_json(spec))
     write_report(spec, run)
-    return (run.folder / FILE).read_text(encoding="utf-8")
+    return (run.folder / REPORT_FILE).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -60,7 +60,7 @@ def test_that_names_of_a_dump_cannot_become_html(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_that_an_issue_has_the_figures_the_line_and_no_key(tmp_path: Path, language: Language) -> None:
-    comparison = opened(compared(tmp_path, "torch_statistics", perturb(linear())).folder)
+    comparison = open_comparison_run(compared(tmp_path, "torch_statistics", perturb(linear())).folder)
     assert comparison.first is not None
     text = issue_text(comparison, comparison.first.call, language, "reproduce.py")
     assert linear() in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ ALONE = {
     "PATH": os.environ["PATH"], "HOME": "/nonexistent", "OMP_NUM_THREADS": "1", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
 }  # fmt: skip
 
+ROUNDING = 1e-5  # of float32 numbers near 1, summed over some ten products
+
 
 def reproduced(folder: Path, comparison: Path, call: str, out: Path | None = None) -> Path:
     spec = schema.with_value(schema.with_value(ReproduceSpec(), "comparison", comparison), "call", call)
@@ -36,8 +39,15 @@ def reproduced(folder: Path, comparison: Path, call: str, out: Path | None = Non
 
 def ran(folder: Path, *words: str) -> tuple[int, str]:
     line = [sys.executable, str(folder / "reproduce.py"), *words]
-    done = subprocess.run(line, cwd="/", env=ALONE, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(line, cwd="/", env=ALONE, capture_output=True, text=True, timeout=300)
     return done.returncode, done.stdout + done.stderr
+
+
+def distance_from_recorded(said: str, side: str) -> float:
+    """The largest difference from the recorded output: 0 on the CPU that recorded it, a rounding on others."""
+    match = re.search(rf"from what the {side} side recorded +max abs ([^,]+),", said)
+    assert match, said
+    return float(match[1])
 
 
 def calls_of(name: str, ending: str) -> list[str]:
@@ -54,7 +64,7 @@ def test_that_a_forward_gives_what_was_recorded_and_is_near_float64(torch_run: P
     call = next(call for call in calls_of("torch_tensor", ".forward") if ".linear." in call)
     code, said = ran(reproduced(tmp_path, torch_run, call))
     assert code == 0, said
-    assert "from what the target side recorded    max abs 0," in said
+    assert distance_from_recorded(said, "target") < ROUNDING
     assert "from float64 on the CPU" in said
 
 
@@ -62,7 +72,7 @@ def test_that_a_backward_runs_from_the_forward_and_the_gradient_that_came_in(tor
     call = next(call for call in calls_of("torch_tensor", ".backward") if ".linear." in call)
     code, said = ran(reproduced(tmp_path, torch_run, call), "--side", "golden")
     assert code == 0, said
-    assert "from what the golden side recorded    max abs 0," in said
+    assert distance_from_recorded(said, "golden") < ROUNDING
 
 
 def test_that_a_result_that_is_wrong_ends_with_3(torch_run: Path, tmp_path: Path) -> None:
@@ -83,7 +93,7 @@ def test_that_a_primitive_of_mindspore_is_made_as_its_output_says(tmp_path: Path
     call = next(call for call in calls_of("mindspore_tensor", ".forward") if "MatMul" in call)
     code, said = ran(reproduced(tmp_path, comparison, call))
     assert code == 0, said
-    assert "from what the target side recorded    max abs 0," in said
+    assert distance_from_recorded(said, "target") < ROUNDING
 
 
 def test_that_statistics_alone_are_told_to_go_deeper(tmp_path: Path) -> None:
@@ -100,7 +110,7 @@ def test_that_a_link_in_a_dump_is_not_followed(tmp_path: Path) -> None:
     for path in (tmp_path / "target" / "dump_tensor_data").glob(f"{call}.*"):
         path.unlink()
         path.symlink_to(secret)
-    with pytest.raises(StudioError, match="no plain file"):
+    with pytest.raises(StudioError, match="not a regular file"):
         reproduced(tmp_path, comparison, call)
 
 
@@ -116,7 +126,7 @@ def test_that_a_module_and_an_unknown_call_say_what_to_choose(torch_run: Path, t
     module = next(call for call in json_of("torch_tensor")["data"] if call.startswith("Module.") and "forward" in call)
     with pytest.raises(StudioError, match="Choose one of the functions"):
         reproduced(tmp_path, torch_run, module)
-    with pytest.raises(StudioError, match="no call of the name"):
+    with pytest.raises(StudioError, match="no call named"):
         reproduced(tmp_path, torch_run, "Functional.nothing.0.forward")
     with pytest.raises(StudioError, match="no divergence"):
         reproduced(tmp_path, torch_run, "")

@@ -14,12 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backends.precision.measure.formats import STORED, widened
-from backends.precision.weights import in_child
-from backends.precision.weights.in_child import Stopped
-from backends.precision.weights.opened import open_weights
-from studio.errors import StudioError
-from studio.places import ROOT
+from backends.precision.measure.formats import STORAGE_DTYPES, widened
+from backends.precision.weights import torch_child
+from backends.precision.weights.checkpoints import open_weights
+from studio.errors import Stopped, StudioError
+from studio.paths import ROOT
 
 if TYPE_CHECKING:
     from backends.precision.measure.measures import Tensor
@@ -29,7 +28,7 @@ NO_PYTHON = Path("/nowhere/python")
 
 
 def whole(tensor: Tensor) -> np.ndarray[Any, Any]:
-    is_wide = tensor.dtype in STORED
+    is_wide = tensor.dtype in STORAGE_DTYPES
     parts = [widened(piece, tensor.dtype) if is_wide else piece.copy() for piece in tensor.chunks(64)]
     return np.concatenate(parts).reshape(tensor.shape) if parts else np.zeros(tensor.shape)
 
@@ -73,12 +72,12 @@ def test_that_a_stop_ends_the_child_that_reads(of_torch: Path, tmp_path: Path, m
     python.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 100\n")
     python.chmod(0o755)
 
-    class AskedWhenItRuns:
+    class StopsWhenItRuns:
         @property
-        def asked(self) -> bool:
+        def stop_requests(self) -> bool:
             return (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n")
 
-    monkeypatch.setattr(in_child, "STOP", AskedWhenItRuns())
+    monkeypatch.setattr(torch_child, "STOP", StopsWhenItRuns())
     with pytest.raises(Stopped):
         open_weights(of_torch / "legacy.pt", tmp_path / "s", python)
     assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
@@ -113,7 +112,7 @@ def test_that_a_checkpoint_of_our_own_training_is_found_from_its_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "backends" / "launch" / "engine"))
-    checkpoint = importlib.import_module("ascend_engine.checkpoint")
+    checkpoint = importlib.import_module("ascend_engine.checkpoints.checkpoint")
     weights = {"dense.weight": np.arange(6, dtype=np.float32).reshape(2, 3), "步": np.array([3], np.int64)}
     folder = tmp_path / "run 运行" / "artifacts" / "checkpoints"
     folder.mkdir(parents=True)

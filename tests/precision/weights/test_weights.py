@@ -13,8 +13,8 @@ from backends.precision.weights.spec import Accepted, Checkpoints, WeightsSpec
 from backends.precision.weights.work import compare_weights
 from studio import run as runs
 from studio import schema
+from tests.command_line import last_json, studio
 from tests.runs import events_of
-from tests.studio.test_command_line import last_json, studio
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +45,7 @@ def compared(tmp_path: Path, target: Arrays, golden: Arrays, allow: float = 0) -
     ended = compare_weights(spec, run)
     assert not (run.folder / "scratch").exists()
     assert events_of(run)
-    return ended, result.answer(run)
+    return ended, result.weights_answer(run)
 
 
 def test_that_equal_checkpoints_give_0_and_name_nothing(tmp_path: Path, weights: Arrays) -> None:
@@ -109,7 +109,7 @@ def test_that_a_transposed_weight_has_no_figures_but_a_reason(tmp_path: Path, we
 def test_that_a_result_is_read_as_it_was_kept(tmp_path: Path, weights: Arrays) -> None:
     compared(tmp_path, weights | {"a.weight": -weights["a.weight"]}, weights)
     (run,) = runs.runs_in(tmp_path / "runs")
-    found = result.read(run.folder)
+    found = result.read_weights(run.folder)
     assert found is not None
     assert [row.state for row in found.rows] == ["differs", "equal", "equal"]
 

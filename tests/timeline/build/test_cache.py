@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from backends.timeline.build import cache
-from backends.timeline.build.content import key_of
-from backends.timeline.find import find_sources
-from backends.timeline.read import Opened, open_cached, read_profile, root_of
+from backends.timeline.build.content_key import key_of
+from backends.timeline.profile_reader import (
+    Opened,
+    open_cached,
+    read_profile,
+    root_of,
+)
+from backends.timeline.source_discovery import find_sources
 from backends.timeline.trace import Trace, open_trace
 from studio.errors import StudioError
-from studio.places import ROOT
-from tests.timeline.made import torch_npu, write_array
-from tests.timeline.made_folders import ranks
-from tests.timeline.shown import LINE, ask
+from studio.paths import ROOT
+from tests.timeline.command_runs import LINE, run_timeline
+from tests.timeline.profile_folders import ranks
+from tests.timeline.torch_npu_trace import torch_npu, write_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +68,7 @@ def entries() -> list[str]:
     return sorted(name for name in os.listdir(cache.home()) if "." not in name)
 
 
-def killed_half_way(key: str) -> None:
+def kill_unfinished(key: str) -> None:
     child = subprocess.Popen((sys.executable, "-c", HALF, str(ROOT), key), stdout=subprocess.PIPE)
     assert child.stdout is not None
     with child.stdout:
@@ -83,14 +88,14 @@ def test_that_the_second_time_nothing_is_read(trace_file: Path) -> None:
 
 
 def test_that_what_was_killed_half_way_is_removed_by_the_next(trace_file: Path) -> None:
-    killed_half_way(key(trace_file))
+    kill_unfinished(key(trace_file))
     assert len(left()) == 1
     assert read_profile(trace_file, quiet).fresh
     assert not left()
 
 
 def test_that_what_was_killed_half_way_is_removed_by_the_next_of_another_profile(trace_file: Path) -> None:
-    killed_half_way("0" * 32)
+    kill_unfinished("0" * 32)
     assert read_profile(trace_file, quiet).fresh
     assert not left()
 
@@ -99,7 +104,7 @@ def test_that_eight_openers_at_once_read_once(trace_file: Path) -> None:
     children = [
         subprocess.Popen((*LINE, str(trace_file), "--json"), cwd=ROOT, stdout=subprocess.PIPE) for _ in range(8)
     ]
-    answers: list[dict[str, Any]] = [json.loads(child.communicate(timeout=120)[0]) for child in children]
+    answers: list[dict[str, Any]] = [json.loads(child.communicate(timeout=300)[0]) for child in children]
     assert [child.returncode for child in children] == [0] * 8
     assert sum(answer["fresh"] for answer in answers) == 1
     assert len({(answer["slices"], answer["cache"]) for answer in answers}) == 1
@@ -201,7 +206,7 @@ def test_that_what_was_left_out_is_told_again_from_the_cache(tmp_path: Path) -> 
 
 
 def test_that_a_window_is_shown_a_first_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backends.timeline.read.FIRST_LOOK", 0.0)
+    monkeypatch.setattr("backends.timeline.profile_reader.PARTIAL_AFTER", 0.0)
     folder = ranks(tmp_path / "data", 4)
     parts: list[Trace] = []
     whole = read_profile(folder, quiet, lambda part: parts.append(open_trace(part, folder))).trace
@@ -224,20 +229,20 @@ def test_that_cancelling_leaves_nothing(trace_file: Path) -> None:
 
 def test_that_a_full_disk_is_told_and_leaves_nothing(trace_file: Path) -> None:
     write_array(trace_file, torch_npu(steps=40))
-    said = subprocess.run(
+    process = subprocess.run(
         ("bash", "-c", TINY, "bash", *LINE, str(trace_file), "--json"), cwd=ROOT, capture_output=True, check=False
     )
-    assert (said.returncode, said.stdout) == (1, b"")
-    assert b"Traceback" not in said.stderr
-    assert str(cache.home().parent).encode() in said.stderr
+    assert (process.returncode, process.stdout) == (1, b"")
+    assert b"Traceback" not in process.stderr
+    assert str(cache.home().parent).encode() in process.stderr
     assert (left(), entries()) == ([], [])
 
 
 def test_that_a_cache_that_cannot_be_written_is_told(trace_file: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    said = ask(trace_file, XDG_CACHE_HOME=str(tmp_path / "file"))
-    assert said.code == 1
-    assert "Traceback" not in said.error
+    run = run_timeline(trace_file, XDG_CACHE_HOME=str(tmp_path / "file"))
+    assert run.code == 1
+    assert "Traceback" not in run.error
 
 
 def test_that_the_longest_unused_goes_and_what_is_open_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,7 +250,7 @@ def test_that_the_longest_unused_goes_and_what_is_open_stays(tmp_path: Path, mon
     for path in paths:
         write_array(path, torch_npu())
     opened = read_profile(paths[0], quiet)
-    monkeypatch.setattr(cache, "MOST", 1)
+    monkeypatch.setattr(cache, "MAX_BYTES", 1)
     unused = read_profile(paths[1], quiet).cache.name
     last = read_profile(paths[2], quiet)
     assert entries() == sorted([opened.cache.name, last.cache.name])

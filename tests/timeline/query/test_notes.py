@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from backends.timeline.query.notes import Mark, place_of_notes, read_notes, write_notes
+from backends.timeline.query.notes import Mark, notes_file, read_notes, write_notes
 from studio.errors import StudioError
-from tests.timeline.traces import Made, trace_of
+from tests.timeline.memory_traces import LaneSpec, trace_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,31 +23,31 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _trace(folder: Path) -> Trace:
-    return trace_of(folder, [Made(slices=[(0, 7, "x")])])
+    return trace_of(folder, [LaneSpec(slices=[(0, 7, "x")])])
 
 
 def test_that_notes_come_back_as_they_were_and_in_order(tmp_path: Path) -> None:
-    place = place_of_notes(_trace(tmp_path / "profile"))
-    assert place.is_relative_to(tmp_path / "state")
-    assert read_notes(place) == ()
-    write_notes(place, reversed(MARKS))
-    assert read_notes(place) == MARKS
+    file = notes_file(_trace(tmp_path / "profile"))
+    assert file.is_relative_to(tmp_path / "state")
+    assert read_notes(file) == ()
+    write_notes(file, reversed(MARKS))
+    assert read_notes(file) == MARKS
 
 
 def test_that_notes_on_a_profile_of_a_run_lie_in_the_run_and_not_in_the_profile(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{}")
     profile = tmp_path / "artifacts" / "captures" / "rank0"
-    place = place_of_notes(_trace(profile))
-    assert place.parent == tmp_path / "timeline"
-    write_notes(place, MARKS)
-    assert read_notes(place) == MARKS
+    file = notes_file(_trace(profile))
+    assert file.parent == tmp_path / "timeline"
+    write_notes(file, MARKS)
+    assert read_notes(file) == MARKS
     assert [path.name for path in profile.iterdir()] == ["names.bin"]
 
 
 def test_that_a_copy_has_the_same_notes_and_another_trace_has_its_own(tmp_path: Path) -> None:
-    one, copy = (place_of_notes(_trace(tmp_path / name)) for name in ("one", "copy"))
-    assert one == copy
-    assert place_of_notes(trace_of(tmp_path / "other", [Made(slices=[(0, 8, "x")])])) != one
+    original, copy = (notes_file(_trace(tmp_path / name)) for name in ("one", "copy"))
+    assert original == copy
+    assert notes_file(trace_of(tmp_path / "other", [LaneSpec(slices=[(0, 8, "x")])])) != original
 
 
 def test_that_of_a_file_somebody_edited_what_is_a_mark_stays(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backends.timeline.query.search import in_time, search
-from tests.timeline.query.lanes import lanes
-from tests.timeline.traces import Made, many, trace_of
+from tests.timeline.memory_traces import LaneSpec, many, trace_of
+from tests.timeline.query.lane_strategies import lanes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,34 +20,34 @@ if TYPE_CHECKING:
 checked = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def _named(trace: Trace, wanted: set[str]) -> list[int]:
-    return [i for i, name in enumerate(trace.name) if trace.name_text(int(name)) in wanted]
+def _named(trace: Trace, names: set[str]) -> list[int]:
+    return [i for i, name in enumerate(trace.name) if trace.name_text(int(name)) in names]
 
 
 def _trace(folder: Path, *names: str) -> Trace:
-    return trace_of(folder, [Made(slices=[(10 * i, 10 * i + 5, name) for i, name in enumerate(names)])])
+    return trace_of(folder, [LaneSpec(slices=[(10 * i, 10 * i + 5, name) for i, name in enumerate(names)])])
 
 
 @checked
-@given(made=lanes(), text=st.sampled_from(("m", "M", "动", "add", "Add", "all", "nothing", "")), case=st.booleans())
+@given(specs=lanes(), text=st.sampled_from(("m", "M", "动", "add", "Add", "all", "nothing", "")), case=st.booleans())
 def test_that_all_slices_with_the_text_are_found_and_no_other(
-    tmp_path: Path, made: list[Made], text: str, case: bool
+    tmp_path: Path, specs: list[LaneSpec], text: str, case: bool
 ) -> None:
-    trace = trace_of(tmp_path, made)
-    found = search(trace, text, case=case)
-    wanted = {
+    trace = trace_of(tmp_path, specs)
+    hits = search(trace, text, case=case)
+    expected = {
         name for name in trace.name_texts if text and (text in name or (not case and text.lower() in name.lower()))
     }
-    assert found.indexes.tolist() == _named(trace, wanted)
-    assert [trace.name_texts[i] for i in np.flatnonzero(found.names)] == [n for n in trace.name_texts if n in wanted]
-    for row, (a, b) in enumerate(zip(found.row_begin, found.row_begin[1:], strict=False)):
-        assert {trace.row_of(i) for i in found.indexes[a:b].tolist()} <= {row}
+    assert hits.indexes.tolist() == _named(trace, expected)
+    assert [trace.name_texts[i] for i in np.flatnonzero(hits.names)] == [n for n in trace.name_texts if n in expected]
+    for row, (a, b) in enumerate(zip(hits.row_begin, hits.row_begin[1:], strict=False)):
+        assert {trace.row_of(i) for i in hits.indexes[a:b].tolist()} <= {row}
 
 
 @checked
-@given(made=lanes(), text=st.sampled_from(("m", "a", "l", "动")))
-def test_that_the_hits_are_sorted_by_time_and_then_by_row(tmp_path: Path, made: list[Made], text: str) -> None:
-    trace = trace_of(tmp_path, made)
+@given(specs=lanes(), text=st.sampled_from(("m", "a", "l", "动")))
+def test_that_the_hits_are_sorted_by_time_and_then_by_row(tmp_path: Path, specs: list[LaneSpec], text: str) -> None:
+    trace = trace_of(tmp_path, specs)
     hits = search(trace, text)
     expected = sorted(hits.indexes.tolist(), key=lambda i: (trace.start[i], i))
     assert in_time(trace, hits).tolist() == expected
@@ -56,24 +56,24 @@ def test_that_the_hits_are_sorted_by_time_and_then_by_row(tmp_path: Path, made: 
 def test_that_a_regular_expression_is_searched_in_every_name(tmp_path: Path) -> None:
     trace = _trace(tmp_path, "aten::add", "Add", "aten::mul", "a\0b\nc", "动作")
     for pattern, case in ((r"^a.*d$", True), (r"ADD$", False), (r"ADD$", True), (r"[动]", True), (r"b\sc", True)):
-        wanted = {name for name in trace.name_texts if re.search(pattern, name, 0 if case else re.IGNORECASE)}
-        found = search(trace, pattern, regex=True, case=case)
-        assert found.problem is None
-        assert found.indexes.tolist() == _named(trace, wanted)
+        expected = {name for name in trace.name_texts if re.search(pattern, name, 0 if case else re.IGNORECASE)}
+        hits = search(trace, pattern, regex=True, case=case)
+        assert hits.problem is None
+        assert hits.indexes.tolist() == _named(trace, expected)
 
 
 @pytest.mark.parametrize("pattern", ["(", "[a", "*", "a{3,1}", "(?P<n", "\\", "(" * 5000, "x" * 2000])
 def test_that_a_bad_expression_is_told_and_finds_nothing(tmp_path: Path, pattern: str) -> None:
-    found = search(_trace(tmp_path, "x(", "[a"), pattern, regex=True)
-    assert found.problem is not None
-    assert found.problem.key in ("timeline.search.bad_pattern", "timeline.search.pattern_too_long")
-    assert len(found.indexes) == 0
+    hits = search(_trace(tmp_path, "x(", "[a"), pattern, regex=True)
+    assert hits.problem is not None
+    assert hits.problem.key in ("timeline.search.bad_pattern", "timeline.search.pattern_too_long")
+    assert len(hits.indexes) == 0
 
 
 def test_that_an_expression_that_takes_for_ever_is_ended(tmp_path: Path) -> None:
-    found = search(_trace(tmp_path, "a" * 60 + "!"), "(a+)+$", regex=True)
-    assert found.problem is not None
-    assert found.problem.key == "timeline.search.too_slow"
+    hits = search(_trace(tmp_path, "a" * 60 + "!"), "(a+)+$", regex=True)
+    assert hits.problem is not None
+    assert hits.problem.key == "timeline.search.too_slow"
 
 
 def test_that_plain_text_is_no_expression_and_names_do_not_run_together(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_that_plain_text_is_no_expression_and_names_do_not_run_together(tmp_path
 
 
 def test_that_only_chosen_rows_are_searched_however_they_are_given(tmp_path: Path) -> None:
-    trace = trace_of(tmp_path, [Made(slices=[(0, 5, "x")]) for _ in range(5)])
+    trace = trace_of(tmp_path, [LaneSpec(slices=[(0, 5, "x")]) for _ in range(5)])
     assert search(trace, "x", rows=[4, 0, 1, 1]).indexes.tolist() == [0, 1, 4]
     assert search(trace, "x", rows=[]).indexes.tolist() == []
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from backends.timeline.query import fast, prepared, statistics
-from backends.timeline.query.covered import pieces
+from backends.timeline.query import coverage_cache, numba_kernels, statistics
+from backends.timeline.query.coverage_numpy import pieces
 from backends.timeline.query.statistics import Statistics, range_statistics
-from tests.timeline.query.lanes import lanes, ranges
-from tests.timeline.traces import Made, many, trace_of
+from tests.timeline.memory_traces import LaneSpec, many, trace_of
+from tests.timeline.query.lane_strategies import lanes, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,16 +30,16 @@ Figures = dict[str, tuple[int, ...]]
 
 
 @pytest.fixture(params=["numpy", "numba"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    if request.param == "numba" and fast.load() is None:
+def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "numba" and numba_kernels.load_kernels() is None:
         pytest.skip("no numba here")
     if request.param == "numpy":
-        monkeypatch.setattr(fast, "_kernels", [])
+        monkeypatch.setattr(numba_kernels, "_kernels", [])
     return str(request.param)
 
 
 def _length(some: list[tuple[int, int]]) -> int:
-    """Of a union, the simplest way."""
+    """Return the length of a union, in the simplest way."""
     total, reach = 0, -(10**30)
     for begin, end in sorted(some):
         total += max(0, end - max(begin, reach))
@@ -87,105 +87,117 @@ def _row(trace: Trace, row: int, shift: int) -> list[tuple[int, int, str]]:
     ]
 
 
-def _said(trace: Trace, found: Statistics) -> Figures:
-    columns = (found.count, found.total, found.wall, found.own, found.least, found.most)
+def _figures_of(trace: Trace, ranged: Statistics) -> Figures:
+    columns = (
+        ranged.count,
+        ranged.total,
+        ranged.wall,
+        ranged.own,
+        ranged.shortest,
+        ranged.longest,
+    )
     return {
         trace.name_text(name): tuple(figures)
-        for name, *figures in zip(found.name.tolist(), *(one.tolist() for one in columns), strict=True)
+        for name, *figures in zip(ranged.name.tolist(), *(column.tolist() for column in columns), strict=True)
     }
 
 
 @checked
-@given(made=lanes(), span=ranges(), data=st.data())
+@given(specs=lanes(), span=ranges(), data=st.data())
 def test_that_every_figure_is_that_of_a_plain_loop(
-    tmp_path: Path, way: str, made: list[Made], span: tuple[int, int], data: st.DataObject
+    tmp_path: Path, backend: str, specs: list[LaneSpec], span: tuple[int, int], data: st.DataObject
 ) -> None:
-    trace = trace_of(tmp_path, made)
+    trace = trace_of(tmp_path, specs)
     for name in ("seen.npy", "inner.npy"):
         (tmp_path / name).unlink(missing_ok=True)
     every = list(range(len(trace.row_lane)))
     expected = _naive(trace, *span, every, {})
-    assert _said(trace, range_statistics(trace, *span)) == expected
-    prepared.seen_of(trace)
-    assert _said(trace, range_statistics(trace, *span)) == expected
+    assert _figures_of(trace, range_statistics(trace, *span)) == expected
+    coverage_cache.stored_covered_until(trace)
+    assert _figures_of(trace, range_statistics(trace, *span)) == expected
     rows = data.draw(st.lists(st.sampled_from(every), unique=True)) if every else []
-    offsets = {lane: data.draw(st.integers(-20, 20)) for lane in range(len(made))}
-    assert _said(trace, range_statistics(trace, *span, rows, offsets)) == _naive(trace, *span, rows, offsets)
+    offsets = {lane: data.draw(st.integers(-20, 20)) for lane in range(len(specs))}
+    assert _figures_of(trace, range_statistics(trace, *span, rows, offsets)) == _naive(trace, *span, rows, offsets)
 
 
-def test_that_overlaps_of_a_name_count_once_in_the_wall_time(tmp_path: Path, way: str) -> None:
-    trace = trace_of(tmp_path, [Made(slices=[(0, 100, "x")]), Made(slices=[(50, 150, "x"), (300, 310, "x")])])
-    found = range_statistics(trace, 0, 1000)
-    assert (found.count[0], found.total[0], found.wall[0]) == (3, 210, 160)
-    assert found.mean[0] == 70
+def test_that_overlaps_of_a_name_count_once_in_the_wall_time(tmp_path: Path, backend: str) -> None:
+    trace = trace_of(tmp_path, [LaneSpec(slices=[(0, 100, "x")]), LaneSpec(slices=[(50, 150, "x"), (300, 310, "x")])])
+    statistics = range_statistics(trace, 0, 1000)
+    assert (statistics.count[0], statistics.total[0], statistics.wall[0]) == (3, 210, 160)
+    assert statistics.mean[0] == 70
     part = range_statistics(trace, 60, 140)
-    assert (part.count[0], part.total[0], part.wall[0], part.least[0], part.most[0]) == (2, 120, 80, 40, 80)
+    assert (part.count[0], part.total[0], part.wall[0], part.shortest[0], part.longest[0]) == (2, 120, 80, 40, 80)
 
 
 def test_that_calls_count_for_themselves_where_no_table_knows_the_lane_but_its_slices_nest(
-    tmp_path: Path, way: str
+    tmp_path: Path, backend: str
 ) -> None:
-    nested = Made(kind="other", slices=[(0, 100, "task"), (10, 90, "function"), (20, 30, "leaf")])
-    loose = Made(kind="other", slices=[(0, 100, "first"), (50, 150, "second")])
-    found = _said(trace := trace_of(tmp_path, [nested, loose]), range_statistics(trace, 0, 200))
+    nested = LaneSpec(kind="other", slices=[(0, 100, "task"), (10, 90, "function"), (20, 30, "leaf")])
+    loose = LaneSpec(kind="other", slices=[(0, 100, "first"), (50, 150, "second")])
+    found = _figures_of(trace := trace_of(tmp_path, [nested, loose]), range_statistics(trace, 0, 200))
     assert {name: figures[3] for name, figures in found.items()} == {
         "task": 20, "function": 70, "leaf": 10, "first": 100, "second": 100,
     }  # fmt: skip
 
 
-def test_that_sums_stay_exact_where_float64_does_not(tmp_path: Path, way: str) -> None:
+def test_that_sums_stay_exact_where_float64_does_not(tmp_path: Path, backend: str) -> None:
     large = (1 << 55) + 1
     trace = trace_of(
         tmp_path,
-        [Made(slices=[(0, large, "x")]), Made(slices=[(large, 2 * large, "x"), (3 * large, 3 * large + 1, "x")])],
+        [
+            LaneSpec(slices=[(0, large, "x")]),
+            LaneSpec(slices=[(large, 2 * large, "x"), (3 * large, 3 * large + 1, "x")]),
+        ],
     )
-    found = range_statistics(trace, 0, 4 * large)
-    assert (found.total[0], found.wall[0], found.most[0]) == (2 * large + 1, 2 * large + 1, large)
+    statistics = range_statistics(trace, 0, 4 * large)
+    assert (statistics.total[0], statistics.wall[0], statistics.longest[0]) == (2 * large + 1, 2 * large + 1, large)
 
 
-def test_that_what_only_touches_the_range_is_not_in_it(tmp_path: Path, way: str) -> None:
-    trace = trace_of(tmp_path, [Made(slices=[(0, 10, "before"), (10, 10, "at"), (12, 13, "in"), (20, 30, "behind")])])
-    assert set(_said(trace, range_statistics(trace, 10, 20))) == {"at", "in"}
-    assert _said(trace, range_statistics(trace, 10, 10)) == {}
-    assert _said(trace, range_statistics(trace, 20, 10)) == {}
+def test_that_what_only_touches_the_range_is_not_in_it(tmp_path: Path, backend: str) -> None:
+    trace = trace_of(
+        tmp_path, [LaneSpec(slices=[(0, 10, "before"), (10, 10, "at"), (12, 13, "in"), (20, 30, "behind")])]
+    )
+    assert set(_figures_of(trace, range_statistics(trace, 10, 20))) == {"at", "in"}
+    assert _figures_of(trace, range_statistics(trace, 10, 10)) == {}
+    assert _figures_of(trace, range_statistics(trace, 20, 10)) == {}
 
 
 def test_that_the_largest_total_is_first(tmp_path: Path) -> None:
-    trace = trace_of(tmp_path, [Made(slices=[(0, 1, "a"), (10, 15, "b"), (20, 23, "c")])])
+    trace = trace_of(tmp_path, [LaneSpec(slices=[(0, 1, "a"), (10, 15, "b"), (20, 23, "c")])])
     assert [trace.name_text(int(name)) for name in range_statistics(trace, 0, 100).name] == ["b", "c", "a"]
 
 
 def test_that_a_large_trace_gives_the_same_by_all_ways(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = many(tmp_path, 60_000, lanes=8, names=100)
     spans = ((0, 2 * 10**10), (10**9, 7 * 10**9 + 1), (5 * 10**9, 5 * 10**9 + 1000))
-    monkeypatch.setattr(fast, "_kernels", [])
-    sorted_for_it = [_said(trace, range_statistics(trace, *span)) for span in spans]
-    prepared.seen_of(trace)
-    assert [_said(trace, range_statistics(trace, *span)) for span in spans] == sorted_for_it
+    monkeypatch.setattr(numba_kernels, "_kernels", [])
+    sorted_for_it = [_figures_of(trace, range_statistics(trace, *span)) for span in spans]
+    coverage_cache.stored_covered_until(trace)
+    assert [_figures_of(trace, range_statistics(trace, *span)) for span in spans] == sorted_for_it
     monkeypatch.setattr(statistics, "_FEW", 10)
     rows = range(3, 30)
-    by_prepared = _said(trace, range_statistics(trace, *spans[1], rows))
+    by_prepared = _figures_of(trace, range_statistics(trace, *spans[1], rows))
     assert by_prepared == _naive(trace, *spans[1], list(rows), {})
     monkeypatch.undo()
-    if fast.load() is not None:
-        prepared._known.clear()
+    if numba_kernels.load_kernels() is not None:
+        coverage_cache._by_trace.clear()
         for file in tmp_path.glob("*.npy"):
             file.unlink()
-        prepared.seen_of(trace)
-        assert [_said(trace, range_statistics(trace, *span)) for span in spans] == sorted_for_it
+        coverage_cache.stored_covered_until(trace)
+        assert [_figures_of(trace, range_statistics(trace, *span)) for span in spans] == sorted_for_it
 
 
-def test_that_more_names_than_sixteen_bits_hold_are_kept_apart(tmp_path: Path, way: str) -> None:
-    trace = trace_of(tmp_path, [Made(slices=[(i, i + 2, f"name {i}") for i in range(70_000)])], last=70_002)
-    prepared.seen_of(trace)
-    found = range_statistics(trace, 0, 70_002)
-    assert len(found.name) == 70_000
-    assert (found.wall == 2).all()
+def test_that_more_names_than_sixteen_bits_hold_are_kept_apart(tmp_path: Path, backend: str) -> None:
+    trace = trace_of(tmp_path, [LaneSpec(slices=[(i, i + 2, f"name {i}") for i in range(70_000)])], last=70_002)
+    coverage_cache.stored_covered_until(trace)
+    statistics = range_statistics(trace, 0, 70_002)
+    assert len(statistics.name) == 70_000
+    assert (statistics.wall == 2).all()
 
 
 @pytest.mark.parametrize("left", [b"", b"\x93NUMPY", b"garbage"])
 def test_that_a_damaged_file_of_the_prepared_is_made_anew(tmp_path: Path, left: bytes) -> None:
-    trace = trace_of(tmp_path, [Made(slices=[(0, 100, "x")]), Made(slices=[(50, 150, "x")])])
+    trace = trace_of(tmp_path, [LaneSpec(slices=[(0, 100, "x")]), LaneSpec(slices=[(50, 150, "x")])])
     for name in ("seen.npy", "inner.npy"):
         (tmp_path / name).write_bytes(left)
     assert range_statistics(trace, 0, 1000).wall.tolist() == [150]
@@ -195,7 +207,7 @@ def test_that_a_damaged_file_of_the_prepared_is_made_anew(tmp_path: Path, left: 
 def test_that_the_prepared_of_another_trace_are_made_anew(tmp_path: Path) -> None:
     np.save(tmp_path / "seen.npy", np.zeros(7, np.int64))
     np.save(tmp_path / "inner.npy", np.zeros(2, np.float64))
-    trace = trace_of(tmp_path, [Made(slices=[(0, 100, "x")]), Made(slices=[(50, 150, "x")])])
+    trace = trace_of(tmp_path, [LaneSpec(slices=[(0, 100, "x")]), LaneSpec(slices=[(50, 150, "x")])])
     assert range_statistics(trace, 0, 1000).wall.tolist() == [150]
 
 
@@ -205,22 +217,22 @@ def test_that_where_nothing_can_be_written_the_figures_are_the_same(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(prepared, "written_whole", full)
-    trace = trace_of(tmp_path, [Made(slices=[(0, 100, "x")]), Made(slices=[(50, 150, "x")])])
-    assert prepared.seen_of(trace).tolist() == [0, 100]
+    monkeypatch.setattr(coverage_cache, "written_whole", full)
+    trace = trace_of(tmp_path, [LaneSpec(slices=[(0, 100, "x")]), LaneSpec(slices=[(50, 150, "x")])])
+    assert coverage_cache.stored_covered_until(trace).tolist() == [0, 100]
     assert range_statistics(trace, 0, 1000).wall.tolist() == [150]
     assert not list(tmp_path.glob("*.npy"))
 
 
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)), max_size=12), st.integers(1, 400))
 def test_that_pieces_hold_every_slice_once(gaps: list[tuple[int, int]], longest: int) -> None:
-    edges = np.cumsum([0, *(one for two in gaps for one in two)])
+    edges = np.cumsum([0, *(edge for two in gaps for edge in two)])
     low, high = edges[0:-1:2], edges[1::2]
-    found = list(pieces(low, high, longest))
-    assert sorted(i for one in found for i in _listed(one)) == [
+    parts = list(pieces(low, high, longest))
+    assert sorted(i for edge in parts for i in _listed(edge)) == [
         i for a, b in zip(low.tolist(), high.tolist(), strict=True) for i in range(a, b)
     ]
 
 
-def _listed(one: slice | np.ndarray) -> Iterator[int]:
-    yield from range(one.start, one.stop) if isinstance(one, slice) else one.tolist()
+def _listed(part: slice | np.ndarray) -> Iterator[int]:
+    yield from range(part.start, part.stop) if isinstance(part, slice) else part.tolist()

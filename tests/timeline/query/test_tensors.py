@@ -5,13 +5,13 @@ import pytest
 from backends.timeline.query.tensors import Tensor, tensors_of
 
 
-def _shown(some: tuple[Tensor, ...]) -> list[tuple[int, bool, str, str, str]]:
-    return [(one.place, one.is_output, one.shape, one.dtype, one.format) for one in some]
+def _described(some: tuple[Tensor, ...]) -> list[tuple[int, bool, str, str, str]]:
+    return [(tensor.position, tensor.is_output, tensor.shape, tensor.dtype, tensor.format) for tensor in some]
 
 
 def test_that_the_inputs_of_torch_npu_are_split_and_empty_places_are_kept() -> None:
     args = {"Input Dims": "32,3,224,224;\r\n;\r\n64,3", "Input type": "float;\r\nScalar;\r\nfloat"}
-    assert _shown(tensors_of(args)) == [
+    assert _described(tensors_of(args)) == [
         (0, False, "32,3,224,224", "float", ""),
         (1, False, "", "Scalar", ""),
         (2, False, "64,3", "float", ""),
@@ -20,7 +20,7 @@ def test_that_the_inputs_of_torch_npu_are_split_and_empty_places_are_kept() -> N
 
 def test_that_the_lists_of_kineto_are_read_too() -> None:
     args = {"Input Dims": [[256, 3], [], [[2], [3]]], "Input type": ["float", "Scalar", "TensorList"]}
-    assert _shown(tensors_of(args)) == [
+    assert _described(tensors_of(args)) == [
         (0, False, "256,3", "float", ""),
         (1, False, "", "Scalar", ""),
         (2, False, "[2],[3]", "TensorList", ""),
@@ -32,7 +32,7 @@ def test_that_a_row_of_kernel_details_has_outputs_and_formats() -> None:
         "Input Shapes": '"8,4;4,2"', "Input Data Types": "FLOAT;FLOAT", "Input Formats": "ND;ND",
         "Output Shapes": '"8,2"', "Output Data Types": "FLOAT", "Output Formats": "ND",
     }  # fmt: skip
-    assert _shown(tensors_of(cells)) == [
+    assert _described(tensors_of(cells)) == [
         (0, False, "8,4", "FLOAT", "ND"),
         (1, False, "4,2", "FLOAT", "ND"),
         (0, True, "8,2", "FLOAT", "ND"),
@@ -40,8 +40,8 @@ def test_that_a_row_of_kernel_details_has_outputs_and_formats() -> None:
 
 
 def test_that_the_columns_of_both_tables_of_a_database_are_known() -> None:
-    assert _shown(tensors_of({"inputShapes": "4;5", "inputDtypes": "float;int"}))[1] == (1, False, "5", "int", "")
-    assert _shown(tensors_of({"inputShapes": "4", "inputDataTypes": "FLOAT", "inputFormats": "ND"})) == [
+    assert _described(tensors_of({"inputShapes": "4;5", "inputDtypes": "float;int"}))[1] == (1, False, "5", "int", "")
+    assert _described(tensors_of({"inputShapes": "4", "inputDataTypes": "FLOAT", "inputFormats": "ND"})) == [
         (0, False, "4", "FLOAT", "ND")
     ]
 

@@ -12,15 +12,20 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from backends.timeline.kinds import FAMILIES
-from backends.timeline.tables.causes import Cause
-from backends.timeline.tables.intervals import Pieces, between, together, union, within, without
-from backends.timeline.tables.sentence import cause_sentence, sentence, share_text, time_text
+from backends.timeline.tables.idle_causes import Cause
+from backends.timeline.tables.intervals import Intervals, difference, gaps, intersection, union, union_of
 from backends.timeline.tables.summary import Summary, step_summary
+from backends.timeline.tables.summary_sentence import (
+    cause_sentence,
+    sentence,
+    share_text,
+    time_text,
+)
 from studio.texts import LANGUAGES, t_in
-from tests.timeline.made_folders import rank_folder
-from tests.timeline.shared_data import ASCEND_TEXTS, DBS, profile
-from tests.timeline.tables.opened import opened
-from tests.timeline.traces import Made, trace_of
+from tests.timeline.memory_traces import LaneSpec, trace_of
+from tests.timeline.profile_data import ASCEND_TEXTS, DBS, profile
+from tests.timeline.profile_folders import rank_folder
+from tests.timeline.tables.assembled_traces import opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,12 +34,12 @@ COLUMNS = ("Computing", "Communication(Not Overlapped)", "Overlapped", "Communic
 SPANS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)).map(lambda one: (one[0], sum(one))), max_size=8)
 
 
-def pieces(spans: list[tuple[int, int]]) -> Pieces:
+def pieces(spans: list[tuple[int, int]]) -> Intervals:
     start, end = np.array(spans, np.int64).reshape(-1, 2).T
     return union(start, end)
 
 
-def points(some: Pieces) -> set[int]:
+def points(some: Intervals) -> set[int]:
     """Every ns that lies in it; proves on the way that it is in order, and that nothing touches."""
     assert (some.end > some.start).all()
     assert (some.start[1:] > some.end[:-1]).all()
@@ -44,16 +49,18 @@ def points(some: Pieces) -> set[int]:
 @settings(max_examples=150, deadline=None)
 @given(some=SPANS, others=SPANS)
 def test_that_pieces_are_sets_of_time(some: list[tuple[int, int]], others: list[tuple[int, int]]) -> None:
-    ours, theirs = pieces(some), pieces(others)
-    mine, yours = points(ours), points(theirs)
-    assert mine == {at for start, end in some for at in range(start, end)}
-    assert points(together((ours, theirs))) == mine | yours
-    assert points(within(ours, theirs)) == mine & yours
-    assert points(without(ours, theirs)) == mine - yours
-    assert points(between(ours)) == (set(range(min(mine), max(mine))) - mine if mine else set())
-    assert ours.length == len(mine)
-    assert ours.begun_in(10, 30) == sum(
-        end - start for start, end in zip(ours.start.tolist(), ours.end.tolist(), strict=True) if 10 <= start < 30
+    left, right = pieces(some), pieces(others)
+    left_points, right_points = points(left), points(right)
+    assert left_points == {at for start, end in some for at in range(start, end)}
+    assert points(union_of((left, right))) == left_points | right_points
+    assert points(intersection(left, right)) == left_points & right_points
+    assert points(difference(left, right)) == left_points - right_points
+    assert points(gaps(left)) == (
+        set(range(min(left_points), max(left_points))) - left_points if left_points else set()
+    )
+    assert left.length == len(left_points)
+    assert left.begun_in(10, 30) == sum(
+        end - start for start, end in zip(left.start.tolist(), left.end.tolist(), strict=True) if 10 <= start < 30
     )
 
 
@@ -71,29 +78,29 @@ def figures(summary: Summary) -> list[tuple[int | None, int, int, int, int, int]
     ]
 
 
-@pytest.mark.parametrize("rank", [0, 1])
-def test_that_a_text_profile_says_what_its_step_trace_time_says(tmp_path: Path, rank: int) -> None:
-    path = profile(ASCEND_TEXTS[rank])
+@pytest.mark.parametrize("name", ASCEND_TEXTS)
+def test_that_a_text_profile_says_what_its_step_trace_time_says(tmp_path: Path, name: str) -> None:
+    path, rank = profile(name), int("rank1" in name)
     with (path.parent / "step_trace_time.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
     summary = step_summary(opened(path, tmp_path, rank))
     assert figures(summary) == [(int(row["Step"]), *(round(float(row[name]) * 1000) for name in COLUMNS))]
-    assert summary.said
+    assert summary.from_overlap
 
 
 def test_that_several_steps_are_told_apart_as_torch_npu_does(tmp_path: Path) -> None:
     output = rank_folder(tmp_path / "rank0_ascend_pt", steps=4) / "ASCEND_PROFILER_OUTPUT"
     with (output / "step_trace_time.csv").open(newline="") as file:
-        wanted = [
+        expected = [
             (int(row["Step"]), *(round(float(row[name]) * 1000) for name in COLUMNS)) for row in csv.DictReader(file)
         ]
-    assert len(wanted) == 4
-    assert figures(step_summary(opened(output / "trace_view.json", tmp_path / "cache"))) == wanted
+    assert len(expected) == 4
+    assert figures(step_summary(opened(output / "trace_view.json", tmp_path / "cache"))) == expected
 
 
-@pytest.mark.parametrize("rank", [0, 1])
-def test_that_a_db_profile_says_what_its_analysis_says(tmp_path: Path, rank: int) -> None:
-    path = profile(DBS[rank])
+@pytest.mark.parametrize("name", DBS)
+def test_that_a_db_profile_says_what_its_analysis_says(tmp_path: Path, name: str) -> None:
+    path, rank = profile(name), int("rank1" in name)
     with sqlite3.connect(f"{(path.parent / 'analysis.db').as_uri()}?mode=ro&immutable=1", uri=True) as db:
         (row,) = db.execute("SELECT * FROM StepTraceTime").fetchall()
     summary = step_summary(opened(path, tmp_path, rank))
@@ -104,38 +111,38 @@ def test_that_streams_say_it_where_the_trace_does_not(tmp_path: Path) -> None:
     trace = trace_of(
         tmp_path,
         [
-            Made(
+            LaneSpec(
                 name="Stream 1",
                 kind="device",
                 process="gpu",
                 slices=[(0, 10, "MatMul"), (5, 20, "Add"), (60, 70, "Add")],
             ),
-            Made(name="Stream 2", kind="device", process="gpu", slices=[(15, 40, "nccl"), (45, 50, "Memcpy")]),
+            LaneSpec(name="Stream 2", kind="device", process="gpu", slices=[(15, 40, "nccl"), (45, 50, "Memcpy")]),
         ],
         families={"nccl": "communication", "Memcpy": "memory"},
     )
     summary = step_summary(trace)
     assert figures(summary) == [(None, 30, 20, 5, 25, 20)]
-    assert [(one.whole, one.number, one.host) for one in summary.steps] == [(70, None, 0)]
+    assert [(step.whole, step.number, step.host) for step in summary.steps] == [(70, None, 0)]
     assert summary.causes == (Cause(key="timeline.cause.copies", ns=5),)
-    assert not summary.said
+    assert not summary.from_overlap
     assert [round(summary.share(name), 3) for name in ("computing", "exposed", "free")] == [0.429, 0.286, 0.286]
 
 
 def test_that_annotations_and_waiting_on_a_gpu_are_no_work(tmp_path: Path) -> None:
     kernels = [(10, 20, "gemm"), (30, 40, "gemm")]
-    said = [(0, 100, "DDP.forward"), (60, 90, "## backward ##"), (41, 59, "Stream Sync")]
-    host = Made(name="main", kind="host", process="python", slices=[(0, 5, "## backward ##")])
-    trace = trace_of(tmp_path, [host, Made(name="stream 7", process="gpu", slices=[*said, *kernels])])
-    processes = tuple(structs.replace(one, label="GPU 0") for one in trace.meta.processes)
+    host_slices = [(0, 100, "DDP.forward"), (60, 90, "## backward ##"), (41, 59, "Stream Sync")]
+    host = LaneSpec(name="main", kind="host", process="python", slices=[(0, 5, "## backward ##")])
+    trace = trace_of(tmp_path, [host, LaneSpec(name="stream 7", process="gpu", slices=[*host_slices, *kernels])])
+    processes = tuple(structs.replace(process, label="GPU 0") for process in trace.meta.processes)
     of_gpu = replace(trace, meta=structs.replace(trace.meta, processes=processes))
     assert step_summary(of_gpu).steps[0].computing == 20
     assert step_summary(trace).steps[0].computing == 100  # of an NPU nothing is guessed
 
 
 def test_that_kernels_count_for_the_step_that_started_them(tmp_path: Path) -> None:
-    host = Made(name="main", kind="host", process="Python", slices=[(0, 100, "step"), (100, 200, "step")])
-    device = Made(slices=[(80, 120, "MatMul"), (130, 150, "MatMul"), (180, 210, "MatMul"), (220, 260, "MatMul")])
+    host = LaneSpec(name="main", kind="host", process="Python", slices=[(0, 100, "step"), (100, 200, "step")])
+    device = LaneSpec(slices=[(80, 120, "MatMul"), (130, 150, "MatMul"), (180, 210, "MatMul"), (220, 260, "MatMul")])
     sent = [(0, 10, 1, 80, "async_npu"), (0, 90, 1, 130, "async_npu"), (0, 110, 1, 180, "async_npu"),
             (0, 190, 1, 220, "async_npu"), (0, 150, 1, 80, "HostToDevice")]  # fmt: skip
     trace = trace_of(tmp_path, [host, device], arrows=sent, steps=[(7, 0, 100), (8, 100, 200)])
@@ -146,63 +153,63 @@ def test_that_kernels_count_for_the_step_that_started_them(tmp_path: Path) -> No
 
 def test_that_a_step_without_kernels_keeps_its_own_time(tmp_path: Path) -> None:
     trace = trace_of(
-        tmp_path, [Made(slices=[(10, 20, "a"), (30, 40, "a")])], steps=[(1, 0, 25), (2, 25, 50), (3, 50, 60)]
+        tmp_path, [LaneSpec(slices=[(10, 20, "a"), (30, 40, "a")])], steps=[(1, 0, 25), (2, 25, 50), (3, 50, 60)]
     )
-    assert [(one.computing, one.whole) for one in step_summary(trace).steps] == [(10, 20), (10, 10), (0, 0)]
+    assert [(step.computing, step.whole) for step in step_summary(trace).steps] == [(10, 20), (10, 10), (0, 0)]
 
 
 def test_that_ranks_are_summed_apart(tmp_path: Path) -> None:
-    made = [Made(process="npu", rank=rank, slices=[(0, 10 + rank, "a")]) for rank in (0, 1)]
-    assert [(one.rank, one.computing) for one in step_summary(trace_of(tmp_path, made)).steps] == [(0, 10), (1, 11)]
+    lanes = [LaneSpec(process="npu", rank=rank, slices=[(0, 10 + rank, "a")]) for rank in (0, 1)]
+    assert [(step.rank, step.computing) for step in step_summary(trace_of(tmp_path, lanes)).steps] == [(0, 10), (1, 11)]
 
 
 def test_that_what_the_host_did_while_the_device_was_free_is_measured(tmp_path: Path) -> None:
     trace = trace_of(
         tmp_path,
         [
-            Made(slices=[(0, 10, "a"), (50, 60, "a")]),
-            Made(name="main", kind="host", process="Python",
+            LaneSpec(slices=[(0, 10, "a"), (50, 60, "a")]),
+            LaneSpec(name="main", kind="host", process="Python",
                  slices=[(5, 45, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"), (46, 47, "Dataset"),
                          (48, 55, "AscendCL@aclrtSynchronizeStream")]),
-            Made(name="other", kind="host", process="Python", rank=1, slices=[(10, 50, "gc.collect")]),
+            LaneSpec(name="other", kind="host", process="Python", rank=1, slices=[(10, 50, "gc.collect")]),
         ],
     )  # fmt: skip
-    found = step_summary(trace).causes
-    assert found == (Cause(key="timeline.cause.loading", ns=35), Cause(key="timeline.cause.waiting", ns=2))
-    assert t_in("en", *cause_sentence(found[0])[:1], **cause_sentence(found[0])[1]) == (
-        "During 35 ns of the free time the host was fetching data in DataLoader or GetNext."
+    summary = step_summary(trace).causes
+    assert summary == (Cause(key="timeline.cause.loading", ns=35), Cause(key="timeline.cause.waiting", ns=2))
+    assert t_in("en", *cause_sentence(summary[0])[:1], **cause_sentence(summary[0])[1]) == (
+        "For 35 ns of the free time, the host was fetching data in DataLoader or GetNext."
     )
 
 
 def test_that_a_host_alone_is_told_by_time_of_its_own(tmp_path: Path) -> None:
     lane = [(0, 100, "ProfilerStep#3"), (10, 60, "aten::linear"), (15, 55, "aten::addmm"), (70, 80, "aten::add"),
             (81, 89, "train.py(3): run")]  # fmt: skip
-    summary = step_summary(trace_of(tmp_path, [Made(kind="host", process="python", slices=lane)]))
-    assert [(one.name, one.count, one.whole, one.own) for one in summary.operators] == [
+    summary = step_summary(trace_of(tmp_path, [LaneSpec(kind="host", process="python", slices=lane)]))
+    assert [(operator.name, operator.count, operator.whole, operator.own) for operator in summary.operators] == [
         ("aten::addmm", 1, 40, 40), ("aten::linear", 1, 50, 10), ("aten::add", 1, 10, 10),
     ]  # fmt: skip
     assert sentence(summary) == ("timeline.summary.host_once", {"name": "aten::addmm", "time": "40 ns", "count": "1"})
 
 
 def test_that_a_mean_says_of_how_many_ranks(tmp_path: Path) -> None:
-    made = [Made(name="Computing", kind="overlap", process="Overlap Analysis", slices=[(0, 60, "Computing")])]
-    one = step_summary(trace_of(tmp_path, made, steps=[(3, 0, 100)]))
-    said = sentence(replace(one, steps=(*one.steps, replace(one.steps[0], rank=1))))
-    assert said is not None
-    assert said[0] == "timeline.summary.ranks"
-    assert "（2 个 rank 的均值）" in t_in("zh", said[0], **said[1])
+    lanes = [LaneSpec(name="Computing", kind="overlap", process="Overlap Analysis", slices=[(0, 60, "Computing")])]
+    summary = step_summary(trace_of(tmp_path, lanes, steps=[(3, 0, 100)]))
+    headline = sentence(replace(summary, steps=(*summary.steps, replace(summary.steps[0], rank=1))))
+    assert headline is not None
+    assert headline[0] == "timeline.summary.ranks"
+    assert "（2 个 rank 的均值）" in t_in("zh", headline[0], **headline[1])
 
 
 def test_that_a_trace_of_nothing_says_nothing(tmp_path: Path) -> None:
-    for made in ([], [Made(kind="counter", slices=[(0, 5, "a")])], [Made(slices=[(5, 5, "instant")])]):
-        summary = step_summary(trace_of(tmp_path, made))
+    for lanes in ([], [LaneSpec(kind="counter", slices=[(0, 5, "a")])], [LaneSpec(slices=[(5, 5, "instant")])]):
+        summary = step_summary(trace_of(tmp_path, lanes))
         assert (summary, sentence(summary)) == (Summary(), None)
 
 
 def test_that_hostile_times_break_nothing(tmp_path: Path) -> None:
     far = 2**61
     trace = trace_of(
-        tmp_path, [Made(slices=[(0, far, "a"), (0, 1, "b"), (far - 1, far, "c")])], steps=[(1, 50, 40), (0, 0, 0)]
+        tmp_path, [LaneSpec(slices=[(0, far, "a"), (0, 1, "b"), (far - 1, far, "c")])], steps=[(1, 50, 40), (0, 0, 0)]
     )
     assert step_summary(trace).steps[0].computing in (0, far)
     assert set(FAMILIES) >= {"compute", "communication", "memory"}
@@ -211,26 +218,26 @@ def test_that_hostile_times_break_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_that_one_sentence_says_it_in_both_languages(tmp_path: Path, language: str) -> None:
     overlap = [
-        Made(name=name, kind="overlap", process="Overlap Analysis", slices=[(start, end, name)])
+        LaneSpec(name=name, kind="overlap", process="Overlap Analysis", slices=[(start, end, name)])
         for name, start, end in (
             ("Computing", 0, 61_008_000), ("Communication", 30_000_000, 65_472_000),
             ("Communication(Not Overlapped)", 61_008_000, 65_472_000), ("Free", 65_472_000, 148_800_000),
         )
     ]  # fmt: skip
-    said = sentence(step_summary(trace_of(tmp_path, overlap, steps=[(3, 0, 148_800_000)])))
-    assert said is not None
+    headline = sentence(step_summary(trace_of(tmp_path, overlap, steps=[(3, 0, 148_800_000)])))
+    assert headline is not None
     assert (
-        t_in(language, said[0], **said[1])
+        t_in(language, headline[0], **headline[1])
         == {
-            "en": "On the device the step takes 148.8 ms: 41 % computing, 3.0 % communication not hidden, 56 % free.",
+            "en": "On the device, the step takes 148.8 ms: 41 % computing, 3.0 % communication not hidden, 56 % free.",
             "zh": "该 step 在设备侧耗时 148.8 ms：计算 41 %，通信未掩盖 3.0 %，空闲 56 %。",
         }[language]
     )
 
 
 def test_that_times_are_told_in_the_unit_that_fits() -> None:
-    told = [time_text(ns) for ns in (0, 999, 1000, 148_800_000, 999_999, 1_500_000_000, 3_600_000_000_000)]
-    assert told == ["0 ns", "999 ns", "1 µs", "148.8 ms", "1 ms", "1.5 s", "3600 s"]
+    texts = [time_text(ns) for ns in (0, 999, 1000, 148_800_000, 999_999, 1_500_000_000, 3_600_000_000_000)]
+    assert texts == ["0 ns", "999 ns", "1 µs", "148.8 ms", "1 ms", "1.5 s", "3600 s"]
     assert [share_text(share) for share in (0, 0.0004, 0.004, 0.0994, 0.0996, 0.41, 1)] == [
         "0 %", "0 %", "0.4 %", "9.9 %", "10 %", "41 %", "100 %",
     ]  # fmt: skip

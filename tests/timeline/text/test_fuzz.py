@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.timeline.shared_data import PROFILES, TEXTS
-from tests.timeline.text.gathered import read_data
+from tests.timeline.profile_data import TEXTS, profile
+from tests.timeline.text.readings import read_data
 
 if TYPE_CHECKING:
-    from tests.timeline.text.gathered import Gathered
+    from tests.timeline.text.readings import Gathered
 
 PIECES = st.sampled_from([40, 200, 3000, 1 << 18])
 TEXT = st.text(max_size=12)
@@ -29,8 +29,8 @@ def nanoseconds(text: str) -> int:
 def is_accounted_for(gathered: Gathered) -> bool:
     """All phases but those of which two make one slice."""
     gather = gathered.gather
-    shown = len(gathered.slices) + len(gathered.instants) + len(gathered.ends) + gather.counter_events
-    return gather.events == shown + gather.metadata + sum(gather.set_aside.values())
+    event_count = len(gathered.slices) + len(gathered.instants) + len(gathered.ends) + gather.counter_events
+    return gather.events == event_count + gather.metadata + sum(gather.set_aside.values())
 
 
 def read(data: bytes, piece: int) -> Gathered:
@@ -58,14 +58,14 @@ def written(events: list[Any], layout: str) -> bytes:
 @settings(max_examples=150, deadline=None)
 def test_that_what_was_written_is_what_is_read(events: list[dict[str, Any]], layout: str, piece: int) -> None:
     gathered = read(written(events, layout), piece)
-    wanted = []
+    expected = []
     for event in events:
         start = nanoseconds(event["ts"])
-        wanted.append(
+        expected.append(
             (f"{event['pid']}/{event['tid']}", event["name"], start, start + nanoseconds(event.get("dur", "0")))
         )
-    if not any(start == 0 for _, _, start, _ in wanted):
-        assert gathered.slices == wanted
+    if not any(start == 0 for _, _, start, _ in expected):
+        assert gathered.slices == expected
         assert not gathered.truncated
     assert is_accounted_for(gathered)
 
@@ -108,8 +108,8 @@ EXAMPLE = written(
 def test_that_mutated_bytes_lose_little_and_invent_nothing(data: st.DataObject, piece: int) -> None:
     mutated = bytearray(EXAMPLE)
     places = data.draw(st.lists(st.integers(1, len(EXAMPLE) - 2), max_size=3))
-    for place in places:
-        mutated[place] = data.draw(st.integers(0, 255).filter(lambda byte: byte != ord("]")))  # which ends the array
+    for offset in places:
+        mutated[offset] = data.draw(st.integers(0, 255).filter(lambda byte: byte != ord("]")))  # which ends the array
     gathered = read(bytes(mutated), piece)
     assert is_accounted_for(gathered)
     assert len(gathered.slices) <= 30
@@ -119,12 +119,10 @@ def test_that_mutated_bytes_lose_little_and_invent_nothing(data: st.DataObject, 
 
 @given(st.data())
 @settings(max_examples=25, deadline=None)
-def test_that_mutated_real_files_are_survived(data: st.DataObject) -> None:
+def test_that_mutated_profiles_are_survived(data: st.DataObject) -> None:
     for name in TEXTS:
-        path = PROFILES / name
-        if path.exists():
-            begin = data.draw(st.integers(0, 20_000))
-            content = bytearray(path.read_bytes()[: begin + 60_000])
-            for place in data.draw(st.lists(st.integers(1, len(content) - 1), max_size=4)):
-                content[place] = data.draw(st.integers(0, 255))
-            assert is_accounted_for(read(bytes(content), 8192))
+        begin = data.draw(st.integers(0, 20_000))
+        content = bytearray(profile(name).read_bytes()[: begin + 60_000])
+        for offset in data.draw(st.lists(st.integers(1, len(content) - 1), max_size=4)):
+            content[offset] = data.draw(st.integers(0, 255))
+        assert is_accounted_for(read(bytes(content), 8192))

@@ -1,4 +1,4 @@
-"""What a profile holds, as names and values."""
+"""Facts about the contents of a profile, as names and values."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ui.timeline.panes.facts_table import Fact
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from backends.timeline.find import Remark
-    from backends.timeline.tables.missing import Missing
+    from backends.timeline.source_discovery import Remark
+    from backends.timeline.tables.missing_data import Missing
     from backends.timeline.trace import Meta, Source
 
 LINE = 42  # characters
@@ -59,12 +59,12 @@ def count_facts(meta: Meta) -> Iterator[Fact]:
 
 
 def _are_from_memory(meta: Meta) -> bool:
-    """Kineto's [memory] instants are drawn as series, too."""
+    """Return whether the series come from Kineto's [memory] instants, which are drawn as counters, too."""
     return bool(meta.series) and not meta.counters and all(source.kind == "text" for source in meta.sources)
 
 
 def _lines(switch: str) -> Iterator[str]:
-    """A long one over several lines, which are still one call of Python when they are copied."""
+    """Yield a long call over several lines that still form one Python call when they are copied."""
     line = ""
     for part in re.split(r"(?<=[(,])", switch):
         if line and len(line) + len(part) > LINE:
@@ -76,9 +76,9 @@ def _lines(switch: str) -> Iterator[str]:
 
 def missing_facts(missing: Sequence[Missing]) -> Iterator[Fact]:
     yield Fact(name=t("timeline.data.missing"))
-    for one in missing:
-        yield Fact(name=t(one.key), is_wide=True)
-        for line in _lines(one.switch):
+    for view in missing:
+        yield Fact(name=t(view.key), is_wide=True)
+        for line in _lines(view.switch):
             yield Fact(name=line, is_wide=True, is_mono=True, token="dim")
     if not missing:
         yield Fact(name=t("timeline.data.all_there"), is_wide=True, token="dim")

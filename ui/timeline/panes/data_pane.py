@@ -1,4 +1,4 @@
-"""Where the profile was read from, what is in it, what was set aside and why, and what was not collected."""
+"""The data pane: sources of the profile, its contents, what was set aside and why, and what was not collected."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from backends.timeline.tables.missing import Missing, missing
+from backends.timeline.tables.missing_data import Missing, missing
 from backends.timeline.tables.sheets import holds_tables_only
-from ui.timeline.latest import Latest
+from ui.timeline.latest_question import LatestQuestion
 from ui.timeline.panes.data_facts import count_facts, missing_facts, source_facts
+from ui.timeline.panes.empty_hint import Hint
 from ui.timeline.panes.facts_table import FactsTable
-from ui.timeline.panes.hint import Hint
 
 if TYPE_CHECKING:
-    from backends.timeline.find import Remark
-    from backends.timeline.read import Opened
+    from backends.timeline.profile_reader import Opened
+    from backends.timeline.source_discovery import Remark
     from backends.timeline.trace import Trace
-    from ui.timeline.state import ViewState
+    from ui.timeline.state.view_state import ViewState
 
 
 class DataPane(QWidget):
     def __init__(self, state: ViewState) -> None:
         super().__init__()
         self._state = state
-        self._latest = Latest(self)
+        self._latest = LatestQuestion(self)
         self._remarks: tuple[Trace, tuple[Remark, ...]] | None = None
         self.missing: tuple[Missing, ...] | None = None
         self.sources = FactsTable("timeline_sources", "timeline.data.sources", 0.7)
@@ -48,7 +48,8 @@ class DataPane(QWidget):
         state.trace_changed.connect(self._follow)
 
     def show_opened(self, opened: Opened | None) -> None:
-        """Its notes belong to the trace that is shown, or that is shown next. The lease is not kept."""
+        """Take the notes of a profile: they belong to the trace that is shown, or that is shown next. The lease is not
+        held."""
         self._remarks = None if opened is None else (opened.trace, opened.notes)
         self.retranslate()
 
@@ -57,11 +58,11 @@ class DataPane(QWidget):
         self._latest.drop()
         trace = self._state.trace
         if trace is not None and trace.meta.partial is None and not holds_tables_only(trace.meta):
-            self._latest.ask(partial(_missing, trace), self._show)
+            self._latest.run(partial(_missing, trace), self._show)
         self.retranslate()
 
-    def _show(self, found: tuple[Missing, ...]) -> None:
-        self.missing = found
+    def _show(self, missing: tuple[Missing, ...]) -> None:
+        self.missing = missing
         self.retranslate()
 
     def retranslate(self) -> None:

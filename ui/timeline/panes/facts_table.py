@@ -9,10 +9,10 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QHeaderView
 
-from ui import theme
-from ui.plain_text import plain_tip
-from ui.timeline.panes.list_model import LONGEST_TIP, one_line
+from ui.timeline.panes.list_model import LONGEST_TIP, single_line
 from ui.timeline.panes.list_view import CopyView
+from ui.widgets import theme
+from ui.widgets.plain_tip import plain_tip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     Index = QModelIndex | QPersistentModelIndex
 
-MOST_MEASURED = 500
-BESIDE = 26  # px
+MAX_MEASURED = 500
+NAME_MARGIN = 26  # px
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """`value` None: the head of a group, which takes the whole width, as do sentences (`is_wide`)."""
+    """A fact with `value` None is the heading of a group, which takes the whole width, as sentences do (`is_wide`)."""
 
     name: str
     value: str | None = None
@@ -58,7 +58,7 @@ class FactsModel(QAbstractTableModel):
         fact, is_name = self.facts[index.row()], index.column() == 0
         text = fact.name if is_name else fact.value or ""
         if role == Qt.ItemDataRole.DisplayRole:
-            return one_line(text)
+            return single_line(text)
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip(text[:LONGEST_TIP])
         if role == Qt.ItemDataRole.ForegroundRole:
@@ -79,13 +79,13 @@ def _font(fact: Fact, *, is_name: bool) -> QFont | None:
 
 
 class FactsTable(CopyView):
-    """`share`: of the width, at most, for the names."""
+    """`share`: the largest share of the width for the names."""
 
     def __init__(self, name: str, key: str, share: float = 0.5) -> None:
         super().__init__(name, key)
         self.facts = FactsModel()
         self.setModel(self.facts)
-        self._share, self._wanted = share, 0
+        self._share, self._names_width = share, 0
         head = self.horizontalHeader()
         head.hide()
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
@@ -103,17 +103,17 @@ class FactsTable(CopyView):
         for row, fact in enumerate(facts):
             if fact.value is None:
                 self.setSpan(row, 0, 1, 2)
-        self._wanted = self._width_of_names(facts)
+        self._names_width = self._width_of_names(facts)
         self._fit_names()
         self.verticalScrollBar().setValue(at)
 
     def _width_of_names(self, facts: Sequence[Fact]) -> int:
-        names = [one_line(fact.name) for fact in facts[:MOST_MEASURED] if fact.value is not None]
-        return max(map(self.fontMetrics().horizontalAdvance, names), default=0) + BESIDE
+        names = [single_line(fact.name) for fact in facts[:MAX_MEASURED] if fact.value is not None]
+        return max(map(self.fontMetrics().horizontalAdvance, names), default=0) + NAME_MARGIN
 
     def _fit_names(self) -> None:
-        self.setColumnWidth(0, min(self._wanted, int(self.viewport().width() * self._share)))
+        self.setColumnWidth(0, min(self._names_width, int(self.viewport().width() * self._share)))
 
     def value_of(self, name: str) -> str:
-        """The first value of a name, "" where there is none."""
+        """Return the first value of a name, "" where there is none."""
         return next((fact.value for fact in self.facts.facts if fact.name == name and fact.value is not None), "")

@@ -1,4 +1,4 @@
-"""The flows of a slice; a click goes along one."""
+"""The flows of a slice; a click follows one."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from studio.texts import t
+from ui.timeline.drawing.time_text import length_text
 from ui.timeline.panes.lane_text import lane_text
 from ui.timeline.panes.list_model import Column, ListModel
 from ui.timeline.panes.list_view import ROW, ListView
-from ui.timeline.times import length_text
-from ui.widgets import label
+from ui.widgets.basic import label
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
-    from ui.timeline.panes.looked_up import Flow
-    from ui.timeline.state import ViewState
+    from ui.timeline.panes.slice_lookup import NamedFlow
+    from ui.timeline.state.view_state import ViewState
 
 GAP = 2
 ROOM_FOR_KIND = 420  # px
@@ -25,12 +25,12 @@ KIND = 1  # the column
 
 
 class FlowList(QWidget):
-    """Hidden where there are none; no higher than they are."""
+    """Hidden where there are no flows, and no taller than they are."""
 
     def __init__(self, state: ViewState) -> None:
         super().__init__()
         self._state = state
-        self.flows: tuple[Flow, ...] = ()
+        self.flows: tuple[NamedFlow, ...] = ()
         self.title = label(role="strong")
         self.model = ListModel()
         self.view = ListView(self.model, "timeline_flows", "timeline.slice.flows")
@@ -43,8 +43,8 @@ class FlowList(QWidget):
         column.addWidget(self.view, 1)
         self.hide()
 
-    def show_flows(self, flows: tuple[Flow, ...], count: int) -> None:
-        """`count`: how many there are; more than these may be."""
+    def show_flows(self, flows: tuple[NamedFlow, ...], count: int) -> None:
+        """Show some flows. `count`: their total number, which may be larger."""
         self.flows = flows
         self.setVisible(bool(flows))
         title = t("timeline.slice.flows")
@@ -54,7 +54,7 @@ class FlowList(QWidget):
         self.setMaximumHeight(self.title.sizeHint().height() + 2 * GAP + ROW * len(flows))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Too narrow for the kind beside a name, the tip alone tells it."""
+        """Hide the column of kinds where the list is too narrow for it; the tooltip still shows the kind."""
         super().resizeEvent(event)
         self.view.setColumnHidden(KIND, self.width() < ROOM_FOR_KIND)
 
@@ -81,7 +81,7 @@ class FlowList(QWidget):
         return f"{self._name(row)}\n{lane_text(self._state, arrow.other_lane)}\n{arrow.kind}"
 
     def _delay(self, row: int) -> str:
-        """From one end to the other."""
+        """Return the time from one end to the other."""
         arrow = self.flows[row].arrow
         return length_text(abs(arrow.other_time - arrow.this_time))
 
@@ -91,10 +91,10 @@ class FlowList(QWidget):
             self.go_to(arrow.this, arrow.other)
 
     def go_to(self, this: int, other: int) -> None:
-        """Selects the other slice and shows both."""
+        """Select the other slice and show both."""
         state = self._state
-        state.show_lane(state.lane_of(other))
+        state.lanes.show_lane(state.lane_of(other))
         (begin, end), (other_begin, other_end) = state.times_of(this), state.times_of(other)
-        state.fit(min(begin, other_begin), max(end, other_end))
-        state.select(other)
-        state.lanes_wanted.emit()
+        state.viewport.fit(min(begin, other_begin), max(end, other_end))
+        state.selection.select(other)
+        state.lanes_focus_requested.emit()

@@ -1,4 +1,4 @@
-"""Rows whose texts are made only when they are painted; sorted by arrays of figures."""
+"""Table models whose texts are made only when they are painted; sorting uses arrays of figures."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from studio.texts import t
-from ui import theme
-from ui.plain_text import plain_tip
+from ui.widgets import theme
+from ui.widgets.plain_tip import plain_tip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,8 +27,8 @@ LONGEST_TIP = 4000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Column:
-    """`head`: key of its name. `text`: of a row. `order`: by what the rows are sorted, None: not by this one. `tip`:
-    all there is to say of the row, the text where None. `hint`: key of what is said of the head."""
+    """`head`: text key of its title. `text`: makes the text of a row. `order`: array to sort by, None: not sortable.
+    `tip`: makes the tooltip of a row, the text where None. `hint`: text key of the title's tooltip."""
 
     head: str
     text: Callable[[int], str]
@@ -40,8 +40,8 @@ class Column:
 
 
 class ListModel(QAbstractTableModel):
-    """`rows`: the numbers of the rows in the order shown. `keep`: what was written into a cell, for lists that can be
-    edited."""
+    """`rows`: numbers of the rows in display order. `keep`: called with what was typed into a cell, for
+    editable lists."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,20 +52,20 @@ class ListModel(QAbstractTableModel):
         self._sorted = (-1, Qt.SortOrder.AscendingOrder)
 
     def show_rows(self, columns: Sequence[Column], count: int) -> None:
-        """Other rows, in the order that was chosen last."""
+        """Show other rows, in the order that was chosen last."""
         self.beginResetModel()
         self.columns = tuple(columns)
         self.rows = np.arange(count)
         self._arrange()
         self.endResetModel()
 
-    def place_of(self, row: int) -> int:
-        """Where a row is shown, -1: nowhere."""
+    def position_of(self, row: int) -> int:
+        """Return where a row is shown, -1: nowhere."""
         places = np.flatnonzero(self.rows == row)
         return int(places[0]) if len(places) else -1
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """A column of -1 is the order in which the rows came."""
+        """Sort by a column; -1 restores the original order."""
         self._sorted = (column, order)
         self.beginResetModel()
         self._arrange()
@@ -100,7 +100,7 @@ class ListModel(QAbstractTableModel):
             return None
         row, column = int(self.rows[index.row()]), self.columns[index.column()]
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
-            return one_line(column.text(row))
+            return single_line(column.text(row))
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip((column.tip or column.text)(row)[:LONGEST_TIP])
         if role == Qt.ItemDataRole.ForegroundRole:
@@ -121,6 +121,6 @@ class ListModel(QAbstractTableModel):
         return RIGHT if self.columns[column].is_number else LEFT
 
 
-def one_line(text: str) -> str:
-    """Names from outside may hold newlines, which would hide what is behind them."""
+def single_line(text: str) -> str:
+    """Replace newlines, which would hide the rest of a name."""
     return " ".join(text[:LONGEST].split("\n"))

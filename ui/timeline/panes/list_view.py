@@ -1,4 +1,4 @@
-"""A list of rows: sorted by a click on a head, copied with Ctrl+C as a spreadsheet takes it."""
+"""Lists of rows that are sorted by a click on a heading, and copied with Ctrl+C as spreadsheets expect."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from studio.texts import t
-from ui.say import say
-from ui.timeline.panes.list_model import one_line
+from ui.timeline.panes.list_model import single_line
+from ui.widgets.localized import localize
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 ROW = 22
 WIDEST = 260
-LEAST = 70
-BESIDE, ARROW = 20, 16  # px beside a text, and for the arrow of the order
+MIN_WIDTH = 70
+CELL_MARGIN, ARROW = 20, 16  # px around a text, and for the sort arrow
 MEASURED = 40  # rows that are looked at to find the width of a column: Qt's own way takes 50 µs for a cell
 
 
 class CopyView(QTableView):
-    """A table without a frame of its own; whole rows are chosen, and copied."""
+    """A frameless table in which whole rows are selected and copied."""
 
     def __init__(self, name: str, key: str) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class CopyView(QTableView):
         self.verticalHeader().setDefaultSectionSize(ROW)
         self.verticalHeader().setMinimumSectionSize(ROW)
         self.horizontalHeader().setHighlightSections(False)
-        say(self, "setAccessibleName", key)
+        localize(self.setAccessibleName, key)
         copy = QAction(self)
         copy.setObjectName(f"{name}_copy")
         copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
@@ -58,14 +58,14 @@ class CopyView(QTableView):
         self.addAction(copy)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """What takes a step back is for the lanes, not for looking up a row by its first letters."""
+        """Leave Backspace to the lanes, where it steps back, instead of searching rows by their first letters."""
         if event.key() == Qt.Key.Key_Backspace:
             event.ignore()
         else:
             super().keyPressEvent(event)
 
     def copy(self) -> None:
-        """The chosen rows, tabs between their cells."""
+        """Copy the selected rows, with tabs between cells."""
         model = self.model()
         rows = sorted({index.row() for index in self.selectionModel().selectedRows()})
         columns = range(model.columnCount())
@@ -78,8 +78,9 @@ def _cell(model: QAbstractItemModel, row: int, column: int) -> str:
 
 
 class ListView(CopyView):
-    """`chosen`: a row was clicked or entered; `opened`: clicked twice, or entered; `entered_row`: by the key. Rows are
-    numbered as they came, however they are sorted. `wide`: the column that takes the room."""
+    """`chosen`: a row was clicked or entered; `opened`: double-clicked, or entered; `entered_row`: by the Enter key.
+    Rows are numbered in their original order, however they are sorted. `wide`: the column that takes the remaining
+    width."""
 
     chosen = Signal(int)
     opened = Signal(int)
@@ -111,12 +112,13 @@ class ListView(CopyView):
             head.resizeSection(column, width)
 
     def _widths(self) -> dict[int, int]:
-        """Of all columns but the wide one: what is in them, beyond WIDEST only where that leaves it enough."""
-        wanted = {column: self._width(column) for column in range(self._list.columnCount())}
-        left = wanted.pop(self._wide, 0)
-        widths = {column: min(width, WIDEST) for column, width in wanted.items()}
+        """Return the widths of all columns but the wide one: that of their content, beyond WIDEST only where there is
+        room."""
+        needed = {column: self._width(column) for column in range(self._list.columnCount())}
+        left = needed.pop(self._wide, 0)
+        widths = {column: min(width, WIDEST) for column, width in needed.items()}
         spare = self.viewport().width() - left - sum(widths.values())
-        for column, width in wanted.items():
+        for column, width in needed.items():
             more = min(width - widths[column], max(0, spare))
             widths[column] += more
             spare -= more
@@ -128,23 +130,23 @@ class ListView(CopyView):
             self._fit()
 
     def _width(self, column: int) -> int:
-        one, count = self._list.columns[column], len(self._list.rows)
+        described, count = self._list.columns[column], len(self._list.rows)
         measure = self.fontMetrics().horizontalAdvance
-        head = 0 if self.horizontalHeader().isHidden() else max(LEAST, measure(t(one.head)) + ARROW)
+        head = 0 if self.horizontalHeader().isHidden() else max(MIN_WIDTH, measure(t(described.head)) + ARROW)
         step = max(1, count // MEASURED)
-        widest = max((measure(one_line(one.text(row))) for row in range(0, count, step)), default=0)
-        return max(head, widest) + BESIDE
+        widest = max((measure(single_line(described.text(row))) for row in range(0, count, step)), default=0)
+        return max(head, widest) + CELL_MARGIN
 
     def _number(self, index: QModelIndex) -> int:
         return int(self._list.rows[index.row()])
 
     def show_row(self, number: int) -> None:
-        """Selects a row without a click."""
-        place = self._list.place_of(number)
-        if place < 0:
+        """Select a row without a click."""
+        position = self._list.position_of(number)
+        if position < 0:
             self.clearSelection()
             return
-        index = self._list.index(place, 0)
+        index = self._list.index(position, 0)
         flags = QItemSelectionModel.SelectionFlag
         self.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
         self.scrollTo(index)

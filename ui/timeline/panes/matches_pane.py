@@ -1,4 +1,4 @@
-"""What a search found, in order of time; a click goes there."""
+"""The matches of a search in order of time; a click goes to one."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import numpy as np
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from studio.texts import t
-from ui.timeline.latest import Latest
-from ui.timeline.panes.hint import Hint
+from ui.timeline.drawing.time_text import length_text
+from ui.timeline.latest_question import LatestQuestion
+from ui.timeline.panes.empty_hint import Hint
 from ui.timeline.panes.lane_text import lane_text
 from ui.timeline.panes.list_model import Column, ListModel
 from ui.timeline.panes.list_view import ListView
 from ui.timeline.panes.name_order import name_order
-from ui.timeline.times import length_text
-from ui.widgets import label
+from ui.widgets.basic import label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from backends.timeline.trace import Trace
-    from ui.timeline.state import ViewState
+    from ui.timeline.state.view_state import ViewState
 
-MOST = 100_000
+MAX_MATCHES = 100_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Listed:
-    """Of the first MOST hits, arrays [rows]: `slices`, and what they are sorted by and said of them."""
+    """The first MAX_MATCHES hits as arrays [rows]: `slices`, and what they are sorted by and described with."""
 
     slices: NDArray[np.int64]
     name: NDArray[np.int64]
@@ -41,12 +41,12 @@ class Listed:
 
 
 class MatchesPane(QWidget):
-    """`is_jumping`: the slice that is being chosen was clicked here."""
+    """`is_jumping`: the slice that is being selected was clicked here."""
 
     def __init__(self, state: ViewState) -> None:
         super().__init__()
         self._state = state
-        self._latest = Latest(self)
+        self._latest = LatestQuestion(self)
         self._hits: NDArray[np.int64] | None = None
         self.listed: Listed | None = None
         self.is_jumping = False
@@ -55,7 +55,7 @@ class MatchesPane(QWidget):
         self.model = ListModel()
         self.view = ListView(self.model, "timeline_matches", "timeline.matches.table")
         self.view.chosen.connect(self._go)
-        self.view.opened.connect(lambda _row: state.lanes_wanted.emit())
+        self.view.opened.connect(lambda _row: state.lanes_focus_requested.emit())
         self._hint = Hint("timeline.matches.empty")
         self._pages = QStackedWidget()
         self._pages.addWidget(self._hint)
@@ -65,21 +65,21 @@ class MatchesPane(QWidget):
         column.setSpacing(2)
         column.addWidget(self.cut)
         column.addWidget(self._pages, 1)
-        state.hits_changed.connect(self._follow)
+        state.hits.changed.connect(self._follow)
         self.retranslate()
 
     def _follow(self) -> None:
         state = self._state
-        if state.hits is self._hits:
+        if state.hits.slices is self._hits:
             self._mark()
             return
-        self._hits, self.listed = state.hits, None
+        self._hits, self.listed = state.hits.slices, None
         self.model.show_rows((), 0)
         self._latest.drop()
-        if state.trace is None or not len(state.hits):
+        if state.trace is None or not len(state.hits.slices):
             self.retranslate()
         else:
-            self._latest.ask(partial(_listed, state.trace, state.hits[:MOST]), self._show)
+            self._latest.run(partial(_listed, state.trace, state.hits.slices[:MAX_MATCHES]), self._show)
 
     def _show(self, listed: Listed | None) -> None:
         self.listed = listed
@@ -87,10 +87,10 @@ class MatchesPane(QWidget):
 
     def retranslate(self) -> None:
         listed, trace = self.listed, self._state.trace
-        count = len(self._state.hits)
-        self.cut.setVisible(listed is not None and count > MOST)
-        self.cut.setText(t("timeline.matches.cut", shown=f"{MOST:,}", count=f"{count:,}"))
-        nothing = "timeline.find.none" if self._state.hit_names is not None else "timeline.matches.empty"
+        count = len(self._state.hits.slices)
+        self.cut.setVisible(listed is not None and count > MAX_MATCHES)
+        self.cut.setText(t("timeline.matches.cut", shown=f"{MAX_MATCHES:,}", count=f"{count:,}"))
+        nothing = "timeline.find.none" if self._state.hits.names is not None else "timeline.matches.empty"
         self._hint.text.setText(t(nothing if trace is not None else "timeline.pane.no_trace"))
         self._pages.setCurrentIndex(0 if listed is None else 1)
         if listed is not None and trace is not None:
@@ -126,9 +126,9 @@ class MatchesPane(QWidget):
         )
 
     def _mark(self) -> None:
-        """The hit that is looked at."""
+        """Highlight the current hit."""
         if self.listed is not None and not self.is_jumping:
-            self.view.show_row(self._state.hit)
+            self.view.show_row(self._state.hits.current)
 
     def _go(self, row: int) -> None:
         self.is_jumping = True

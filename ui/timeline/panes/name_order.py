@@ -1,4 +1,4 @@
-"""The order of names in a list, as people sort them."""
+"""Alphabetical order of names, ignoring case."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
     from backends.timeline.trace import Trace
 
-MOST = 200_000  # more of them take a second
+MAX_NAMES = 200_000  # more of them take a second
 
 
 def name_order(trace: Trace, names: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """For each name its place among them, by text; None where they are too many. Off the UI thread."""
-    if len(names) > MOST:
+    """Return the alphabetical position of each name; None where there are too many names. Not for the UI thread."""
+    if len(names) > MAX_NAMES:
         return None
     texts = [trace.name_text(name).lower() for name in names.tolist()]
     places = np.empty(len(texts), np.int64)

@@ -1,4 +1,4 @@
-"""Marks and notes of a profile: listed, written, deleted; a click goes there."""
+"""Marks and notes of a profile: listed, edited and deleted; a click goes to one."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from backends.timeline.query.notes import COLORS, Mark
 from studio.texts import t
-from ui.timeline.panes.hint import Hint
+from ui.timeline.drawing.time_text import length_text
+from ui.timeline.panes.empty_hint import Hint
 from ui.timeline.panes.list_model import Column, ListModel
 from ui.timeline.panes.list_view import ListView
-from ui.timeline.panes.note_keeping import NoteKeeping
-from ui.timeline.times import length_text
-from ui.widgets import text_button
+from ui.timeline.panes.note_keeping import NoteStorage
+from ui.widgets.basic import text_button
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ui.session import Session
-    from ui.timeline.state import ViewState
+    from ui.services.session import Session
+    from ui.timeline.state.view_state import ViewState
 
 
 class NotesPane(QWidget):
     def __init__(self, session: Session, state: ViewState) -> None:
         super().__init__()
         self._state = state
-        self._keeping = NoteKeeping(self, session, state)
+        self._keeping = NoteStorage(self, session, state)
         self.add_button = text_button("timeline.notes.add", "timeline_add_note")
         self.delete_button = text_button("timeline.notes.delete", "timeline_delete_note")
         self.add_button.clicked.connect(self.add)
@@ -41,7 +41,7 @@ class NotesPane(QWidget):
         self.view = ListView(self.model, "timeline_notes", "timeline.notes.table")
         self.view.setEditTriggers(ListView.EditTrigger.DoubleClicked | ListView.EditTrigger.EditKeyPressed)
         self.view.chosen.connect(self._go)
-        self.view.entered_row.connect(lambda _row: state.lanes_wanted.emit())
+        self.view.entered_row.connect(lambda _row: state.lanes_focus_requested.emit())
         self._hint = Hint("timeline.notes.empty")
         self._pages = QStackedWidget()
         self._pages.addWidget(self._hint)
@@ -106,24 +106,24 @@ class NotesPane(QWidget):
     def _judge(self, *_what: object) -> None:
         self.delete_button.setEnabled(self.view.selectionModel().hasSelection())
 
-    def _place(self) -> tuple[int, int]:
+    def _new_mark_times(self) -> tuple[int, int]:
         state = self._state
-        if state.selected_range is not None:
-            return state.selected_range.begin, state.selected_range.end
-        if state.selected >= 0:
-            return state.times_of(state.selected)
-        middle = round((state.begin + state.end) / 2)
+        if state.selection.range is not None:
+            return state.selection.range.begin, state.selection.range.end
+        if state.selection.slice >= 0:
+            return state.times_of(state.selection.slice)
+        middle = round((state.viewport.begin + state.viewport.end) / 2)
         return middle, middle
 
     def add(self) -> None:
         trace = self._state.trace
         if trace is None:
             return
-        begin, end = (one + trace.meta.origin_ns for one in self._place())
+        begin, end = (time + trace.meta.origin_ns for time in self._new_mark_times())
         marks = self._state.marks
         self._state.set_marks((*marks, Mark(begin=begin, end=end, color=len(marks) % COLORS)))
         self.choose(len(marks))
-        self.view.edit(self.model.index(self.model.place_of(len(marks)), 0))
+        self.view.edit(self.model.index(self.model.position_of(len(marks)), 0))
 
     def choose(self, number: int) -> None:
         self.view.show_row(number)
@@ -134,7 +134,7 @@ class NotesPane(QWidget):
         self._state.set_marks([mark for number, mark in enumerate(self._state.marks) if number not in gone])
 
     def _write_soon(self, row: int, text: str) -> None:
-        """Not now: the field that was typed into is still open, and the rows are made anew."""
+        """Store a text after the event: the editor is still open, and the rows are rebuilt."""
         QTimer.singleShot(0, self, partial(self._write, row, text))
 
     def _write(self, row: int, text: str) -> None:
@@ -146,8 +146,8 @@ class NotesPane(QWidget):
 
     def _go(self, row: int) -> None:
         begin, end = self._state.times_of_mark(self._state.marks[row])
-        span = self._state.span
+        span = self._state.viewport.span
         if end > begin:
-            self._state.fit(begin, end)
+            self._state.viewport.fit(begin, end)
         else:
-            self._state.show(begin - span / 2, begin + span / 2)
+            self._state.viewport.show(begin - span / 2, begin + span / 2)

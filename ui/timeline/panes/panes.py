@@ -1,4 +1,4 @@
-"""The panes below the lanes, one tab each; they follow what is chosen in the view."""
+"""The panes below the lanes, one tab each; they follow the selection in the view."""
 
 from __future__ import annotations
 
@@ -8,33 +8,34 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from backends.timeline.tables.sheets import holds_tables_only
-from ui.say import say
-from ui.tabs import Tabs
 from ui.timeline.panes.data_pane import DataPane
 from ui.timeline.panes.matches_pane import MatchesPane
 from ui.timeline.panes.notes_pane import NotesPane
 from ui.timeline.panes.range_pane import RangePane
 from ui.timeline.panes.slice_pane import SlicePane
 from ui.timeline.panes.tables_pane import TablesPane
-from ui.widgets import show_icon
+from ui.widgets.basic import show_icon
+from ui.widgets.localized import localize
+from ui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
-    from backends.timeline.read import Opened
-    from ui.session import Session
-    from ui.timeline.state import TimeRange, ViewState
+    from backends.timeline.profile_reader import Opened
+    from ui.services.session import Session
+    from ui.timeline.state.selection import TimeRange
+    from ui.timeline.state.view_state import ViewState
 
 KEYS = {
     "slice": "timeline.pane.slice", "range": "timeline.pane.range", "search": "timeline.pane.search",
     "notes": "timeline.pane.notes", "data": "timeline.pane.data", "tables": "timeline.pane.tables",
 }  # fmt: skip
-NAMES = tuple(KEYS)
-MOST_PX = 16_777_215  # Qt's own: no limit
+TAB_NAMES = tuple(KEYS)
+NO_LIMIT_PX = 16_777_215  # Qt's own: no limit
 
 
 class Panes(QWidget):
-    """`find_wanted`: all slices of a name are to be found; `folded`: only the row of tabs is left, or all is back."""
+    """`find_requested`: the user wants all slices of a name; `folded`: whether only the row of tabs is left."""
 
-    find_wanted = Signal(str)
+    find_requested = Signal(str)
     folded = Signal(bool)
 
     def __init__(self, session: Session, state: ViewState) -> None:
@@ -76,12 +77,12 @@ class Panes(QWidget):
         self.tabs.currentChanged.connect(self._stack.setCurrentIndex)
         self.tabs.tabBarClicked.connect(lambda _tab: self._unfold())
         self._fold.clicked.connect(self.toggle)
-        self._state.slice_chosen.connect(self._follow_slice)
-        self._state.range_chosen.connect(self._follow_range)
-        self.range.find_wanted.connect(self._find)
-        self.slice.find_wanted.connect(self._find)
-        self.tables.find_wanted.connect(self._find)
-        self.tables.slice_shown.connect(self.find_wanted)
+        self._state.selection.slice_chosen.connect(self._follow_slice)
+        self._state.selection.range_chosen.connect(self._follow_range)
+        self.range.find_requested.connect(self._find)
+        self.slice.find_requested.connect(self._find)
+        self.tables.find_requested.connect(self._find)
+        self.tables.name_searched.connect(self.find_requested)
 
     @property
     def is_folded(self) -> bool:
@@ -94,7 +95,7 @@ class Panes(QWidget):
         return tabs + margins.top() + margins.bottom()
 
     def show_opened(self, opened: Opened | None) -> None:
-        """Another profile, or none."""
+        """Show another profile, or none."""
         self.data.show_opened(opened)
         self._can_fold = opened is None or not holds_tables_only(opened.trace.meta)
         self._fold.setVisible(self._can_fold)
@@ -105,13 +106,13 @@ class Panes(QWidget):
             self.show_tab("tables")
 
     def toggle(self) -> None:
-        """Folded, they would leave nothing to be seen where there are no lanes."""
+        """Fold or unfold the panes, unless there are no lanes: then nothing would be left to see."""
         if self._can_fold or self.is_folded:
             self._toggle()
 
     def _toggle(self) -> None:
         self._stack.setVisible(self.is_folded)
-        self.setMaximumHeight(self.folded_height if self.is_folded else MOST_PX)
+        self.setMaximumHeight(self.folded_height if self.is_folded else NO_LIMIT_PX)
         self._show_fold()
         self.folded.emit(self.is_folded)
 
@@ -121,39 +122,39 @@ class Panes(QWidget):
 
     def _show_fold(self) -> None:
         show_icon(self._fold, "chevron-up" if self.is_folded else "chevron-down", "dim", 16)
-        for setter in ("setToolTip", "setAccessibleName"):
-            say(self._fold, setter, "timeline.pane.unfold" if self.is_folded else "timeline.pane.fold")
+        for setter in (self._fold.setToolTip, self._fold.setAccessibleName):
+            localize(setter, "timeline.pane.unfold" if self.is_folded else "timeline.pane.fold")
 
     def show_tab(self, name: str) -> None:
-        """One of NAMES; unfolds where they are folded."""
-        self.tabs.setCurrentIndex(NAMES.index(name))
+        """Show the tab `name`, one of TAB_NAMES; the panes are unfolded if necessary."""
+        self.tabs.setCurrentIndex(TAB_NAMES.index(name))
         self._unfold()
 
     @property
-    def shown(self) -> str:
-        return NAMES[self.tabs.currentIndex()]
+    def current_tab(self) -> str:
+        return TAB_NAMES[self.tabs.currentIndex()]
 
     def add_note(self) -> None:
-        """At the range or slice that is chosen, else in the middle of what is in view; its text is typed at once."""
+        """Add a note at the selected range or slice, else in the middle of the view, and start editing it."""
         if self._state.trace is not None:
             self.show_tab("notes")
             self.notes.add()
 
     def choose_note(self, number: int) -> None:
-        """One of the state's marks was clicked in the view."""
+        """Show the note of a mark that was clicked in the view."""
         self.show_tab("notes")
         self.notes.choose(number)
 
     def _follow_slice(self, index: int) -> None:
-        """Who clicks one row of a list after the other stays at the list."""
+        """Show the selected slice, unless it was chosen in a list: then that list stays visible."""
         if index >= 0 and not self.matches.is_jumping and not self.tables.is_jumping:
-            self.tabs.setCurrentIndex(NAMES.index("slice"))
+            self.tabs.setCurrentIndex(TAB_NAMES.index("slice"))
 
     def _follow_range(self, chosen: TimeRange | None) -> None:
         if chosen is not None:
-            self.tabs.setCurrentIndex(NAMES.index("range"))
+            self.tabs.setCurrentIndex(TAB_NAMES.index("range"))
 
     def _find(self, name: str) -> None:
         self.show_tab("search")
-        self.find_wanted.emit(name)
-        self._state.lanes_wanted.emit()
+        self.find_requested.emit(name)
+        self._state.lanes_focus_requested.emit()

@@ -1,4 +1,4 @@
-"""What happens in the selected range, or in what is in view, by name."""
+"""The range pane: statistics by name of the selected or visible range."""
 
 from __future__ import annotations
 
@@ -12,40 +12,46 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from backends.timeline.query.csv_export import write_statistics
 from studio.errors import StudioError
 from studio.texts import t
-from ui.asking import ask
-from ui.file_dialogs import ask_new_file
-from ui.plain_text import plain_tip
-from ui.say import joined
-from ui.timeline.panes.hint import Hint
+from ui.services.background import run_in_background
+from ui.services.file_dialogs import choose_new_file
+from ui.timeline.drawing.time_text import length_text
+from ui.timeline.panes.empty_hint import Hint
 from ui.timeline.panes.list_model import ListModel
 from ui.timeline.panes.list_view import ListView
-from ui.timeline.panes.range_columns import columns_of
-from ui.timeline.panes.range_question import question_of
-from ui.timeline.panes.reckoned import Question, Reckoned, devices_text, devices_tip, reckon
-from ui.timeline.times import length_text
-from ui.widgets import Elided, text_button
+from ui.timeline.panes.range_figures import (
+    Question,
+    Reckoned,
+    devices_text,
+    devices_tip,
+    question_of,
+    range_columns,
+    reckon,
+)
+from ui.widgets.basic import Elided, text_button
+from ui.widgets.localized import joined
+from ui.widgets.plain_tip import plain_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
 
     from backends.timeline.trace import Trace
-    from ui.session import Session
-    from ui.timeline.state import ViewState
+    from ui.services.session import Session
+    from ui.timeline.state.view_state import ViewState
 
 PAUSE_MS = 150
 
 
 class RangePane(QWidget):
-    """`find_wanted`: all slices of a name. `reckoned_anew`: the table shows another range."""
+    """`find_requested`: find all slices of a name. `reckoned_anew`: the table shows another range."""
 
-    find_wanted = Signal(str)
+    find_requested = Signal(str)
     reckoned_anew = Signal()
 
     def __init__(self, session: Session, state: ViewState) -> None:
         super().__init__()
         self._session, self._state = session, state
         self.reckoned: Reckoned | None = None
-        self._asked: Question | None = None
+        self._pending: Question | None = None
         self.title = Elided(role="strong")
         self.title.setObjectName("timeline_range_title")
         self.busy = Elided(role="dim")
@@ -62,10 +68,15 @@ class RangePane(QWidget):
         self._lay_out()
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
-        self._pause.timeout.connect(self._ask)
+        self._pause.timeout.connect(self._compute)
         state.trace_changed.connect(self._forget)
-        for signal in (state.range_changed, state.range_chosen, state.bands_changed, state.trace_changed):
-            signal.connect(self._later)
+        for signal in (
+            state.viewport.range_changed,
+            state.selection.range_chosen,
+            state.lanes.changed,
+            state.trace_changed,
+        ):
+            signal.connect(self._schedule)
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
@@ -81,76 +92,76 @@ class RangePane(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._later()
+        self._schedule()
 
     def _forget(self) -> None:
-        """The columns of the trace before are not to be kept in memory."""
+        """Drop the figures of the previous trace, which would keep its columns in memory."""
         if self.reckoned is not None and self.reckoned.trace is not self._state.trace:
             self.reckoned = None
             self.model.show_rows((), 0)
             self._pages.setCurrentIndex(0)
             self.retranslate()
 
-    def _later(self, _what: object = None) -> None:
+    def _schedule(self, _what: object = None) -> None:
         if self.isVisible():
             self._pause.start(PAUSE_MS)
 
-    def _ask(self) -> None:
-        """One question at a time: those of a moving view would queue up."""
+    def _compute(self) -> None:
+        """Compute the figures of the current range, one at a time: those of a moving view would queue up."""
         trace = self._state.trace
-        if trace is None or self._asked is not None or not self.isVisible():
+        if trace is None or self._pending is not None or not self.isVisible():
             return
         question = question_of(self._state, trace)
-        shown = self.reckoned
-        if shown is not None and shown.trace is trace and shown.question == question:
+        current = self.reckoned
+        if current is not None and current.trace is trace and current.question == question:
             return
-        self._asked = question
-        if shown is None:
+        self._pending = question
+        if current is None:
             self.retranslate()
-        ask(self, partial(_reckoned, trace, question), self._show)
+        run_in_background(self, partial(_reckoned, trace, question), self._show)
 
     def _show(self, reckoned: Reckoned | None) -> None:
-        self._asked = None
+        self._pending = None
         if reckoned is None:
             return
         if reckoned.trace is self._state.trace:
             self.reckoned = reckoned
             self.retranslate()
             self.reckoned_anew.emit()
-        self._later()
+        self._schedule()
 
     def retranslate(self) -> None:
-        found = self.reckoned
-        self.csv.setEnabled(found is not None and len(found.statistics.name) > 0)
-        if found is None:
+        current = self.reckoned
+        self.csv.setEnabled(current is not None and len(current.statistics.name) > 0)
+        if current is None:
             self.title.setText("")
             self.busy.setText("")
             has_trace = self._state.trace is not None
             self._hint.text.setText(t("timeline.range.reckoning" if has_trace else "timeline.pane.no_trace"))
             return
-        length = length_text(found.question.end - found.question.begin)
-        key = "timeline.range.of_range" if found.question.is_chosen else "timeline.range.of_view"
-        limit = "" if found.question.rows is None else t("timeline.range.shown_lanes")
+        length = length_text(current.question.end - current.question.begin)
+        key = "timeline.range.of_range" if current.question.is_chosen else "timeline.range.of_view"
+        limit = "" if current.question.rows is None else t("timeline.range.shown_lanes")
         self.title.setText(joined((t(key, length=length), limit)))
-        self.busy.setText(devices_text(found.devices))
-        self.busy.setToolTip(plain_tip(devices_tip(found.devices)))
+        self.busy.setText(devices_text(current.devices))
+        self.busy.setToolTip(plain_tip(devices_tip(current.devices)))
         self._hint.text.setText(t("timeline.range.empty"))
-        self.model.show_rows(columns_of(found), len(found.statistics.name))
-        self._pages.setCurrentIndex(1 if len(found.statistics.name) else 0)
+        self.model.show_rows(range_columns(current), len(current.statistics.name))
+        self._pages.setCurrentIndex(1 if len(current.statistics.name) else 0)
 
     def _find(self, row: int) -> None:
         if self.reckoned is not None:
             name = int(self.reckoned.statistics.name[row])
-            self.find_wanted.emit(self.reckoned.trace.name_text(name))
+            self.find_requested.emit(self.reckoned.trace.name_text(name))
 
     def _choose_file(self) -> None:
         if self.reckoned is not None:
             start = Path.home() / f"{self.reckoned.trace.root.name}.csv"
-            ask_new_file(self, t("timeline.range.csv"), start, "csv", self.save)
+            choose_new_file(self, t("timeline.range.csv"), start, "csv", self.save)
 
     def save(self, path: Path) -> None:
         if self.reckoned is not None:
-            ask(self, partial(_written, self.reckoned, path), self._saved)
+            run_in_background(self, partial(_written, self.reckoned, path), self._saved)
 
     def _saved(self, error: StudioError | None) -> None:
         if error is not None:
@@ -158,16 +169,16 @@ class RangePane(QWidget):
 
 
 def _reckoned(trace: Trace, question: Question) -> Reckoned | None:
-    """None where the files of a part that was shown first are gone: the whole is there now."""
+    """Return the figures, or None where the files of a partial trace are gone because reading is complete."""
     try:
         return reckon(trace, question)
     except OSError:
         return None
 
 
-def _written(found: Reckoned, path: Path) -> StudioError | None:
+def _written(figures: Reckoned, path: Path) -> StudioError | None:
     try:
-        write_statistics(found.trace, path, found.statistics)
+        write_statistics(figures.trace, path, figures.statistics)
     except StudioError as error:
         return error
     return None

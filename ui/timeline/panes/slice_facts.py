@@ -1,24 +1,24 @@
-"""What is known of a slice, as names and values."""
+"""Facts about a slice, as names and values."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from studio.texts import t
+from ui.timeline.drawing.time_text import clock_text, date_text, exact_text
 from ui.timeline.panes.facts_table import Fact
 from ui.timeline.panes.lane_text import lane_text
-from ui.timeline.times import clock_text, date_text, exact_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from backends.timeline.query.details import Details
     from backends.timeline.query.tensors import Tensor
-    from ui.timeline.state import ViewState
+    from ui.timeline.state.view_state import ViewState
 
 
-def place_facts(state: ViewState, details: Details) -> tuple[Fact, ...]:
-    """Where it is, and how long it takes."""
+def slice_facts(state: ViewState, details: Details) -> tuple[Fact, ...]:
+    """Return where a slice is, and how long it takes."""
     return tuple(Fact(name=t(key), value=value) for key, value in _places(state, details) if value)
 
 
@@ -28,7 +28,7 @@ def _places(state: ViewState, details: Details) -> Iterator[tuple[str, str]]:
     yield "timeline.slice.duration", t("timeline.view.instant") if is_instant else exact_text(details.duration)
     yield "timeline.slice.own", "" if is_instant or details.own == details.duration else exact_text(details.own)
     yield "timeline.slice.start", exact_text(details.start)
-    yield "timeline.slice.offset", _offset_text(state.offset_of(details.lane))
+    yield "timeline.slice.offset", _offset_text(state.lanes.offset_of(details.lane))
     if state.trace.meta.is_epoch:
         yield "timeline.slice.absolute", clock_text(details.absolute)
         yield "timeline.slice.date", date_text(details.absolute)
@@ -43,7 +43,7 @@ def _offset_text(ns: int) -> str:
 
 
 def argument_facts(details: Details) -> tuple[Fact, ...]:
-    """Arguments, tensors, and what tables beside say: a group each."""
+    """Return arguments, tensors and rows of companion tables, one group each."""
     return (*_arguments(details), *_tensors(details.tensors), *_tables(details))
 
 
@@ -60,9 +60,9 @@ def _arguments(details: Details) -> Iterator[Fact]:
 def _tensors(tensors: tuple[Tensor, ...]) -> Iterator[Fact]:
     if tensors:
         yield Fact(name=t("timeline.slice.tensors"))
-    for one in tensors:
-        name = t("timeline.slice.output" if one.is_output else "timeline.slice.input", place=one.place)
-        yield Fact(name=name, value="  ".join(filter(None, (one.shape, one.dtype, one.format))), is_mono=True)
+    for tensor in tensors:
+        name = t("timeline.slice.output" if tensor.is_output else "timeline.slice.input", place=tensor.position)
+        yield Fact(name=name, value="  ".join(filter(None, (tensor.shape, tensor.dtype, tensor.format))), is_mono=True)
 
 
 def _tables(details: Details) -> Iterator[Fact]:

@@ -1,4 +1,4 @@
-"""The slice that is selected: where it is, its arguments and metrics, who called it, and its flows."""
+"""The slice pane: position, arguments and metrics of the selected slice, its call stack and its flows."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.errors import StudioError
 from studio.texts import t
-from ui import editor
-from ui.editor_sheet import EditorSheet
-from ui.timeline.latest import Latest
+from ui.services import editor
+from ui.services.editor_sheet import EditorSheet
+from ui.timeline.latest_question import LatestQuestion
+from ui.timeline.panes.empty_hint import Hint
 from ui.timeline.panes.facts_table import FactsTable
 from ui.timeline.panes.flow_list import FlowList
-from ui.timeline.panes.hint import Hint
-from ui.timeline.panes.list_model import one_line
-from ui.timeline.panes.looked_up import look_up
-from ui.timeline.panes.slice_facts import argument_facts, place_facts
+from ui.timeline.panes.list_model import single_line
+from ui.timeline.panes.slice_facts import argument_facts, slice_facts
+from ui.timeline.panes.slice_lookup import load_slice
 from ui.timeline.panes.stack_list import StackList
-from ui.widgets import Elided, text_button
+from ui.widgets.basic import Elided, text_button
 
 if TYPE_CHECKING:
     from backends.timeline.trace import Trace
-    from ui.session import Session
-    from ui.timeline.panes.looked_up import LookedUp
-    from ui.timeline.state import ViewState
+    from ui.services.session import Session
+    from ui.timeline.panes.slice_lookup import SliceLookup
+    from ui.timeline.state.view_state import ViewState
 
 PAUSE_MS = 40  # who steps through slices asks only for the one at which they stop
 
 
 class SlicePane(QWidget):
-    """`find_wanted`: all slices of this name."""
+    """`find_requested`: find all slices of this name."""
 
-    find_wanted = Signal(str)
+    find_requested = Signal(str)
 
     def __init__(self, session: Session, state: ViewState) -> None:
         super().__init__()
         self._session, self._state = session, state
-        self._latest = Latest(self)
-        self.found: LookedUp | None = None
+        self._latest = LatestQuestion(self)
+        self.lookup: SliceLookup | None = None
         self.name = Elided(role="strong")
         self.name.setObjectName("timeline_slice_name")
         self.host_call = text_button("timeline.slice.host_call", "timeline_host_call")
         self.find_all = text_button("timeline.slice.find_all", "timeline_find_all")
         self.copy = text_button("timeline.slice.copy", "timeline_copy_slice")
-        self.place = FactsTable("timeline_slice_place", "timeline.pane.slice", 0.4)
+        self.facts = FactsTable("timeline_slice_place", "timeline.pane.slice", 0.4)
         self.args = FactsTable("timeline_slice_args", "timeline.slice.args")
         self.stack = StackList()
         self.flows = FlowList(state)
@@ -77,7 +77,7 @@ class SlicePane(QWidget):
         right.addStretch()
         row = QHBoxLayout()
         row.setSpacing(12)
-        row.addWidget(self.place, 5)
+        row.addWidget(self.facts, 5)
         row.addWidget(self.args, 5)
         row.addLayout(right, 5)
         column = QVBoxLayout(body)
@@ -88,13 +88,13 @@ class SlicePane(QWidget):
         return body
 
     def _connect(self) -> None:
-        self._state.slice_chosen.connect(self._follow)
-        self._state.bands_changed.connect(self._show_place)
-        self._pause.timeout.connect(self._ask)
+        self._state.selection.slice_chosen.connect(self._follow)
+        self._state.lanes.changed.connect(self._show_facts)
+        self._pause.timeout.connect(self._load_details)
         self.host_call.clicked.connect(self._go_to_host)
         self.find_all.clicked.connect(self._find_all)
         self.copy.clicked.connect(self._copy)
-        self.stack.source_wanted.connect(self.open_source)
+        self.stack.source_requested.connect(self.open_source)
 
     def _follow(self, index: int) -> None:
         self._latest.drop()
@@ -106,57 +106,57 @@ class SlicePane(QWidget):
     def clear(self) -> None:
         self._pause.stop()
         self._latest.drop()
-        self.found = None
+        self.lookup = None
         self._pages.setCurrentIndex(0)
 
-    def _ask(self) -> None:
-        trace, index = self._state.trace, self._state.selected
+    def _load_details(self) -> None:
+        trace, index = self._state.trace, self._state.selection.slice
         if trace is not None and index >= 0:
-            self._latest.ask(partial(look_up, trace, index, self._roots()), partial(self._show, trace))
+            self._latest.run(partial(load_slice, trace, index, self._roots()), partial(self._show, trace))
 
     def _roots(self) -> tuple[Path, ...]:
         project = self._session.project
         packages = Path(sysconfig.get_path("purelib"))
         return (project.folder, packages) if project is not None else (packages,)
 
-    def _show(self, trace: Trace, found: LookedUp) -> None:
-        if trace is self._state.trace and found.details.index == self._state.selected:
-            self.found = found
+    def _show(self, trace: Trace, lookup: SliceLookup) -> None:
+        if trace is self._state.trace and lookup.details.index == self._state.selection.slice:
+            self.lookup = lookup
             self._pages.setCurrentIndex(1)
             self.retranslate()
 
     def retranslate(self) -> None:
-        if self.found is None:
+        if self.lookup is None:
             return
-        details = self.found.details
-        self.name.setText(one_line(details.name) or t("timeline.view.no_name"))
-        self.host_call.setVisible(self.found.host_call >= 0)
-        self._show_place()
+        details = self.lookup.details
+        self.name.setText(single_line(details.name) or t("timeline.view.no_name"))
+        self.host_call.setVisible(self.lookup.host_call >= 0)
+        self._show_facts()
         self.args.show_facts(argument_facts(details))
         self.stack.show_frames(details.stack)
-        self.flows.show_flows(self.found.flows, self.found.flow_count)
+        self.flows.show_flows(self.lookup.flows, self.lookup.flow_count)
 
-    def _show_place(self) -> None:
-        """The lane may have been moved."""
-        if self.found is not None and self.found.details.index == self._state.selected:
-            self.place.show_facts(place_facts(self._state, self.found.details))
+    def _show_facts(self) -> None:
+        """Show the facts again: the lane may have been moved."""
+        if self.lookup is not None and self.lookup.details.index == self._state.selection.slice:
+            self.facts.show_facts(slice_facts(self._state, self.lookup.details))
 
     def _go_to_host(self) -> None:
-        if self.found is not None:
-            self.flows.go_to(self.found.details.index, self.found.host_call)
+        if self.lookup is not None:
+            self.flows.go_to(self.lookup.details.index, self.lookup.host_call)
 
     def _find_all(self) -> None:
-        if self.found is not None:
-            self.find_wanted.emit(self.found.details.name)
+        if self.lookup is not None:
+            self.find_requested.emit(self.lookup.details.name)
 
     def _copy(self) -> None:
-        """All that is said here, as text."""
-        if self.found is None:
+        """Copy everything that the pane shows, as text."""
+        if self.lookup is None:
             return
-        facts = (*self.place.facts.facts, *self.args.facts.facts)
+        facts = (*self.facts.facts.facts, *self.args.facts.facts)
         lines = [f"{fact.name}\t{fact.value}" if fact.value is not None else fact.name for fact in facts]
-        stack = [frame.text for frame in self.found.details.stack]
-        QGuiApplication.clipboard().setText("\n".join([self.found.details.name, *lines, *stack]))
+        stack = [frame.text for frame in self.lookup.details.stack]
+        QGuiApplication.clipboard().setText("\n".join([self.lookup.details.name, *lines, *stack]))
 
     def open_source(self, path: Path, line: int) -> None:
         words = editor.chosen()

@@ -1,4 +1,4 @@
-"""Who called it, the innermost first: lines whose file is here open in the editor."""
+"""The call stack of a slice, innermost frame first; frames whose file exists here open in the editor."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from studio.texts import t
-from ui import theme
-from ui.plain_text import plain_tip
-from ui.say import say
-from ui.timeline.panes.list_model import LONGEST_TIP, one_line
-from ui.widgets import label
+from ui.timeline.panes.list_model import LONGEST_TIP, single_line
+from ui.widgets import theme
+from ui.widgets.basic import label
+from ui.widgets.localized import localize
+from ui.widgets.plain_tip import plain_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
@@ -24,9 +24,9 @@ ROW = 22
 
 
 class StackList(QWidget):
-    """Hidden where there is no stack. `source_wanted`: a file that is on this machine, and a line."""
+    """Hidden where there is no stack. `source_requested`: a file that exists on this machine, and a line."""
 
-    source_wanted = Signal(Path, int)
+    source_requested = Signal(Path, int)
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class StackList(QWidget):
         self.list.setUniformItemSizes(True)
         self.list.setTextElideMode(Qt.TextElideMode.ElideLeft)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        say(self.list, "setAccessibleName", "timeline.slice.stack")
+        localize(self.list.setAccessibleName, "timeline.slice.stack")
         self.list.itemClicked.connect(self._open)
         theme.notifier().changed.connect(self._fill)
         column = QVBoxLayout(self)
@@ -64,11 +64,11 @@ class StackList(QWidget):
     def _open(self, item: QListWidgetItem) -> None:
         frame = self.frames[self.list.row(item)]
         if frame.exists and frame.path is not None:
-            self.source_wanted.emit(frame.path, frame.line)
+            self.source_requested.emit(frame.path, frame.line)
 
 
 class _Frames(QListWidget):
-    """Enter is a click."""
+    """A list in which Enter acts as a click."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentItem() is not None:
@@ -78,7 +78,7 @@ class _Frames(QListWidget):
 
 
 def _item(frame: StackFrame) -> QListWidgetItem:
-    item = QListWidgetItem(one_line(frame.text))
+    item = QListWidgetItem(single_line(frame.text))
     item.setSizeHint(QSize(0, ROW))
     item.setFont(theme.mono_font(12))
     item.setForeground(theme.color("accent" if frame.exists else "text"))

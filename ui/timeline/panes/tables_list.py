@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from studio.texts import t
-from ui.plain_text import plain_tip
-from ui.say import say
-from ui.timeline.panes.list_model import one_line
+from ui.timeline.panes.list_model import single_line
+from ui.widgets.localized import localize
+from ui.widgets.plain_tip import plain_tip
 
 if TYPE_CHECKING:
     from backends.timeline.tables.sheets import Sheet
@@ -31,7 +31,7 @@ class TablesList(QWidget):
         self.ranks = QComboBox()
         self.ranks.setObjectName("timeline_table_ranks")
         self.ranks.activated.connect(lambda _index: self._fill())
-        say(self.ranks, "setAccessibleName", "timeline.tables_pane.ranks")
+        localize(self.ranks.setAccessibleName, "timeline.tables_pane.ranks")
         self.names = QListWidget()
         self.names.setObjectName("timeline_tables")
         self.names.setFrameShape(QListWidget.Shape.NoFrame)
@@ -43,7 +43,7 @@ class TablesList(QWidget):
         self.names.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.names.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.names.currentItemChanged.connect(lambda _item, _before: self._choose())
-        say(self.names, "setAccessibleName", "timeline.tables_pane.tables")
+        localize(self.names.setAccessibleName, "timeline.tables_pane.tables")
         self.setFixedWidth(WIDTH)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -52,12 +52,12 @@ class TablesList(QWidget):
         column.addWidget(self.names, 1)
 
     def show_sheets(self, sheets: tuple[Sheet, ...]) -> None:
-        """Of another profile; the table of the same name stays chosen, or the first one is."""
+        """List the tables of another profile; the table of the same name stays selected, or the first one is."""
         self.sheets = sheets
         ranks = list(dict.fromkeys(sheet.rank for sheet in sheets))
         self.ranks.clear()
-        for one in ranks:
-            self.ranks.addItem("", one)
+        for rank in ranks:
+            self.ranks.addItem("", rank)
         last = self._last.rank if self._last is not None else -1
         self.ranks.setCurrentIndex(ranks.index(last) if last in ranks else 0)
         self.ranks.setVisible(len(ranks) > 1)
@@ -67,17 +67,18 @@ class TablesList(QWidget):
     @property
     def sheet(self) -> Sheet | None:
         item = self.names.currentItem()
-        return item.data(Qt.ItemDataRole.UserRole) if item is not None else None
+        sheet: Sheet | None = item.data(Qt.ItemDataRole.UserRole) if item is not None else None
+        return sheet
 
     def _fill(self) -> None:
         title = self._last.title if self._last is not None else ""
         listed = [sheet for sheet in self.sheets if sheet.rank == self.ranks.currentData()]
         was = self.names.blockSignals(True)
         self.names.clear()
-        seen: Counter[str] = Counter()
+        titles: Counter[str] = Counter()
         for sheet in listed:
-            seen[sheet.title] += 1
-            self.names.addItem(_item(sheet, seen[sheet.title]))
+            titles[sheet.title] += 1
+            self.names.addItem(_item(sheet, titles[sheet.title]))
         self.names.setCurrentRow(next((row for row, sheet in enumerate(listed) if sheet.title == title), 0))
         self.names.blockSignals(was)
         self._choose()
@@ -89,13 +90,13 @@ class TablesList(QWidget):
     def retranslate(self) -> None:
         for index in range(self.ranks.count()):
             rank = self.ranks.itemData(index)
-            said = t("timeline.tables_pane.all_ranks") if rank is None else t("timeline.tables_pane.rank", rank=rank)
-            self.ranks.setItemText(index, said)
+            group = t("timeline.tables_pane.all_ranks") if rank is None else t("timeline.tables_pane.rank", rank=rank)
+            self.ranks.setItemText(index, group)
 
 
 def _item(sheet: Sheet, turn: int) -> QListWidgetItem:
-    """`turn`: several collections of one rank have tables of one name."""
-    item = QListWidgetItem(one_line(sheet.title if turn == 1 else f"{sheet.title} ({turn})"))
+    """Return the list item of a sheet. `turn`: counts equal names, as of several collections of one rank."""
+    item = QListWidgetItem(single_line(sheet.title if turn == 1 else f"{sheet.title} ({turn})"))
     item.setData(Qt.ItemDataRole.UserRole, sheet)
     item.setToolTip(plain_tip(str(sheet.path)))
     return item

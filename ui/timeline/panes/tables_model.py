@@ -1,4 +1,4 @@
-"""The rows of a sheet as Qt shows them: texts are cut out when they are painted, sorting is done elsewhere."""
+"""A Qt model of the rows of a sheet: texts are extracted when they are painted, and sorted elsewhere."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 
-from ui import theme
-from ui.plain_text import plain_tip
-from ui.timeline.panes.list_model import LEFT, LONGEST_TIP, RIGHT, one_line
+from ui.timeline.panes.list_model import LEFT, LONGEST_TIP, RIGHT, single_line
+from ui.widgets import theme
+from ui.widgets.plain_tip import plain_tip
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from backends.timeline.tables.sheet_rows import Rows
+    from backends.timeline.tables.sheet_rows import SheetRows
 
     Index = QModelIndex | QPersistentModelIndex
 
 
 class SheetModel(QAbstractTableModel):
-    """`order`: the numbers of the rows shown. `sort_wanted`: by a column (-1: as they came), falling or not."""
+    """`order`: numbers of the visible rows. `sort_requested`: by a column (-1: original order), descending or not."""
 
-    sort_wanted = Signal(int, bool)
+    sort_requested = Signal(int, bool)
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows: Rows | None = None
+        self.rows: SheetRows | None = None
         self.order: NDArray[np.int64] = np.empty(0, np.int64)
 
-    def show_rows(self, rows: Rows | None, order: NDArray[np.int64]) -> None:
+    def show_rows(self, rows: SheetRows | None, order: NDArray[np.int64]) -> None:
         self.beginResetModel()
         self.rows, self.order = rows, order
         self.endResetModel()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        self.sort_wanted.emit(column, order == Qt.SortOrder.DescendingOrder)
+        self.sort_requested.emit(column, order == Qt.SortOrder.DescendingOrder)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's
         return 0 if parent.isValid() else len(self.order)
@@ -47,7 +47,7 @@ class SheetModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal or section >= self.columnCount():
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return one_line(self._column(section).name)
+            return single_line(self._column(section).name)
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip(self._column(section).name[:LONGEST_TIP])
         return self._alignment(section) if role == Qt.ItemDataRole.TextAlignmentRole else None
@@ -56,7 +56,7 @@ class SheetModel(QAbstractTableModel):
         if not index.isValid() or index.row() >= len(self.order) or index.column() >= self.columnCount():
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return one_line(self._cell(index))
+            return single_line(self._cell(index))
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tip(self._cell(index)[:LONGEST_TIP])
         if role == Qt.ItemDataRole.ForegroundRole:
@@ -64,7 +64,7 @@ class SheetModel(QAbstractTableModel):
         return self._alignment(index.column()) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def _cell(self, index: Index) -> str:
-        return self._column(index.column()).cell(int(self.order[index.row()]))
+        return str(self._column(index.column()).cell(int(self.order[index.row()])))
 
     def _column(self, number: int) -> Any:
         assert self.rows is not None

@@ -1,4 +1,4 @@
-"""What the pane of the tables asks off the UI thread, and how it counts the answer."""
+"""Questions of the tables pane that are answered off the UI thread, and how their results are counted."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backends.timeline.query.csv_export import write_table
-from backends.timeline.tables.sheet_reading import read_sheet
-from backends.timeline.tables.sheet_slices import name_of, slice_of
+from backends.timeline.tables.sheet_reader import read_sheet
+from backends.timeline.tables.sheet_slices import row_name, slice_of_row
 from studio.errors import StudioError
 from studio.texts import t
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from backends.timeline.tables.sheet_rows import Rows
+    from backends.timeline.tables.sheet_rows import SheetRows
     from backends.timeline.tables.sheets import Sheet
     from backends.timeline.trace import Trace
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Arranged:
-    """`order`: the numbers of the rows that are shown."""
+    """`order`: numbers of the visible rows."""
 
     sheet: Sheet
-    rows: Rows
+    rows: SheetRows
     order: NDArray[np.int64]
 
 
-def counted(shown: Arranged) -> str:
-    rows, found = shown.rows, len(shown.order)
+def counted(arranged: Arranged) -> str:
+    rows, count = arranged.rows, len(arranged.order)
     parts = [t("timeline.tables_pane.rows", count=f"{rows.count:,}")]
     if rows.is_cut:
         parts = [t("timeline.tables_pane.first", count=f"{rows.count:,}", total=f"{rows.total:,}")]
-    if found < rows.count:
-        parts.insert(0, t("timeline.tables_pane.found", count=f"{found:,}"))
+    if count < rows.count:
+        parts.insert(0, t("timeline.tables_pane.found", count=f"{count:,}"))
     if rows.damaged:
         parts.append(t("timeline.tables_pane.damaged", count=f"{rows.damaged:,}"))
     return " · ".join(parts)
@@ -50,19 +50,19 @@ def read(sheet: Sheet, text: str) -> Arranged | StudioError:
         return error
 
 
-def arranged(sheet: Sheet, rows: Rows, text: str, by: int, *, falling: bool) -> Arranged:
+def arranged(sheet: Sheet, rows: SheetRows, text: str, by: int, *, falling: bool) -> Arranged:
     return Arranged(sheet=sheet, rows=rows, order=rows.arranged(text, by, falling=falling))
 
 
-def sought(trace: Trace, shown: Arranged, number: int) -> tuple[str, int]:
-    """The name that a row speaks of, and its own slice or -1."""
-    return name_of(shown.rows, number), slice_of(trace, shown.sheet.rank, shown.rows, number)
+def find_slice(trace: Trace, arranged: Arranged, number: int) -> tuple[str, int]:
+    """Return the name that a row is about, and its slice or -1."""
+    return row_name(arranged.rows, number), slice_of_row(trace, arranged.sheet.rank, arranged.rows, number)
 
 
-def written(shown: Arranged, path: Path) -> StudioError | None:
-    rows = (shown.rows.row(number) for number in shown.order.tolist())
+def write_arranged(arranged: Arranged, path: Path) -> StudioError | None:
+    rows = (arranged.rows.row(number) for number in arranged.order.tolist())
     try:
-        write_table(path, [column.name for column in shown.rows.columns], rows)
+        write_table(path, [column.name for column in arranged.rows.columns], rows)
     except StudioError as error:
         return error
     return None

@@ -1,4 +1,4 @@
-"""A sheet to be read: as wide as it is, sorted by a click on a head."""
+"""A view of a sheet: as wide as its columns, sorted by a click on a heading."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 
-from ui.timeline.panes.list_view import ARROW, BESIDE, LEAST, MEASURED, WIDEST, CopyView
+from ui.timeline.panes.list_view import ARROW, CELL_MARGIN, MEASURED, MIN_WIDTH, WIDEST, CopyView
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex
@@ -19,7 +19,7 @@ ROOM_FOR_ARROW = " QHeaderView::section { padding: 4px 16px 4px 8px; }"
 
 
 class SheetView(CopyView):
-    """`opened`: a row was clicked twice, or entered; its number in the sheet, however the rows are sorted."""
+    """`opened`: a row was double-clicked or entered; its number in the sheet, however the rows are sorted."""
 
     opened = Signal(int)
 
@@ -38,7 +38,7 @@ class SheetView(CopyView):
         self.doubleClicked.connect(self._open)
 
     def fit(self) -> None:
-        """The columns to what is in them; the first rows stand for all."""
+        """Fit the columns to their content, judged by the first rows."""
         for column in range(self._sheet.columnCount()):
             self.setColumnWidth(column, self._width(column))
 
@@ -46,21 +46,22 @@ class SheetView(CopyView):
         model, measure = self._sheet, self.fontMetrics().horizontalAdvance
         texts = (str(model.index(row, column).data()) for row in range(min(MEASURED, model.rowCount())))
         head = measure(str(model.headerData(column, Qt.Orientation.Horizontal))) + ARROW
-        return min(max(LEAST, head, *map(measure, texts)) + BESIDE, WIDEST)
+        return min(max(MIN_WIDTH, head, *map(measure, texts)) + CELL_MARGIN, WIDEST)
 
     def forget_order(self) -> None:
-        """The rows of another sheet come as they are."""
+        """Show the rows of another sheet in their original order."""
         head = self.horizontalHeader()
         was = head.blockSignals(True)
         head.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         head.blockSignals(was)
 
     def copy(self) -> None:
-        """The chosen rows, whole. By columns and by ranges of rows: Qt's own lists of cells take ten times as long."""
+        """Copy the selected rows as a whole. By columns and ranges of rows: Qt's own lists of cells take ten times as
+        long."""
         if (rows := self._sheet.rows) is not None:
             chosen = self.selectionModel().selection()
             ranges = (chosen.at(number) for number in range(chosen.size()))
-            places = sorted({row for one in ranges for row in range(one.top(), one.bottom() + 1)})
+            places = sorted({row for span in ranges for row in range(span.top(), span.bottom() + 1)})
             columns = [column.lines() for column in rows.columns]
             lines = ("\t".join(column[row] for column in columns) for row in self._sheet.order[places].tolist())
             QGuiApplication.clipboard().setText("\n".join(lines))

@@ -1,4 +1,4 @@
-"""python -m ascend_engine [shapes]: one training, or one step of it, in the current folder, recorded through
+"""python -m ascend_engine [shapes] OPTIONS: one training, or one step of it, in the current folder, recorded through
 ascend_studio.
 
 Python 3.7 syntax, like options.py and failures.py, so that an old interpreter
@@ -16,7 +16,7 @@ def main():
     """Exit code: 0 done, 1 failed (with a finding), 2 wrong use, 128 + n stopped by signal n."""
     words = sys.argv[1:]
     work = shapes if words[:1] == ["shapes"] else train
-    config = options.parse(words if work is train else words[1:])
+    config = options.read(words if work is train else words[1:])
     # The output is a file: its reader wants whole lines now, and any character in them.
     sys.stdout.reconfigure(line_buffering=True, errors="backslashreplace")
     stop = stopping.listen()

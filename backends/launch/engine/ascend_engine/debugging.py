@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ascend_engine.stopping import Stop
 
 HOST = "127.0.0.1"  # never another address: whoever reaches the port may run anything in the training
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 CACHE = "MS_COMPILER_CACHE_ENABLE"
 
 
@@ -64,7 +64,7 @@ def wait_for_debugger(config: Config, rank: int, stop: Stop) -> None:
 
 
 def import_debugpy() -> Any:
-    """Of the training's own interpreter. Raises Failure `launch.no_debugpy`."""
+    """Import debugpy of the training's own interpreter. Raises Failure `launch.no_debugpy`."""
     # It would warn in the log that breakpoints in Python's own frozen modules are not reached.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     try:
@@ -79,7 +79,7 @@ def wait_for_client(debugpy: Any, stop: Stop) -> bool:
     is_over = threading.Event()
 
     def cancel_at_stop() -> None:
-        while not is_over.wait(LOOK_SECONDS):
+        while not is_over.wait(POLL_SECONDS):
             if stop:
                 debugpy.wait_for_client.cancel()
                 return

@@ -11,7 +11,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 
-MOST = 65536  # samples of a micro batch
+MAX_SAMPLES = 65536  # samples of a micro batch
 BITS = 24  # of the hash that are compared with the rate
 
 
@@ -22,7 +22,7 @@ class Position(nn.Cell):
     def __init__(self):
         super().__init__()
         self.first = Parameter(Tensor(0, ms.int32), name="first_sample", requires_grad=False)
-        self.rows = Tensor(np.arange(MOST, dtype=np.int32))
+        self.rows = Tensor(np.arange(MAX_SAMPLES, dtype=np.int32))
 
     def begin(self, sample: int) -> None:
         ops.assign(self.first, Tensor(sample % 2**31, ms.int32))
@@ -50,8 +50,8 @@ class Dropout(nn.Cell):
         if not self.training:
             return x
         samples = self.position(x.shape[0]).reshape(self.each)
-        kept = (self.mix(self.noise ^ samples) & self.compared) >= self.threshold
-        return x * kept.astype(x.dtype) * self.scale
+        mask = (self.mix(self.noise ^ samples) & self.compared) >= self.threshold
+        return x * mask.astype(x.dtype) * self.scale
 
     def mix(self, bits):
         """lowbias32 of https://github.com/skeeto/hash-prospector. A shift of int32 keeps the sign, hence the masks."""

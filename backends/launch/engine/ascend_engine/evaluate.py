@@ -1,4 +1,4 @@
-"""The metrics of a recipe over its held-out samples."""
+"""The metrics of a recipe over its validation samples."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mindspore import Tensor
 
-from ascend_engine.parallel import ALONE, sum_of_ranks
+from ascend_engine.parallel.group import ALONE, sum_of_ranks
 
 if TYPE_CHECKING:
     from mindspore import nn
 
-    from ascend_engine.parallel import Place
+    from ascend_engine.parallel.group import ProcessGroup
     from ascend_engine.recipe import Recipe
 
 BATCH = 256
 
 
-def evaluate(recipe: Recipe, network: nn.Cell, place: Place = ALONE) -> dict[str, float]:
-    """Each metric, averaged over all held-out samples. Several ranks share the work, and have the same answer."""
+def evaluate(recipe: Recipe, network: nn.Cell, process_group: ProcessGroup = ALONE) -> dict[str, float]:
+    """Each metric, averaged over all validation samples. Several ranks share the work, and have the same answer."""
     if recipe.eval_data is None:
         return {}
     network.set_train(False)
     size = len(recipe.eval_data)
     totals = dict.fromkeys(recipe.metrics, 0.0)
-    for begin in range(place.rank * BATCH, size, place.size * BATCH):
+    for begin in range(process_group.rank * BATCH, size, process_group.size * BATCH):
         inputs, labels = recipe.eval_data[np.arange(begin, min(begin + BATCH, size))]
         outputs = network(Tensor(inputs))
         for name, metric in recipe.metrics.items():
             totals[name] += float(metric(outputs, Tensor(labels)).asnumpy()) * len(inputs)
     network.set_train(True)
-    return {name: total / size for name, total in sum_of_ranks(place, totals).items()}
+    return {name: total / size for name, total in sum_of_ranks(process_group, totals).items()}
 
 
 def steps_between(recipe: Recipe, samples_per_step: int) -> int:

@@ -37,8 +37,8 @@ class NoMindSpore(Failure):
 def report(error):
     """The traceback for the log, the finding for the page."""
     traceback.print_exception(type(error), error, error.__traceback__)
-    rule, place, args = describe(error)
-    ascend_studio.finding(rule, "error", *place, **args)
+    rule, location, args = describe(error)
+    ascend_studio.finding(rule, "error", *location, **args)
 
 
 def describe(error):
@@ -47,7 +47,7 @@ def describe(error):
         return error.rule, (), error.args_of_rule
     if is_out_of_memory(error):
         return "launch.out_of_memory", (), {"error": first_line(error)}
-    path, line = place_of(error)
+    path, line = location_of(error)
     message = error.msg if isinstance(error, SyntaxError) else first_line(error)
     args = {"type": type(error).__name__, "message": message, "place": f"{path}:{line}"}
     return "launch.python_error", (path, line), args
@@ -60,7 +60,7 @@ def is_out_of_memory(error):
     return isinstance(error, MemoryError) or any(phrase in text for phrase in phrases)
 
 
-def place_of(error):
+def location_of(error):
     """File and line where the training's own code failed: the innermost frame that is no library's, and rather the
     user's than the engine's.
 

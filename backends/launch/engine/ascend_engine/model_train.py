@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mindspore import dataset, train
 
-from ascend_engine import model_checkpoint
+from ascend_engine.checkpoints import model_checkpoint
 from ascend_engine.failures import Failure
 from ascend_engine.recipe import nothing_to_prepare
 from ascend_engine.step import outcome_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from ascend_engine.ahead import Ahead, Directly
+    from ascend_engine.prefetch import Ahead, Directly
     from ascend_engine.stopping import Stop
     from ascend_engine.train import Training
 
@@ -73,7 +73,7 @@ class Steps(train.Callback):
         self.done += self.count if called.dataset_sink_mode else 1
         if self.done % self.count == 0:
             self.goes_on = self.training.end_step(outcome_of(called.net_outputs))
-            if not self.goes_on or self.training.place.must_stop(self.stop):
+            if not self.goes_on or self.training.process_group.must_stop(self.stop):
                 run_context.request_stop()
             self.free = time.perf_counter()
 
@@ -82,7 +82,7 @@ def fit(training: Training, stop: Stop) -> bool:
     """Train from step `training.begin` on; False where the policy for numbers that are none ends it."""
     config = training.config
     check_sink(training)
-    if training.place.must_stop(stop):
+    if training.process_group.must_stop(stop):
         return True
     source = Source(training.reader, training.begin * config.accumulate, config.steps * config.accumulate)
     # It would hold 16 micro batches in memory; reading ahead is the reader's.

@@ -76,7 +76,7 @@ def set_learning_rate(optimizer: Any, lr: float) -> None:
         ops.assign(parameter, Tensor(lr, ms.float32))
 
 
-def has_one_rate(optimizer: Any) -> bool:
+def has_single_rate(optimizer: Any) -> bool:
     """Whether its learning rate is a number that can be set, not a schedule of its own."""
     return isinstance(optimizer, optim.Optimizer) or (isinstance(optimizer, nn.Optimizer) and not optimizer.dynamic_lr)
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import ascend_studio
 from mindspore import mint, nn
 
-from ascend_engine import own, samples
+from ascend_engine import datasets, own_recipe
 from ascend_engine.failures import Failure
-from ascend_engine.optimizers import has_one_rate
+from ascend_engine.optimizers import has_single_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -54,7 +54,7 @@ class Recipe:
     loss(outputs, labels) is a scalar Tensor, the mean over the batch.
     optimizer: None takes the one that the options name; any has the options' learning rate,
     schedule and weight decay.
-    metrics: by name, like loss, a mean over held-out samples (`eval_data`).
+    metrics: by name, like loss, a mean over validation samples (`eval_data`).
     before_batch(sample): called with the number of a micro batch's first sample, counted from the
     beginning of the training; a dropout takes its mask from it.
     watch(): numbers recorded with every step, beside the loss.
@@ -78,43 +78,43 @@ class Recipe:
 
 def build(config: Config) -> Recipe:
     if config.recipe == "own":
-        made = checked(*own.build(config), config)
+        recipe = checked(*own_recipe.build(config), config)
     else:
         module = importlib.import_module("ascend_engine.recipes." + config.recipe)
-        made = module.build(config)
-    tell_of_optimizer(made.optimizer, config)
-    tell_of_batch_norm(made.network, config)
-    measured = ("loss", *made.metrics) if made.eval_data is not None else ("loss",)
+        recipe = module.build(config)
+    note_optimizer(recipe.optimizer, config)
+    note_batch_norm(recipe.network, config)
+    measured = ("loss", *recipe.metrics) if recipe.eval_data is not None else ("loss",)
     if config.best not in ("none", *measured):
         raise Failure("launch.rule.no_metric", metric=config.best, measured=", ".join(measured))
-    return made
+    return recipe
 
 
-def checked(made: Any, code: str, config: Config) -> Recipe:
+def checked(recipe: Any, code: str, config: Config) -> Recipe:
     """An own recipe, as the training needs it. Raises Failure where a part of it cannot be trained with."""
     file = str(config.recipe_file)
-    if not isinstance(made, Recipe):
-        raise Failure("launch.recipe_returns", file=file, type=type(made).__name__)
-    if not isinstance(made.network, nn.Cell) or not made.network.trainable_params():
-        raise Failure("launch.recipe_network", file=file, type=type(made.network).__name__)
-    functions = {"loss": made.loss, **{f"metrics[{name!r}]": metric for name, metric in made.metrics.items()}}
+    if not isinstance(recipe, Recipe):
+        raise Failure("launch.recipe_returns", file=file, type=type(recipe).__name__)
+    if not isinstance(recipe.network, nn.Cell) or not recipe.network.trainable_params():
+        raise Failure("launch.recipe_network", file=file, type=type(recipe.network).__name__)
+    functions = {"loss": recipe.loss, **{f"metrics[{name!r}]": metric for name, metric in recipe.metrics.items()}}
     for name, function in functions.items():
         if not callable(function):
             raise Failure("launch.recipe_not_callable", file=file, name=name, type=type(function).__name__)
-    if made.optimizer is not None and not has_one_rate(made.optimizer):
-        raise Failure("launch.recipe_optimizer", file=file, type=type(made.optimizer).__name__)
-    train_data = samples.dataset("train_data", made.train_data)
-    eval_data = None if made.eval_data is None else samples.dataset("eval_data", made.eval_data)
-    return replace(made, train_data=train_data, eval_data=eval_data, code=code)
+    if recipe.optimizer is not None and not has_single_rate(recipe.optimizer):
+        raise Failure("launch.recipe_optimizer", file=file, type=type(recipe.optimizer).__name__)
+    train_data = datasets.dataset("train_data", recipe.train_data)
+    eval_data = None if recipe.eval_data is None else datasets.dataset("eval_data", recipe.eval_data)
+    return replace(recipe, train_data=train_data, eval_data=eval_data, code=code)
 
 
-def tell_of_optimizer(optimizer: Any, config: Config) -> None:
+def note_optimizer(optimizer: Any, config: Config) -> None:
     """A recipe that brings one along leaves the choice of one without effect."""
     if optimizer is not None:
         ascend_studio.note("launch.own_optimizer", type=type(optimizer).__name__, chosen=config.optimizer)
 
 
-def tell_of_batch_norm(network: nn.Cell, config: Config) -> None:
+def note_batch_norm(network: nn.Cell, config: Config) -> None:
     """Whoever splits a batch with BatchNorm in the network trains something else, however exact the sums are."""
     has_it = any(isinstance(cell, BATCH_NORMS) for _, cell in network.cells_and_names())
     if has_it and config.samples_per_step > config.batch:

@@ -11,16 +11,16 @@ import ascend_studio
 import mindspore as ms
 from ascend_studio import hooks
 
-from ascend_engine import usage
-from ascend_engine.later import Later
-from ascend_engine.nonfinite import is_overflow
-from ascend_engine.parallel import ALONE
+from ascend_engine import resource_usage
+from ascend_engine.deferred import DeferredCalls
+from ascend_engine.nonfinite_values import is_overflow
+from ascend_engine.parallel.group import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ascend_engine.options import Config
-    from ascend_engine.parallel import Place
+    from ascend_engine.parallel.group import ProcessGroup
     from ascend_engine.recipe import Recipe
     from ascend_engine.step import Outcome
 
@@ -48,9 +48,9 @@ class Every:
 class Record:
     """The record of one training. All times are in seconds, steps are counted from 1."""
 
-    def __init__(self, config: Config, device: str, recipe: Recipe, place: Place = ALONE):
+    def __init__(self, config: Config, device: str, recipe: Recipe, process_group: ProcessGroup = ALONE):
         self.config = config
-        self.place = place
+        self.process_group = process_group
         self.device = device
         self.watch = recipe.watch
         self.weight_count = sum(p.size for p in recipe.network.trainable_params())
@@ -61,12 +61,12 @@ class Record:
         self.evaluations = {"count": 0, "first": 0.0, "all": 0.0}
         self.overflows = 0
         self.skipped = 0
-        self.said_nan = False
+        self.has_reported_nan = False
         self.progress_due = Every(PROGRESS_SECONDS)
         self.line_due = Every(LINE_SECONDS)
         self.begin = time.perf_counter()
         self.seconds = 0.0
-        self.later = Later()
+        self.deferred = DeferredCalls()
 
     def start(self, samples: int) -> None:
         facts = self._facts()
@@ -90,23 +90,23 @@ class Record:
 
     def _note(self, key: str, **args) -> None:
         """What holds for all ranks is told by one."""
-        if self.place.is_first:
+        if self.process_group.is_first:
             ascend_studio.note(key, **args)
 
     def phase(self, name: str, done: int) -> None:
         """Not from within a step that is being told: all before it is told first."""
-        self.later.flush()
-        self._tell_phase(name, done)
+        self.deferred.flush()
+        self._record_phase(name, done)
 
-    def _tell_phase(self, name: str, done: int) -> None:
+    def _record_phase(self, name: str, done: int) -> None:
         ascend_studio.progress(done, self.config.steps, name)
 
     def step(self, number: int, outcome: Outcome, seconds: float, lr: float, scale: float | None) -> None:
         """`lr` and `scale` are those that the step was done with."""
-        self.later.do(self.tell_step, number, outcome, seconds, lr, scale, self.watch())
+        self.deferred.do(self.record_step, number, outcome, seconds, lr, scale, self.watch())
         hooks.stepped(number)
 
-    def tell_step(
+    def record_step(
         self,
         number: int,
         outcome: Outcome,
@@ -117,18 +117,18 @@ class Record:
     ) -> None:
         self.step_seconds.append(seconds)
         if is_overflow(outcome, scale, self.config.loss_scale == "dynamic"):
-            self._say_overflow(number, scale)
+            self._record_overflow(number, scale)
         values = self._values(outcome, seconds, lr, scale, watched)
         ascend_studio.metric(number, **values)
         if len(self.step_seconds) == 1 and self.config.compiled:
             self._note("launch.compiled", seconds=seconds)
             print(f"compiled in {seconds:.1f} s")
         if self.progress_due.now() or number == self.config.steps:
-            self._tell_phase("train", number)
+            self._record_phase("train", number)
         if self.line_due.now() or number == self.config.steps:
             self._print_step(number, values)
 
-    def _say_overflow(self, number: int, scale: float) -> None:
+    def _record_overflow(self, number: int, scale: float) -> None:
         self.overflows += 1
         self._note("launch.overflow", step=number, scale=scale)
         print(f"overflow at step {number}, loss scale {scale:g}: the update is skipped")
@@ -155,23 +155,23 @@ class Record:
 
         Weights that are gone cannot be left out like a step: only "go_on" goes on with them.
         """
-        self.later.flush()
+        self.deferred.flush()
         policy = "stop" if what == "weight" and self.config.on_nan == "skip" else self.config.on_nan
         value = outcome.norm if what == "gradient" else outcome.loss
         args = {"step": number, "what": what, "value": value}
         self.skipped += policy == "skip"
         # A loss is each rank's own: who lost it tells. The rest all ranks see alike.
-        tells = not math.isfinite(value) if what == "loss" else self.place.is_first
+        tells = not math.isfinite(value) if what == "loss" else self.process_group.is_first
         if policy == "stop":
             self.phase("train", number)
             if tells:
                 ascend_studio.finding("launch.nan_stopped", "error", **args)
-        elif tells and not self.said_nan:
+        elif tells and not self.has_reported_nan:
             rule = "launch.nan_skipped" if policy == "skip" else "launch.nan"
             ascend_studio.finding(rule, "warning", **args)
-        if policy != "stop" and not self.said_nan:
+        if policy != "stop" and not self.has_reported_nan:
             print(f"NaN or infinite at step {number}: {what}, policy {policy}")
-        self.said_nan = True
+        self.has_reported_nan = True
         return policy != "stop"
 
     def _print_step(self, number: int, values: Mapping[str, float]) -> None:
@@ -181,11 +181,11 @@ class Record:
         )
 
     def evaluated(self, number: int, metrics: Mapping[str, float], seconds: float) -> None:
-        self.later.flush()
+        self.deferred.flush()
         self.evaluate_seconds = seconds
         self._count_evaluation(seconds)
         self.latest.update(metrics)
-        if self.place.is_first:
+        if self.process_group.is_first:
             ascend_studio.metric(number, **metrics)
         print("  ".join(f"{name} {value:.4g}" for name, value in metrics.items()), end="")
         print(f"  at step {number}")
@@ -217,9 +217,9 @@ class Record:
             "samples_per_second": self.config.samples_per_step / usual,
             "first_seconds": self.step_seconds[0],
             "evaluations": {**self.evaluations, "last": self.evaluate_seconds, "every": self.evaluate_every},
-            "run_seconds": usage.age(),
-            "peak_bytes": usage.peak_memory(),
-            "card_peak_bytes": usage.peak_on_card(self.device),
+            "run_seconds": resource_usage.age(),
+            "peak_bytes": resource_usage.peak_memory(),
+            "card_peak_bytes": resource_usage.peak_on_card(self.device),
         }
         args = {**self._facts(), **figures, "overflows": self.overflows, "skipped": self.skipped}
         self._note("launch.summary", **args, metrics=self.latest)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from pathlib import Path
@@ -36,8 +35,8 @@ def shapes(config: Config, stop: Stop) -> int:
 
     One micro batch, operator by operator: inside a compiled step no cell is called one by one.
     """
-    config = dataclasses.replace(
-        config, loop="functional", mode="pynative", jit_level="", accumulate=1, steps=1, parallel="none", stages=1,
+    config = config.replace(
+        loop="functional", mode="pynative", jit_level="", accumulate=1, steps=1, parallel="none", stages=1,
         sink=False, recompute=False,
     )  # fmt: skip
     modes.enter(config)
@@ -56,7 +55,7 @@ def shapes(config: Config, stop: Stop) -> int:
     ascend_studio.progress(0, 1, "train")
     training.step(training.batches(1))
     ascend_studio.progress(1, 1, "finish")
-    tell(config, used, cells.rows())
+    report_shapes(config, used, cells.rows())
     return 0
 
 
@@ -71,14 +70,14 @@ class Cells:
         self.is_wrapped = is_wrapped
         # Of several with one name the innermost, which comes last, is the author's.
         self.cells = {self.own_name(full): cell for full, cell in network.cells_and_names()}
-        self.seen: dict[str, dict[str, Any]] = {}
+        self.shapes_by_cell: dict[str, dict[str, Any]] = {}
 
     def own_name(self, full: str) -> str:
         words = full.split(".")
         return ".".join(word for word in (words[1:] if self.is_wrapped else words) if word != AMP_WRAPPER)
 
     def own_class(self, cell: nn.Cell) -> str:
-        """Of a cell that has another name in the author's network, since several others share it."""
+        """Return the name of a cell's class as its author wrote it."""
         name = type(cell).__name__
         return REWRITTEN.sub("", name) if self.is_wrapped else name
 
@@ -91,7 +90,7 @@ class Cells:
 
         def see(cell, inputs, outputs):
             first = {"inputs": list(tensors_in(inputs)), "outputs": list(tensors_in(outputs)), "calls": 0}
-            self.seen.setdefault(name, first)["calls"] += 1
+            self.shapes_by_cell.setdefault(name, first)["calls"] += 1
 
         return see
 
@@ -102,14 +101,14 @@ class Cells:
         return [self.row(name, cell, counted) for name, cell in self.cells.items()]
 
     def row(self, name: str, cell: nn.Cell, counted: set[int]) -> dict[str, Any]:
-        own = [one for one in cell.get_parameters(expand=False) if id(one) not in counted]
+        own = [parameter for parameter in cell.get_parameters(expand=False) if id(parameter) not in counted]
         counted.update(map(id, own))
         return {
             "name": name,
             "type": self.classes.get(name) or self.own_class(cell),
-            **self.seen.get(name, {"inputs": [], "outputs": [], "calls": 0}),
-            "parameters": sum(one.size for one in own),
-            "trainable": sum(one.size for one in own if one.requires_grad),
+            **self.shapes_by_cell.get(name, {"inputs": [], "outputs": [], "calls": 0}),
+            "parameters": sum(parameter.size for parameter in own),
+            "trainable": sum(parameter.size for parameter in own if parameter.requires_grad),
         }
 
 
@@ -124,7 +123,7 @@ def tensors_in(value: Any) -> Iterable[dict[str, Any]]:
         yield from tensors_in(list(value.values()))
 
 
-def tell(config: Config, used: str, rows: list[dict[str, Any]]) -> None:
+def report_shapes(config: Config, used: str, rows: list[dict[str, Any]]) -> None:
     """Leaves artifacts/shapes.json, and the same as a table in the log."""
     totals = {name: sum(row[name] for row in rows) for name in ("parameters", "trainable")}
     facts = {"format": FORMAT, "recipe": config.recipe, "device": used, "batch": config.batch, "amp": config.amp}
@@ -157,5 +156,5 @@ def texts(row: dict[str, Any]) -> tuple[str, ...]:
 
 def tensors_text(tensors: list[dict[str, Any]]) -> str:
     """'float32 4x1x8x8, int32 scalar'."""
-    each = ("{} {}".format(one["dtype"], "x".join(map(str, one["shape"])) or "scalar") for one in tensors)
+    each = ("{} {}".format(tensor["dtype"], "x".join(map(str, tensor["shape"])) or "scalar") for tensor in tensors)
     return ", ".join(each) or "-"

@@ -21,26 +21,26 @@ Strategy = tuple[tuple[int, ...], ...]
 def strategies(config: Config, operators: tuple[str, ...]) -> dict[str, Strategy]:
     """The options' strategies by operator. Raises Failure for one that cannot be read, and for an operator that the
     recipe does not have."""
-    found = dict(read(text) for text in config.strategy)
-    for name in found:
+    chosen = dict(read(text) for text in config.strategy)
+    for name in chosen:
         if name not in operators:
             raise Failure("launch.rule.no_operator", operator=name, operators=", ".join(operators))
-    return found
+    return chosen
 
 
 def read(text: str) -> tuple[str, Strategy]:
     """ "matmul1=2x1,1x4" as ("matmul1", ((2, 1), (1, 4))). Raises Failure."""
     name, _, parts = text.partition("=")
-    words = [one.strip().split("x") for one in parts.split(",")]
-    if not name or not all(word.isascii() and word.isdigit() for one in words for word in one):
+    words = [part.strip().split("x") for part in parts.split(",")]
+    if not name or not all(word.isascii() and word.isdigit() for part in words for word in part):
         raise Failure("launch.rule.strategy_form", text=text)
-    return name, tuple(tuple(int(word) for word in one) for one in words)
+    return name, tuple(tuple(int(word) for word in part) for part in words)
 
 
-def sharded(primitive: Primitive, name: str, found: dict[str, Strategy]) -> Primitive:
+def sharded(primitive: Primitive, name: str, strategies_by_name: dict[str, Strategy]) -> Primitive:
     """With its strategy, where there is one. MindSpore leaves it aside where nothing is split."""
-    if name in found:
-        do(shard_call(found[name]), primitive)
+    if name in strategies_by_name:
+        do(shard_call(strategies_by_name[name]), primitive)
     return primitive
 
 

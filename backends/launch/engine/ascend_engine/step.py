@@ -12,7 +12,12 @@ import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore.amp import all_finite
 
-from ascend_engine.parallel import ALONE, Place, make_agreement, make_mean
+from ascend_engine.parallel.group import (
+    ALONE,
+    ProcessGroup,
+    make_agreement,
+    make_mean,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -56,14 +61,14 @@ def make_norm():
 def make_change(clip: float | None, decay: Callable | None):
     """(gradients, their norm) -> gradients whose norm is at most `clip`, through the weight decay."""
     each = ops.HyperMap()
-    one = Tensor(1.0, ms.float32)
+    unscaled = Tensor(1.0, ms.float32)
 
     def shorten(factor, gradient):
         return gradient * ops.cast(factor, gradient.dtype)
 
     def change(gradients, norm):
         if clip is not None:
-            factor = ops.minimum(clip / (norm + EPSILON), one)
+            factor = ops.minimum(clip / (norm + EPSILON), unscaled)
             gradients = each(ops.partial(shorten, factor), gradients)
         if decay is not None:
             gradients = decay(gradients)
@@ -72,7 +77,9 @@ def make_change(clip: float | None, decay: Callable | None):
     return change
 
 
-def make_update(optimizer: Any, scaler: LossScaler | None, change: Callable, guarded: bool, place: Place):
+def make_update(
+    optimizer: Any, scaler: LossScaler | None, change: Callable, guarded: bool, process_group: ProcessGroup
+):
     """(loss, gradients) -> (loss, finite, norm, sound).
 
     change: (gradients, norm) -> what the optimizer gets, see `make_change`. finite: loss and
@@ -83,7 +90,7 @@ def make_update(optimizer: Any, scaler: LossScaler | None, change: Callable, gua
     """
     parameters = optimizer.parameters
     global_norm = make_norm()
-    mean_of_ranks, agreed = make_mean(place, parameters), make_agreement(place)
+    mean_of_ranks, agreed = make_mean(process_group, parameters), make_agreement(process_group)
 
     def apply(gradients, norm):
         optimizer(change(gradients, norm))
@@ -128,24 +135,24 @@ class Sums:
         each = ops.HyperMap()
         self.parameters = (*gradients, loss)
 
-        def add_one(total, gradient):
+        def add_gradient(total, gradient):
             return ops.assign_add(total, gradient)
 
-        def mean_of_one(total):
+        def mean_of(total):
             return total / count
 
-        def clear_one(total):
+        def clear_total(total):
             return ops.assign(total, ops.zeros_like(total))
 
         def add(value, new):
             added = ops.assign_add(loss, ops.cast(value, ms.float32))
-            return ops.depend(added, each(add_one, gradients, new))
+            return ops.depend(added, each(add_gradient, gradients, new))
 
         def means():
-            return loss / count, each(mean_of_one, gradients)
+            return loss / count, each(mean_of, gradients)
 
         def clear(after):
-            after = ops.depend(after, each(clear_one, gradients))
+            after = ops.depend(after, each(clear_total, gradients))
             return ops.depend(after, ops.assign(loss, ops.zeros_like(loss)))
 
         self.add, self.means, self.clear = add, means, clear
@@ -198,12 +205,12 @@ class AccumulatedTrainStep(nn.Cell):
         self.micro_step, self.update = make_accumulated_step(gradient, update, sums)
         self.count = count
         self.done = Parameter(Tensor(0, ms.int32), name="accumulated.count", requires_grad=False)
-        self.one, self.none = Tensor(1, ms.int32), Tensor(0, ms.int32)
+        self.increment, self.none = Tensor(1, ms.int32), Tensor(0, ms.int32)
         self.true, self.zero = Tensor(True), Tensor(0.0, ms.float32)
 
     def construct(self, inputs, labels):
         loss = self.micro_step(inputs, labels)
-        done = ops.depend(ops.assign_add(self.done, self.one), loss)
+        done = ops.depend(ops.assign_add(self.done, self.increment), loss)
         finite, norm, sound = self.true, self.zero, self.true
         if done == self.count:
             loss, finite, norm, sound = self.update()
@@ -246,11 +253,11 @@ class Step:
         guarded: bool = True,
         prepare: Callable[[Callable], Callable] = _as_it_is,
         as_cell: bool = False,
-        place: Place = ALONE,
+        process_group: ProcessGroup = ALONE,
     ):
         self.optimizer = optimizer
         gradient = make_gradient(network, loss, optimizer.parameters, scaler)
-        update = make_update(optimizer, scaler, make_change(clip, decay), guarded, place)
+        update = make_update(optimizer, scaler, make_change(clip, decay), guarded, process_group)
         self.accumulated: tuple[Parameter, ...] = ()
         self.update = None
         if accumulate == 1:

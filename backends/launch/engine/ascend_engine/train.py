@@ -10,24 +10,22 @@ from typing import TYPE_CHECKING, Any
 import mindspore as ms
 
 from ascend_engine import (
-    ahead,
     debugging,
     device,
-    distribute,
     evaluate,
     model_train,
     modes,
-    nonfinite,
-    parallel,
+    nonfinite_values,
+    prefetch,
     recipe,
-    resume,
     schedule,
-    weights,
 )
-from ascend_engine.distribute import SplitStep
-from ascend_engine.keep import Keeper
+from ascend_engine.checkpoints import resume, weights
+from ascend_engine.checkpoints.keeper import Keeper
 from ascend_engine.optimizers import make_decay, make_optimizer, set_learning_rate
-from ascend_engine.parallel import ALONE
+from ascend_engine.parallel import distribute, group
+from ascend_engine.parallel.distribute import SplitStep
+from ascend_engine.parallel.group import ALONE
 from ascend_engine.precision import make_scaler, mixed
 from ascend_engine.recompute import recompute
 from ascend_engine.record import PHASE_SECONDS, Record
@@ -38,9 +36,9 @@ if TYPE_CHECKING:
 
     from mindspore import Parameter, nn
 
-    from ascend_engine.checkpoint import Saved
+    from ascend_engine.checkpoints.checkpoint import Saved
     from ascend_engine.options import Config
-    from ascend_engine.parallel import Place
+    from ascend_engine.parallel.group import ProcessGroup
     from ascend_engine.recipe import Recipe
     from ascend_engine.step import Outcome
     from ascend_engine.stopping import Stop
@@ -52,13 +50,13 @@ def train(config: Config, stop: Stop) -> int:
     used = device.select(config.device)
     modes.check(config, used)
     distribute.check(config, used)
-    place = parallel.begin(config)
-    debugging.begin(config, place.rank, stop)
+    process_group = group.begin(config)
+    debugging.begin(config, process_group.rank, stop)
     ms.set_seed(config.seed)
-    plan = distribute.trained_only(recipe.build(config), place, config)
+    plan = distribute.trained_only(recipe.build(config), process_group, config)
     if config.weights:
-        weights.start_from(plan.network, config.weights, place.is_first)
-    return Training(config, used, plan, place).run(stop)
+        weights.start_from(plan.network, config.weights, process_group.is_first)
+    return Training(config, used, plan, process_group).run(stop)
 
 
 def named(kind: str, parameters: Iterable[Parameter]) -> dict[str, Parameter]:
@@ -68,28 +66,28 @@ def named(kind: str, parameters: Iterable[Parameter]) -> dict[str, Parameter]:
 class Training:
     """A recipe made ready to run: its network at the AMP level, its optimizer, its step."""
 
-    def __init__(self, config: Config, used: str, plan: Recipe, place: Place = ALONE):
+    def __init__(self, config: Config, used: str, plan: Recipe, process_group: ProcessGroup = ALONE):
         self.config = config
         self.plan = plan
-        self.place = place
+        self.process_group = process_group
         self.begin = 0  # optimizer steps that are done before run()
         self.number = 0  # the last step that is done
         self.moment = 0.0  # when the step at hand began
         self.measured: dict[str, float] = {}  # by the evaluation after the latest step, if there was one
         self.keeper = Keeper(config, self.saved)
-        self.stream = distribute.batches_of(plan.train_data, config, place)
-        self.reader = ahead.reader(self.stream, config)
+        self.stream = distribute.batches_of(plan.train_data, config, process_group)
+        self.reader = prefetch.reader(self.stream, config)
         self.network: nn.Cell = mixed(plan.network, config)
         recompute(plan, config)
         self.network.set_train(True)
         self.scaler = make_scaler(config)
         self.scale: float | None = None  # at the beginning of the step at hand
-        self.record = Record(config, used, plan, place)
+        self.record = Record(config, used, plan, process_group)
         self.eval_every = evaluate.steps_between(plan, config.samples_per_step)
         self.record.evaluate_every = self.eval_every
         self.optimizer = self.optimizer_of_options() if plan.optimizer is None else plan.optimizer
         self.lr = 0.0  # the one that the optimizer was given last
-        distribute.fuse(config, place, self.optimizer.parameters)
+        distribute.fuse(config, process_group, self.optimizer.parameters)
         self.step = self.whole_step() if config.parallel in ("none", "data") else self.split_step()
 
     def whole_step(self) -> Step:
@@ -105,7 +103,7 @@ class Training:
             guarded=config.on_nan != "go_on",
             prepare=modes.preparation(config),
             as_cell=config.loop != "functional",
-            place=self.place,
+            process_group=self.process_group,
         )
 
     def split_step(self) -> SplitStep:
@@ -118,21 +116,21 @@ class Training:
 
     def state(self) -> dict[str, Parameter]:
         """Everything that decides how the training goes on, by names that stay."""
-        found = named("network", self.plan.network.get_parameters())
-        known = {id(parameter) for parameter in found.values()}
+        parameters = named("network", self.plan.network.get_parameters())
+        known_ids = {id(parameter) for parameter in parameters.values()}
         optimizer = self.optimizer.get_parameters()
-        found.update(named("optimizer", (p for p in optimizer if id(p) not in known)))
-        found.update(named("accumulated", self.step.accumulated))
+        parameters.update(named("optimizer", (p for p in optimizer if id(p) not in known_ids)))
+        parameters.update(named("accumulated", self.step.accumulated))
         if self.scaler is not None:
-            found["scaler.value"] = self.scaler.scale_value
+            parameters["scaler.value"] = self.scaler.scale_value
         if self.config.loss_scale == "dynamic":
-            found["scaler.counter"] = self.scaler.counter
-        return found
+            parameters["scaler.counter"] = self.scaler.counter
+        return parameters
 
     @property
     def writes_checkpoints(self) -> bool:
         """One rank does, for all; none where each has only a part of the weights."""
-        return self.place.is_first and not self.place.is_split
+        return self.process_group.is_first and not self.process_group.is_split
 
     @functools.cached_property
     def decides(self) -> dict[str, Any]:
@@ -145,8 +143,8 @@ class Training:
     def before_run(self) -> None:
         if self.config.resume:
             self.begin = resume.resume(self, self.config.resume)
-        parallel.check_begin(self.place, self.state().values())
-        parallel.tell_bytes(self.place, self.optimizer.parameters, self.optimizer.get_parameters())
+        group.check_begin(self.process_group, self.state().values())
+        group.note_bytes(self.process_group, self.optimizer.parameters, self.optimizer.get_parameters())
 
     def after_step(self, number: int, loss: float) -> None:
         if self.writes_checkpoints and number < self.config.steps:  # the last one is still evaluated
@@ -165,18 +163,18 @@ class Training:
             goes_on = model_train.fit(self, stop) if self.config.loop == "model" else self.steps(stop)
         finally:
             self.reader.close()
-            self.record.later.flush()
+            self.record.deferred.flush()
         if not goes_on:
             return 1
         if self.number < self.config.steps:
             self.after_run(self.number)
             self.record.stopped(self.number)
-            return parallel.exit_code(self.place, stop)
+            return group.exit_code(self.process_group, stop)
         return self.finish()
 
     def steps(self, stop: Stop) -> bool:
         """False where the policy for numbers that are none ends the training."""
-        while self.number < self.config.steps and not self.place.must_stop(stop):
+        while self.number < self.config.steps and not self.process_group.must_stop(stop):
             self.begin_step()
             if not self.end_step(self.step(self.batches(self.number + 1))):
                 return False
@@ -194,7 +192,7 @@ class Training:
         number = self.number + 1
         self.record.step(number, outcome, time.perf_counter() - self.moment, self.lr, self.scale)
         dynamic = self.config.loss_scale == "dynamic"
-        what = nonfinite.what_of(outcome, self.scale, dynamic, self.place.others_lost())
+        what = nonfinite_values.what_of(outcome, self.scale, dynamic, self.process_group.others_lost())
         if what and not self.record.nonfinite(number, what, outcome):
             print(f"ends at step {number}: {what} is NaN or infinite", flush=True)
             return False
@@ -222,16 +220,16 @@ class Training:
         if last or self.record.evaluate_seconds > PHASE_SECONDS:
             self.record.phase("evaluate", number)
         begin = time.perf_counter()
-        self.measured = evaluate.evaluate(self.plan, self.network, self.place)
+        self.measured = evaluate.evaluate(self.plan, self.network, self.process_group)
         self.record.evaluated(number, self.measured, time.perf_counter() - begin)
 
     def finish(self) -> int:
         self.record.trained()
-        parallel.check_end(self.place, self.optimizer.parameters)
+        group.check_end(self.process_group, self.optimizer.parameters)
         self.evaluate(self.config.steps)
         self.record.phase("finish", self.config.steps)
         self.after_run(self.config.steps)
-        if self.place.is_first:
+        if self.process_group.is_first:
             self.plan.finish(Path("artifacts"))
         self.record.summary()
         return 0

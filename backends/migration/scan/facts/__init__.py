@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from backends.migration.scan.facts.facts import Facts, facts_for, facts_in
+from backends.migration.scan.facts.facts import Facts, facts_of_interpreter, facts_of_project
 
-__all__ = ["Facts", "facts_for", "facts_in"]
+__all__ = ["Facts", "facts_of_interpreter", "facts_of_project"]

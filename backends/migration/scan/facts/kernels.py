@@ -17,18 +17,18 @@ FILES = (
 KERNEL, COMPOSITE, FALLBACK, MAYBE, NONE, UNKNOWN = "kernel", "composite", "fallback", "maybe", "none", "unknown"
 
 
-def supported(text: str) -> Iterator[str]:
+def parse_supported_operators(text: str) -> Iterator[str]:
     """The operators of the lists `supported` and `quant`; each is a plain item or has a key `func`."""
     inside = False
     for line in text.splitlines():
         if line and not line[0].isspace() and not line.startswith("- "):
             inside = line.startswith(("supported:", "quant:"))
-        elif inside and (line.lstrip().startswith("- ") or "func: " in line) and (found := _name(line)):
-            yield found
+        elif inside and (line.lstrip().startswith("- ") or "func: " in line) and (operator := _operator_on_line(line)):
+            yield operator
 
 
-def _name(line: str) -> str:
-    """Of "- add.Tensor", "- func: clone" or "  func: clone"; not of "- impl_ns: op_api"."""
+def _operator_on_line(line: str) -> str:
+    """Return the operator of "- add.Tensor", "- func: clone" or "  func: clone"; "" for "- impl_ns: op_api"."""
     item = line.strip().removeprefix("- ").strip()
     if item.startswith("func: "):
         item = item.removeprefix("func: ")
@@ -37,7 +37,7 @@ def _name(line: str) -> str:
     return item.partition("(")[0].strip()
 
 
-def kind(name: str, installed: frozenset[str] | None) -> str:
+def kernel_kind(name: str, installed: frozenset[str] | None) -> str:
     """`name`: "add.Tensor", with or without "aten::". Without an overload: the best of its overloads.
 
     kernel: an NPU kernel is listed. composite: made of others. fallback: nothing listed, torch_npu runs it on the CPU
@@ -47,25 +47,25 @@ def kind(name: str, installed: frozenset[str] | None) -> str:
     name = name.removeprefix("aten::")
     if installed is not None and name in installed:
         return KERNEL
-    found = tables.aten().get(name) or _best(name)
-    if installed is None or found != KERNEL:
-        return found
+    shipped = tables.aten_kinds().get(name) or _best_overload(name)
+    if installed is None or shipped != KERNEL:
+        return shipped
     return KERNEL if _base(name) in _bases(installed) else MAYBE
 
 
-def _best(name: str) -> str:
-    kinds = _kinds().get(name, set())
-    return next((one for one in (KERNEL, COMPOSITE, MAYBE, FALLBACK, NONE) if one in kinds), UNKNOWN)
+def _best_overload(name: str) -> str:
+    kinds = _kinds_by_base().get(name, set())
+    return next((kind for kind in (KERNEL, COMPOSITE, MAYBE, FALLBACK, NONE) if kind in kinds), UNKNOWN)
 
 
 @lru_cache(maxsize=1)
-def _kinds() -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for name, one in tables.aten().items():
+def _kinds_by_base() -> dict[str, set[str]]:
+    kinds: dict[str, set[str]] = {}
+    for name, kind in tables.aten_kinds().items():
         base, _, overload = name.partition(".")
         if "out" not in overload:  # made by the generator for nearly all, says nothing of the operator
-            found.setdefault(base, set()).add(one)
-    return found
+            kinds.setdefault(base, set()).add(kind)
+    return kinds
 
 
 @lru_cache(maxsize=4)

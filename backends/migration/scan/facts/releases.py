@@ -1,4 +1,4 @@
-"""Which torch has a torch_npu: each release asks for one version of torch exactly."""
+"""Which versions of torch have a torch_npu: each release requires exactly one version of torch."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ RELEASES = (
 _CLAUSE = re.compile(r"(?<![!=<>~^])(===?|~=|\^|~|<=|>=|<|>|=)\s*v?(\d{1,4}(?:\.\d{1,6}){0,4})(\.\*)?")
 
 
-def matching(asks: str) -> tuple[str, ...]:
+def matching_releases(requirement: str) -> tuple[str, ...]:
     """The versions of torch with a torch_npu that a requirement such as ">=2.1,<2.6" allows; "" allows all.
 
     Of pip, conda ("=2.1") and poetry ("^2.1"); exclusions and what is not understood allow all.
     """
-    clauses = [(sign, _numbers(version), bool(star)) for sign, version, star in _CLAUSE.findall(asks)]
-    return tuple(one for one in RELEASES if all(_allows(*clause, _numbers(one)) for clause in clauses))
+    clauses = [(sign, _numbers(version), bool(star)) for sign, version, star in _CLAUSE.findall(requirement)]
+    return tuple(release for release in RELEASES if all(_allows(*clause, _numbers(release)) for clause in clauses))
 
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def _allows(sign: str, wanted: tuple[int, ...], is_prefix: bool, release: tuple[int, ...]) -> bool:
-    padded = (*wanted, 0, 0)[:3]
+def _allows(sign: str, version: tuple[int, ...], is_prefix: bool, release: tuple[int, ...]) -> bool:
+    padded = (*version, 0, 0)[:3]
     if sign in ("==", "==="):
-        return release[: len(wanted)] == wanted if is_prefix else release == padded
+        return release[: len(version)] == version if is_prefix else release == padded
     if sign == "=":
-        return release[: len(wanted)] == wanted
+        return release[: len(version)] == version
     if sign in ("~=", "~", "^"):
-        kept = 1 if sign == "^" or len(wanted) < 3 else 2
-        return release >= padded and release[:kept] == padded[:kept]
-    compared = {"<": release < padded, "<=": release <= padded, ">": release > padded, ">=": release >= padded}
-    return compared[sign]
+        prefix = 1 if sign == "^" or len(version) < 3 else 2
+        return release >= padded and release[:prefix] == padded[:prefix]
+    comparisons = {"<": release < padded, "<=": release <= padded, ">": release > padded, ">=": release >= padded}
+    return comparisons[sign]

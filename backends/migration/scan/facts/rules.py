@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import msgspec
 
-from backends.migration.found import Effort, State  # noqa: TC001 - msgspec reads the fields
-from backends.migration.scan.facts.libraries import libraries
+from backends.migration.finding import Effort, FindingState  # noqa: TC001 - msgspec reads the fields
+from backends.migration.scan.facts.libraries import load_libraries
 from backends.migration.scan.facts.tables import FOLDER
 
 if sys.version_info >= (3, 11):
@@ -17,29 +17,30 @@ else:
     import tomli as tomllib
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True):
+class RuleFacts(msgspec.Struct, frozen=True, kw_only=True):
     """`source`: an address that a person can open."""
 
-    state: State
+    state: FindingState
     effort: Effort
     source: str
 
 
 @lru_cache(maxsize=1)
-def rules() -> dict[str, Rule]:
-    """By id; the rules of libraries among them."""
-    read = tomllib.loads((FOLDER / "rules.toml").read_text("utf-8"))
-    addresses = read["sources"]
-    found = {
-        name: Rule(state=row["state"], effort=row["effort"], source=addresses.get(row["source"], row["source"]))
-        for name, row in read["rules"].items()
+def load_rules() -> dict[str, RuleFacts]:
+    """Return the rules by id, those of libraries included."""
+    tables = tomllib.loads((FOLDER / "rules.toml").read_text("utf-8"))
+    addresses = tables["sources"]
+    by_id = {
+        name: RuleFacts(state=row["state"], effort=row["effort"], source=addresses.get(row["source"], row["source"]))
+        for name, row in tables["rules"].items()
     }
-    return found | {
-        one.rule: Rule(state=one.state, effort=one.effort, source=one.source) for one in libraries().values()
+    return by_id | {
+        library.rule: RuleFacts(state=library.state, effort=library.effort, source=library.source)
+        for library in load_libraries().values()
     }
 
 
-def source(rule: str) -> str:
-    """The address behind a rule, empty for a rule of a newer studio."""
-    known = rules().get(rule)
-    return known.source if known else ""
+def rule_source(rule: str) -> str:
+    """Return the address behind a rule, "" for a rule of a newer studio."""
+    facts = load_rules().get(rule)
+    return facts.source if facts else ""

@@ -1,4 +1,4 @@
-"""What the documentation says of each torch API on A2, A3 and 950; a table per torch version."""
+"""Support of each torch API on A2, A3 and 950 by the documentation; a table per torch version."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from backends.migration.scan.facts.tables import FOLDER
 
 HARDWARE = ("a2", "a3", "a950")
 UNVERIFIED = dict.fromkeys(HARDWARE, "unverified")
-# Of 950 the tables say yes, or that it was not verified yet.
+# The tables answer for 950 with yes, or do not have it verified yet.
 LETTERS = {
     "y": dict.fromkeys(HARDWARE, "yes"),
     "v": {"a2": "yes", "a3": "yes", "a950": "unverified"},
@@ -27,7 +27,7 @@ PAGES = "https://github.com/Ascend/pytorch/blob/master/docs/zh/api/native_api"
 
 
 @lru_cache(maxsize=1)
-def _read() -> tuple[tuple[str, ...], dict[str, tuple[str, str, str]]]:
+def _read_table() -> tuple[tuple[str, ...], dict[str, tuple[str, str, str]]]:
     """The versions, and name to (kind and letters, page, name of the NPU's own)."""
     lines = (FOLDER / "torch_apis.tsv").read_text("utf-8").splitlines()
     rows: dict[str, tuple[str, str, str]] = {}
@@ -41,72 +41,72 @@ def _read() -> tuple[tuple[str, ...], dict[str, tuple[str, str, str]]]:
     return tuple(lines[0].split()[2:]), rows
 
 
-def versions() -> tuple[str, ...]:
-    return _read()[0]
+def table_versions() -> tuple[str, ...]:
+    return _read_table()[0]
 
 
-def _row(name: str, version: str) -> tuple[str, str, str, str] | None:
+def _find_row(name: str, version: str) -> tuple[str, str, str, str] | None:
     """Kind, letter, page, name of the NPU's own."""
-    known, rows = _read()
+    known_versions, rows = _read_table()
     row = rows.get(DOCUMENTED_AT.get(name, name))
     if row is None:
         return None
     letters, page, own = row
-    return letters[0], letters[1 + known.index(version)], page, own
+    return letters[0], letters[1 + known_versions.index(version)], page, own
 
 
-def support(name: str, version: str) -> dict[str, str]:
+def hardware_support(name: str, version: str) -> dict[str, str]:
     """yes, no or unverified per hardware; a name that the table does not have is unverified.
 
     A member that has a "no" while its class has a "yes" is unverified: the table refuses `torch.optim.Adam.step` and
     recommends `torch.optim.Adam`. The methods of a tensor are operators of their own.
     """
-    row = _row(name, version)
+    row = _find_row(name, version)
     if row is None:
         return UNVERIFIED
     kind, letter, _, _ = row
-    found = LETTERS.get(letter.lower(), UNVERIFIED)
-    if kind == "m" and found["a2"] == "no" and not name.startswith("torch.Tensor."):
-        owner = support(name.rpartition(".")[0], version)
-        return UNVERIFIED if owner["a2"] == "yes" else found
-    return found
+    answers = LETTERS.get(letter.lower(), UNVERIFIED)
+    if kind == "m" and answers["a2"] == "no" and not name.startswith("torch.Tensor."):
+        owner = hardware_support(name.rpartition(".")[0], version)
+        return UNVERIFIED if owner["a2"] == "yes" else answers
+    return answers
 
 
 @lru_cache(maxsize=1)
 def _modules() -> frozenset[str]:
-    rows = _read()[1]
+    rows = _read_table()[1]
     owners = {name.rpartition(".")[0] for name in rows}
     return frozenset(owners - rows.keys())
 
 
 def is_module(name: str) -> bool:
-    """Whether the table has names in it, and no row of its own: there is nothing to say of torch.cuda as a whole."""
+    """Whether the table has names in it but no row of its own: it does not answer for torch.cuda as a whole."""
     return name in _modules()
 
 
-def restricted(name: str, version: str) -> bool:
+def is_restricted(name: str, version: str) -> bool:
     """Whether the page names a restriction, of types or arguments."""
-    row = _row(name, version)
+    row = _find_row(name, version)
     return row is not None and row[1].isupper()
 
 
-def link(name: str, version: str) -> str:
-    row = _row(name, version)
+def documentation_link(name: str, version: str) -> str:
+    row = _find_row(name, version)
     return f"{PAGES}/pytorch_{version.replace('.', '-')}/{row[2]}" if row else ""
 
 
-def own_name(name: str, version: str) -> str:
-    """What the page says to call instead, such as torch_npu.npu.set_device; often empty."""
-    row = _row(name, version)
+def npu_name(name: str, version: str) -> str:
+    """Return the API that the page recommends instead, such as torch_npu.npu.set_device; often empty."""
+    row = _find_row(name, version)
     return row[3] if row else ""
 
 
-def nearest(wanted: str) -> str:
+def nearest_version(version: str) -> str:
     """The version whose table is nearest; the newest where none is wanted or it is no number."""
-    numbers = _numbers(wanted)
+    numbers = _numbers(version)
     if not numbers:
-        return versions()[-1]
-    return min(versions(), key=lambda one: abs(_number(_numbers(one)) - _number(numbers)))
+        return table_versions()[-1]
+    return min(table_versions(), key=lambda candidate: abs(_sort_number(_numbers(candidate)) - _sort_number(numbers)))
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -114,7 +114,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 4)
 
 
-def _number(parts: tuple[int, ...]) -> int:
+def _sort_number(parts: tuple[int, ...]) -> int:
     """Minor versions count before patches: 2.12.1 is nearer to 2.12.0 than to 2.13.0."""
     major, minor, patch = (*parts, 0, 0)[:3]
     return (major * 1000 + minor) * 1000 + patch

@@ -1,10 +1,10 @@
-"""The tables of assets/migration, read when first asked for; its README.md says where each is from."""
+"""The tables of assets/migration, read on first use; its README.md says where each is from."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from studio.places import ASSETS
+from studio.paths import ASSETS
 
 FOLDER = ASSETS / "migration"
 
@@ -14,19 +14,19 @@ def _lines(name: str) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def aten() -> dict[str, str]:
+def aten_kinds() -> dict[str, str]:
     """Operator with its overload ("add.Tensor") to kernel, composite, fallback, maybe or none; of torch 2.13."""
     rows = (line.split("\t") for line in _lines("aten.tsv"))
     return {name: kind for kind, names in rows for name in names.split()}
 
 
 @lru_cache(maxsize=1)
-def mindspore() -> dict[str, str]:
+def mindspore_names() -> dict[str, str]:
     """torch name to MindSpore name, a "~" before it where the two are not consistent."""
     rows = (line.split("\t") for line in _lines("mindspore.tsv"))
-    return {torch: ours if how == "=" else f"~{ours}" for torch, ours, how in rows}
+    return {torch: equivalent if relation == "=" else f"~{equivalent}" for torch, equivalent, relation in rows}
 
 
 @lru_cache(maxsize=1)
-def deprecated() -> frozenset[str]:
+def deprecated_names() -> frozenset[str]:
     return frozenset(_lines("deprecated.txt"))

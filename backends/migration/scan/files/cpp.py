@@ -1,16 +1,16 @@
-"""C++ and CUDA sources: one place per line that touches CUDA, coarse, and one for a whole .cu file."""
+"""C++ and CUDA sources: one coarse occurrence per line that touches CUDA, and one for a whole .cu file."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from backends.migration.scan.files.source import Source
+from backends.migration.scan.files.scanned_text import ScannedText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from backends.migration.found import Place
+    from backends.migration.finding import Occurrence
 
 HIDDEN = re.compile(
     r"//(?:[^\r\n\\]|\\(?:\r\n|.))*|/\*.*?(?:\*/|\Z)"
@@ -35,7 +35,7 @@ API = re.compile(
 )
 IS_CUDA = re.compile(r"(?:\.|->)is_cuda\b")
 METHOD = re.compile(r"(?:\.|->)cuda\(\s*\)")
-DEFINED = re.compile(
+KERNEL_NAME = re.compile(
     r"\b__global__\b(?:\s*__launch_bounds__\s*\((?:[^()]|\([^()]*\))*\))?[^;{}()]{0,300}?(\w+)\s*(?:<[^;(){}]{0,300}>)?\s*\("
 )
 DEVICE_SOURCE = (".cu", ".cuh")
@@ -50,48 +50,50 @@ RULES = (
 NAMED_KERNELS = 50
 
 
-def places(path: str, text: str) -> Iterator[Place]:
-    """Comments and strings say nothing."""
-    source = Source(path, text)
-    code = _code(text)
+def scan_cpp(path: str, text: str) -> Iterator[Occurrence]:
+    """Scan a C++ source; comments and strings do not count."""
+    source = ScannedText(path, text)
+    code = _blank_hidden(text)
     if path.lower().endswith(DEVICE_SOURCE):
-        yield _whole(source, code)
-    yield from _includes(source, code)
-    seen: set[int] = set()
-    for line, begin, end, category in sorted(_hits(source, code)):
-        if line not in seen:
-            seen.add(line)
-            name, context = _said(code, begin, end)
-            yield source.place(begin, end, category, name=name, context=context)
+        yield _file_occurrence(source, code)
+    yield from _scan_includes(source, code)
+    lines: set[int] = set()
+    for line, begin, end, category in sorted(_find_uses(source, code)):
+        if line not in lines:
+            lines.add(line)
+            name, context = _name_and_context(code, begin, end)
+            yield source.occurrence(begin, end, category, name=name, context=context)
 
 
-def _code(text: str) -> str:
+def _blank_hidden(text: str) -> str:
     """The text with comments and strings blanked, every offset kept."""
-    return HIDDEN.sub(lambda found: re.sub(r"[^\r\n]", " ", found[0]), text)
+    return HIDDEN.sub(lambda match: re.sub(r"[^\r\n]", " ", match[0]), text)
 
 
-def _whole(source: Source, code: str) -> Place:
-    kernels = [found[1] for found in DEFINED.finditer(code)][:NAMED_KERNELS]
+def _file_occurrence(source: ScannedText, code: str) -> Occurrence:
+    kernels = [match[1] for match in KERNEL_NAME.finditer(code)][:NAMED_KERNELS]
     name = source.path.rsplit("/", 1)[-1]
-    return source.place(0, len(source.text.rstrip()), "cu_source", name=name, context="file", args={"kernels": kernels})
+    return source.occurrence(
+        0, len(source.text.rstrip()), "cu_source", name=name, context="file", args={"kernels": kernels}
+    )
 
 
-def _includes(source: Source, code: str) -> Iterator[Place]:
-    for found in re.compile(r"^[ \t]*#[ \t]*include[^\r\n]*", re.MULTILINE).finditer(code):
-        header = INCLUDE.match(source.text, found.start())
+def _scan_includes(source: ScannedText, code: str) -> Iterator[Occurrence]:
+    for match in re.compile(r"^[ \t]*#[ \t]*include[^\r\n]*", re.MULTILINE).finditer(code):
+        header = INCLUDE.match(source.text, match.start())
         if header and CUDA_HEADER.match(header[1]):
-            yield source.place(*header.span(1), "cpp_cuda_api", name=header[1], context="include")
+            yield source.occurrence(*header.span(1), "cpp_cuda_api", name=header[1], context="include")
 
 
-def _said(code: str, begin: int, end: int) -> tuple[str, str]:
+def _name_and_context(code: str, begin: int, end: int) -> tuple[str, str]:
     """Name and context: a kernel has its own name, the rest is what is written."""
     if code.startswith("__global__", begin):
-        kernel = DEFINED.match(code, begin)
+        kernel = KERNEL_NAME.match(code, begin)
         return (kernel[1] if kernel else "__global__"), "kernel"
     return code[begin:end].lstrip(".->"), "launch" if code.startswith("<<<", begin) else ""
 
 
-def _hits(source: Source, code: str) -> Iterator[tuple[int, int, int, str]]:
+def _find_uses(source: ScannedText, code: str) -> Iterator[tuple[int, int, int, str]]:
     for pattern, category in RULES:
-        for found in pattern.finditer(code):
-            yield source.where(found.start())[0], found.start(), found.end(), category
+        for match in pattern.finditer(code):
+            yield source.position(match.start())[0], match.start(), match.end(), category

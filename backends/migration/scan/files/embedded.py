@@ -1,4 +1,4 @@
-"""Python that stands inside another file."""
+"""Python inside other files."""
 
 from __future__ import annotations
 
@@ -7,86 +7,85 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from backends.migration.scan.files.source import LINE_END, Source
-from backends.migration.scan.python import places as python_places
-from backends.migration.scan.python.module import Exports, Module, parse
-from backends.migration.scan.python.tree import Unparsable, parsed
-from backends.migration.scan.python.unparsed import places as unparsed_places
+from backends.migration.scan.files.scanned_text import LINE_END, ScannedText
+from backends.migration.scan.python.module import ProjectExports, try_parse_module
+from backends.migration.scan.python.scoped_tree import UnparsableSource, parse_tree
+from backends.migration.scan.python.token_scanner import scan_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from backends.migration.found import Place
-    from backends.migration.scan.files.cells import Cell
-
-
-def places_of(module: Module) -> Iterator[Place]:
-    yield from python_places.places(module)
+    from backends.migration.finding import Occurrence
+    from backends.migration.scan.files.notebook_cells import NotebookCell
+    from backends.migration.scan.python.embedded_commands import ModuleScanner
 
 
-def python(source: Source, begin: int, end: int) -> Iterator[Place]:
-    """Places of the Python in text[begin:end], at the lines and columns of the whole file.
+def scan_embedded_python(source: ScannedText, begin: int, end: int, scan_module: ModuleScanner) -> Iterator[Occurrence]:
+    """Scan the Python in text[begin:end]; occurrences have the lines and columns of the whole file.
 
-    The margin that all its lines have (a script inside of YAML) is taken off first.
+    The margin that all its lines have (a script inside YAML) is taken off first.
     """
     lines = LINE_END.split(source.text[begin:end])
-    first, column = source.where(begin)
+    first, column = source.position(begin)
     margin = _margin(lines[1:] if column else lines)
     stripped = [line[margin:] if at or not column else line for at, line in enumerate(lines)]
     text = "\n".join(line if line.strip() else "" for line in stripped)
-    for place in _read(source.path, text):
-        yield _moved(place, first, column, margin)
+    for occurrence in _scan_text(source.path, text, ProjectExports(), scan_module):
+        yield _shift_occurrence(occurrence, first, column, margin)
 
 
 def _margin(lines: Sequence[str]) -> int:
     return min((len(line) - len(line.lstrip(" \t")) for line in lines if line.strip()), default=0)
 
 
-def _moved(place: Place, first: int, column: int, margin: int) -> Place:
-    """From the place's own line 1 to `first`, where it begins at `column`; other lines are behind the margin."""
+def _shift_occurrence(occurrence: Occurrence, first: int, column: int, margin: int) -> Occurrence:
+    """Move an occurrence so that its line 1 becomes `first`, beginning at `column`; other lines gain the margin."""
 
-    def shift(line: int) -> int:
+    def column_shift(line: int) -> int:
         return column if line == 1 and column else margin
 
     return msgspec.structs.replace(
-        place,
-        line=place.line + first - 1,
-        end=place.end + first - 1,
-        column=place.column + shift(place.line),
-        end_column=place.end_column + shift(place.end),
+        occurrence,
+        line=occurrence.line + first - 1,
+        end=occurrence.end + first - 1,
+        column=occurrence.column + column_shift(occurrence.line),
+        end_column=occurrence.end_column + column_shift(occurrence.end),
     )
 
 
-def _read(
-    path: str, text: str, exports: Exports | None = None, read: Callable[[Module], Iterator[Place]] = places_of
-) -> Iterator[Place]:
-    module = parse(path, text, exports or Exports())
-    yield from read(module) if module else unparsed_places(path, text)
+def _scan_text(path: str, text: str, exports: ProjectExports, scan_module: ModuleScanner) -> Iterator[Occurrence]:
+    module = try_parse_module(path, text, exports)
+    yield from scan_module(module) if module else scan_tokens(path, text)
 
 
-def cells(
-    path: str, parts: Sequence[Cell], exports: Exports, read: Callable[[Module], Iterator[Place]]
-) -> Iterator[Place]:
+def scan_cells(
+    path: str,
+    parts: Sequence[NotebookCell],
+    exports: ProjectExports,
+    scan_module: ModuleScanner,
+) -> Iterator[Occurrence]:
     """Places of the Python of a notebook: cells that parse are one module, the others are read by themselves."""
-    whole = [part for part in parts if _parses(part.text)]
+    parsable = [part for part in parts if _parses(part.text)]
     starts: list[int] = []
     line = 1
-    for part in whole:
+    for part in parsable:
         starts.append(line)
         line += part.text.count("\n") + 1
-    for place in _read(path, "\n".join(part.text for part in whole), exports, read):
-        at = bisect_right(starts, place.line) - 1
-        shift = starts[at] - 1
-        yield msgspec.structs.replace(place, cell=whole[at].index, line=place.line - shift, end=place.end - shift)
+    for occurrence in _scan_text(path, "\n".join(part.text for part in parsable), exports, scan_module):
+        index = bisect_right(starts, occurrence.line) - 1
+        shift = starts[index] - 1
+        yield msgspec.structs.replace(
+            occurrence, cell=parsable[index].index, line=occurrence.line - shift, end=occurrence.end - shift
+        )
     for part in parts:
-        if part not in whole:
-            for place in _read(path, part.text, exports, read):
-                yield msgspec.structs.replace(place, cell=part.index)
+        if part not in parsable:
+            for occurrence in _scan_text(path, part.text, exports, scan_module):
+                yield msgspec.structs.replace(occurrence, cell=part.index)
 
 
 def _parses(text: str) -> bool:
     try:
-        parsed(text)
-    except Unparsable:
+        parse_tree(text)
+    except UnparsableSource:
         return False
     return True

@@ -75,20 +75,20 @@ _CATEGORIES = dict(_TABLE)
 _TENSOR_TYPE = re.compile(
     r"torch\.cuda\.(?:sparse\.)?(?:Float|Double|Half|BFloat16|Long|Int|Short|Char|Byte|Bool)(?:Tensor|Storage)"
 )
-_OTHER_MAKERS = frozenset(("HIP_HOME", "ROCM_HOME", "IS_HIP_EXTENSION", "SyclExtension", "SYCL_HOME"))
+_OTHER_VENDORS = frozenset(("HIP_HOME", "ROCM_HOME", "IS_HIP_EXTENSION", "SyclExtension", "SYCL_HOME"))
 _INTERNAL = re.compile(r"torch\._C\.(?:\w+\.)*_?(cuda|cudnn|nccl|nvtx)")
-_OF_INTERNAL = {"cuda": "cuda_api", "cudnn": "cudnn", "nccl": "nccl_api", "nvtx": "nvtx"}
+_INTERNAL_CATEGORIES = {"cuda": "cuda_api", "cudnn": "cudnn", "nccl": "nccl_api", "nvtx": "nvtx"}
 
 
-def category_of(name: str) -> str | None:
-    """Of a name of torch; None for what is the same on every device, and for all other libraries."""
+def api_category(name: str) -> str | None:
+    """Return the category of a name of torch; None for what is the same on every device, and for other libraries."""
     if not name.startswith("torch."):
         return None
     if _TENSOR_TYPE.match(name):
         return "cuda_tensor_type"
-    if (found := _INTERNAL.match(name)) is not None:
-        return _OF_INTERNAL[found[1]]
-    if name.rpartition(".")[2] in _OTHER_MAKERS:
+    if (internal := _INTERNAL.match(name)) is not None:
+        return _INTERNAL_CATEGORIES[internal[1]]
+    if name.rpartition(".")[2] in _OTHER_VENDORS:
         return None
     while name:
         if name in _CATEGORIES:
@@ -97,6 +97,6 @@ def category_of(name: str) -> str | None:
     return None
 
 
-def is_kernel(name: str) -> bool:
+def is_kernel_decorator(name: str) -> bool:
     """A decorator that makes a kernel of a function."""
     return name in ("triton.jit", "triton.runtime.jit", "triton.runtime.JITFunction", "triton.runtime.jit.jit")

@@ -1,4 +1,4 @@
-"""Where a node stands, in characters of the text."""
+"""Positions of nodes, in characters of the text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def lines_of(text: str) -> tuple[str, ...]:
     return tuple(LINE_BREAK.split(text))
 
 
-def character_of(line: str, column: int) -> int:
+def character_column(line: str, column: int) -> int:
     """The character at a column that ast gives, which counts bytes of UTF-8."""
     if line.isascii():
         return column
@@ -41,14 +41,14 @@ def span_of(node: ast.AST, lines: Sequence[str]) -> Span:
     end_column: int = getattr(node, "end_col_offset", None) or column
     return Span(
         line,
-        character_of(lines[line - 1] if line <= len(lines) else "", column),
+        character_column(lines[line - 1] if line <= len(lines) else "", column),
         end,
-        character_of(lines[end - 1] if end <= len(lines) else "", end_column),
+        character_column(lines[end - 1] if end <= len(lines) else "", end_column),
     )
 
 
-def cut(lines: Sequence[str], span: Span) -> str:
-    """The source inside the span; lines are joined with a newline whatever the file has between them."""
+def source_in(lines: Sequence[str], span: Span) -> str:
+    """Return the source inside the span, its lines joined with a newline whatever the file has between them."""
     if span.line == span.end:
         return lines[span.line - 1][span.column : span.end_column]
     first = lines[span.line - 1][span.column :]
@@ -56,11 +56,11 @@ def cut(lines: Sequence[str], span: Span) -> str:
     return "\n".join((first, *lines[span.line : span.end - 1], last))
 
 
-class Starts:
+class LineStarts:
     """From an offset in the text to line and column."""
 
     def __init__(self, text: str) -> None:
-        self._starts = [0, *(found.end() for found in LINE_BREAK.finditer(text))]
+        self._starts = [0, *(line_break.end() for line_break in LINE_BREAK.finditer(text))]
 
     def offset(self, line: int, column: int) -> int:
         return self._starts[min(line, len(self._starts)) - 1] + column

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 Function: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda"
-Place: TypeAlias = tuple[int, int]
+Position: TypeAlias = tuple[int, int]
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -18,10 +18,10 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 class Binding(NamedTuple):
     """What a name gets. `value`: an expression, a dotted name of an import, or None for what cannot be known.
 
-    `place`: line and column (of ast) from where the name has it. `node`: the statement, for the block it stands in.
+    `position`: line and column (of ast) from where the name has it. `node`: the statement, for the block it stands in.
     """
 
-    place: Place
+    position: Position
     node: ast.AST
     value: ast.expr | str | None
 
@@ -42,11 +42,11 @@ class Scope:
         self.outer = outer
         self.bindings: dict[str, list[Binding]] = {}
         self.attributes: dict[str, list[Binding]] = {}
-        """Of a class: what its methods give to self.<name>."""
+        """For a class: what its methods assign to self.<name>."""
         self.elsewhere: dict[str, Scope] = {}
         """Names that a global or nonlocal statement sends to another scope."""
         self.first = ""
-        """Of a method: the name of its first parameter."""
+        """For a method: the name of its first parameter."""
 
     def bind(self, name: str, binding: Binding) -> None:
         self.elsewhere.get(name, self).bindings.setdefault(name, []).append(binding)
@@ -75,137 +75,137 @@ class Scope:
         return scope
 
 
-def _begin(node: ast.AST) -> Place:
+def _start_position(node: ast.AST) -> Position:
     line: int = getattr(node, "lineno", 1)
     column: int = getattr(node, "col_offset", 0)
     return line, column
 
 
-def _end(node: ast.AST) -> Place:
+def _end_position(node: ast.AST) -> Position:
     end: tuple[int | None, int | None] = (getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None))
     return end[0] or 1, end[1] or 0
 
 
-def bind(node: ast.AST, scope: Scope, package: str) -> None:
+def bind_names(node: ast.AST, scope: Scope, package: str) -> None:
     """Notes what this node binds, if anything. `package`: folder of the module, for relative imports."""
     binder = _BINDERS.get(node.__class__)
     if binder is not None:
-        for target, place, value in binder(node, scope, package):
-            _bind_target(scope, target, Binding(place, node, value))
+        for target, position, value in binder(node, scope, package):
+            _bind_target(scope, target, Binding(position, node, value))
 
 
-Bound: TypeAlias = "Iterator[tuple[ast.expr | str, Place, ast.expr | str | None]]"
+Bindings: TypeAlias = "Iterator[tuple[ast.expr | str, Position, ast.expr | str | None]]"
 
 
-def _assign(node: ast.Assign, _scope: Scope, _package: str) -> Bound:
+def _assign(node: ast.Assign, _scope: Scope, _package: str) -> Bindings:
     for target in node.targets:
-        yield target, _end(node), node.value
+        yield target, _end_position(node), node.value
 
 
-def _annotated(node: ast.AnnAssign, _scope: Scope, _package: str) -> Bound:
+def _annotated(node: ast.AnnAssign, _scope: Scope, _package: str) -> Bindings:
     if node.value is not None:
-        yield node.target, _end(node), node.value
+        yield node.target, _end_position(node), node.value
 
 
-def _augmented(node: ast.AugAssign, _scope: Scope, _package: str) -> Bound:
-    yield node.target, _end(node), None
+def _augmented(node: ast.AugAssign, _scope: Scope, _package: str) -> Bindings:
+    yield node.target, _end_position(node), None
 
 
-def _walrus(node: ast.NamedExpr, scope: Scope, _package: str) -> Bound:
-    scope.function().bind(node.target.id, Binding(_end(node), node, node.value))
+def _walrus(node: ast.NamedExpr, scope: Scope, _package: str) -> Bindings:
+    scope.function().bind(node.target.id, Binding(_end_position(node), node, node.value))
     yield from ()
 
 
-def _loop(node: ast.For | ast.AsyncFor, _scope: Scope, _package: str) -> Bound:
-    yield from _iterated(node.target, node.iter, _end(node.target))
+def _loop(node: ast.For | ast.AsyncFor, _scope: Scope, _package: str) -> Bindings:
+    yield from _iterated(node.target, node.iter, _end_position(node.target))
 
 
-def _comprehension(node: ast.comprehension, _scope: Scope, _package: str) -> Bound:
+def _comprehension(node: ast.comprehension, _scope: Scope, _package: str) -> Bindings:
     yield from _iterated(node.target, node.iter, (0, 0))
 
 
-def _iterated(target: ast.expr, over: ast.expr, place: Place) -> Bound:
+def _iterated(target: ast.expr, iterable: ast.expr, position: Position) -> Bindings:
     """A loop over a written list gives its name each of the elements."""
-    if isinstance(target, ast.Name) and isinstance(over, ast.Tuple | ast.List) and 0 < len(over.elts) <= 16:
-        yield target, place, ast.BoolOp(op=ast.Or(), values=over.elts)
+    if isinstance(target, ast.Name) and isinstance(iterable, ast.Tuple | ast.List) and 0 < len(iterable.elts) <= 16:
+        yield target, position, ast.BoolOp(op=ast.Or(), values=iterable.elts)
     else:
-        yield target, place, None
+        yield target, position, None
 
 
-def _with(node: ast.With | ast.AsyncWith, _scope: Scope, _package: str) -> Bound:
+def _with(node: ast.With | ast.AsyncWith, _scope: Scope, _package: str) -> Bindings:
     for item in node.items:
         if item.optional_vars is not None:
-            yield item.optional_vars, _end(item.optional_vars), None
+            yield item.optional_vars, _end_position(item.optional_vars), None
 
 
-def _delete(node: ast.Delete, _scope: Scope, _package: str) -> Bound:
+def _delete(node: ast.Delete, _scope: Scope, _package: str) -> Bindings:
     for target in node.targets:
-        yield target, _end(node), None
+        yield target, _end_position(node), None
 
 
-def _handler(node: ast.ExceptHandler, _scope: Scope, _package: str) -> Bound:
+def _handler(node: ast.ExceptHandler, _scope: Scope, _package: str) -> Bindings:
     if node.name:
-        yield node.name, _begin(node), None
+        yield node.name, _start_position(node), None
 
 
-def _capture(node: ast.MatchAs | ast.MatchStar, _scope: Scope, _package: str) -> Bound:
+def _capture(node: ast.MatchAs | ast.MatchStar, _scope: Scope, _package: str) -> Bindings:
     if node.name:
-        yield node.name, _begin(node), None
+        yield node.name, _start_position(node), None
 
 
-def _mapping(node: ast.MatchMapping, _scope: Scope, _package: str) -> Bound:
+def _mapping(node: ast.MatchMapping, _scope: Scope, _package: str) -> Bindings:
     if node.rest:
-        yield node.rest, _begin(node), None
+        yield node.rest, _start_position(node), None
 
 
-def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, _scope: Scope, _package: str) -> Bound:
-    yield node.name, _begin(node), None
+def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, _scope: Scope, _package: str) -> Bindings:
+    yield node.name, _start_position(node), None
 
 
-def _import(node: ast.Import, _scope: Scope, _package: str) -> Bound:
+def _import(node: ast.Import, _scope: Scope, _package: str) -> Bindings:
     for alias in node.names:
-        yield alias.asname or alias.name.partition(".")[0], _end(node), imported(alias)
+        yield alias.asname or alias.name.partition(".")[0], _end_position(node), imported_name(alias)
 
 
-def imported(alias: ast.alias) -> str:
+def imported_name(alias: ast.alias) -> str:
     """What `import a.b` binds is `a`, what `import a.b as c` binds is `a.b`."""
     return alias.name if alias.asname else alias.name.partition(".")[0]
 
 
-def _import_from(node: ast.ImportFrom, _scope: Scope, package: str) -> Bound:
-    origin = origin_of(node, package)
+def _import_from(node: ast.ImportFrom, _scope: Scope, package: str) -> Bindings:
+    origin = import_origin(node, package)
     for alias in node.names:
         if alias.name != "*":
-            yield alias.asname or alias.name, _end(node), f"{origin}.{alias.name}"
+            yield alias.asname or alias.name, _end_position(node), f"{origin}.{alias.name}"
 
 
-def origin_of(node: ast.ImportFrom, package: str) -> str:
+def import_origin(node: ast.ImportFrom, package: str) -> str:
     """The module after `from`; a relative one is a path of the project, as "/models/common"."""
     if not node.level:
         return node.module or ""
     folders = package.split("/") if package else []
-    kept = folders[: max(0, len(folders) - node.level + 1)]
-    return "/" + "/".join((*kept, *(node.module.split(".") if node.module else ())))
+    parents = folders[: max(0, len(folders) - node.level + 1)]
+    return "/" + "/".join((*parents, *(node.module.split(".") if node.module else ())))
 
 
-def _global(node: ast.Global, scope: Scope, _package: str) -> Bound:
+def _global(node: ast.Global, scope: Scope, _package: str) -> Bindings:
     for name in node.names:
         scope.elsewhere[name] = scope.module()
     yield from ()
 
 
-def _nonlocal(node: ast.Nonlocal, scope: Scope, _package: str) -> Bound:
+def _nonlocal(node: ast.Nonlocal, scope: Scope, _package: str) -> Bindings:
     outer = scope.outer
     for name in node.names:
-        found = outer
-        while found is not None and not (found.kind == "function" and name in found.bindings):
-            found = found.outer
-        if found is not None:
-            scope.elsewhere[name] = found
+        candidate = outer
+        while candidate is not None and not (candidate.kind == "function" and name in candidate.bindings):
+            candidate = candidate.outer
+        if candidate is not None:
+            scope.elsewhere[name] = candidate
     yield from ()
 
 
-_BINDERS: dict[type[ast.AST], Callable[[Any, Scope, str], Bound]] = {
+_BINDERS: dict[type[ast.AST], Callable[[Any, Scope, str], Bindings]] = {
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
     ast.AugAssign: _augmented,

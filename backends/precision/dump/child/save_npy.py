@@ -1,6 +1,6 @@
 """Run by an interpreter with torch: reads tensors with torch.load(weights_only=True) and writes them as .npy.
 
-    save_npy.py <octets that it may need> < [[file of torch.save, new .npy], …] in JSON
+    save_npy.py <bytes that it may need> < [[file of torch.save, new .npy], …] in JSON
 
 Prints the number and the dtype of each that it could read; bfloat16 is written as its bits. Ends with 10
 where torch is missing.
@@ -17,14 +17,14 @@ from typing import Any
 NO_TORCH = 10
 
 
-def main(octets: int) -> int:
+def main(max_bytes: int) -> int:
     try:
         torch = importlib.import_module("torch")
         numpy = importlib.import_module("numpy")
     except ImportError as error:
         sys.stderr.write(str(error))
         return NO_TORCH
-    limit(octets)
+    limit(max_bytes)
     for number, (source, target) in enumerate(json.load(sys.stdin)):
         try:
             dtype = save(torch, numpy, source, target)
@@ -37,10 +37,10 @@ def main(octets: int) -> int:
 
 
 def save(torch: Any, numpy: Any, source: str, target: str) -> str:
-    found = torch.load(source, map_location="cpu", weights_only=True)
-    if not isinstance(found, torch.Tensor):
-        raise TypeError(type(found).__name__)
-    tensor = plain(torch, found.detach())
+    loaded = torch.load(source, map_location="cpu", weights_only=True)
+    if not isinstance(loaded, torch.Tensor):
+        raise TypeError(type(loaded).__name__)
+    tensor = plain(torch, loaded.detach())
     dtype = str(tensor.dtype).rpartition(".")[2]
     array = tensor.view(torch.int16).numpy().view("uint16") if dtype == "bfloat16" else tensor.numpy()
     with Path(target).open("wb") as file:
@@ -64,12 +64,12 @@ def plain(torch: Any, tensor: Any) -> Any:
     return tensor
 
 
-def limit(octets: int) -> None:
-    """To what is mapped already, by torch, it may add so much."""
+def limit(max_bytes: int) -> None:
+    """Limit the memory that it may add to what torch has mapped already."""
     import resource
 
     mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (mapped + octets, mapped + octets))
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + max_bytes, mapped + max_bytes))
 
 
 if __name__ == "__main__":

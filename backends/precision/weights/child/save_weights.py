@@ -1,7 +1,7 @@
 """Run by the user's own interpreter: reads a checkpoint with torch.load(weights_only=True) and writes its tensors as
 safetensors, which the studio reads itself.
 
-    save_weights.py <file of torch.save> <new .safetensors> <octets it may need>
+    save_weights.py <file of torch.save> <new .safetensors> <bytes it may need>
 
 Ends with 10 where torch is missing, 11 where the file holds no tensors.
 """
@@ -33,17 +33,17 @@ DTYPES = {
 }
 
 
-def main(source: str, target: str, octets: int) -> int:
+def main(source: str, target: str, max_bytes: int) -> int:
     try:
         torch = importlib.import_module("torch")
     except ImportError as error:
         sys.stderr.write(str(error))
         return NO_TORCH
-    limit(octets)
-    found = dict(tensors(torch, torch.load(source, map_location="cpu", weights_only=True), ""))
-    if not found:
+    limit(max_bytes)
+    by_name = dict(tensors(torch, torch.load(source, map_location="cpu", weights_only=True), ""))
+    if not by_name:
         return NO_TENSORS
-    write(torch, found, target)
+    write(torch, by_name, target)
     return 0
 
 
@@ -51,8 +51,8 @@ def tensors(torch: Any, value: Any, name: str) -> Iterator[tuple[str, Any]]:
     if isinstance(value, torch.Tensor):
         yield name, plain(torch, value.detach())
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
-    for key, one in pairs:
-        yield from tensors(torch, one, f"{name}.{key}" if name else str(key))
+    for key, entry in pairs:
+        yield from tensors(torch, entry, f"{name}.{key}" if name else str(key))
 
 
 def plain(torch: Any, tensor: Any) -> Any:
@@ -65,25 +65,25 @@ def plain(torch: Any, tensor: Any) -> Any:
     return tensor.contiguous()
 
 
-def write(torch: Any, found: dict[str, Any], target: str) -> None:
+def write(torch: Any, by_name: dict[str, Any], target: str) -> None:
     header, end = {}, 0
-    for name, tensor in found.items():
+    for name, tensor in by_name.items():
         begin, end = end, end + tensor.numel() * tensor.element_size()
         dtype = DTYPES[str(tensor.dtype).rpartition(".")[2]]
         header[name] = {"dtype": dtype, "shape": list(tensor.shape), "data_offsets": [begin, end]}
     text = json.dumps(header).encode()
     with Path(target).open("wb") as file:
         file.write(len(text).to_bytes(8, "little") + text)
-        for tensor in found.values():
+        for tensor in by_name.values():
             file.write(memoryview(tensor.reshape(-1).view(torch.uint8).numpy()))
 
 
-def limit(octets: int) -> None:
-    """To what is mapped already, by torch, it may add so much."""
+def limit(max_bytes: int) -> None:
+    """Limit the memory that it may add to what torch has mapped already."""
     import resource
 
     mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (mapped + octets, mapped + octets))
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + max_bytes, mapped + max_bytes))
 
 
 if __name__ == "__main__":

@@ -21,13 +21,13 @@ if False:
 
 STANCES = ("cuda", "npu", "here")
 AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
-ASKED_AUTOLOAD = "ASCEND_STUDIO_AUTOLOAD"
+AUTOLOAD_VARIABLE = "ASCEND_STUDIO_AUTOLOAD"
 
 
 def begin(stance: str) -> None:
     if stance not in STANCES:
         raise ValueError("no such stance: " + stance)
-    seed = seeds.wanted()
+    seed = seeds.requested_seed()
     if seed is not None:
         seeds.begin(seed)
     record.begin(stance)
@@ -38,14 +38,16 @@ def begin(stance: str) -> None:
 
 def _prepare(stance: str) -> None:
     # The real torch_npu must not load: without CANN it ends the import of torch. Children ask for the same.
-    os.environ.setdefault(ASKED_AUTOLOAD, os.environ.get(AUTOLOAD, "1"))
+    os.environ.setdefault(AUTOLOAD_VARIABLE, os.environ.get(AUTOLOAD, "1"))
     os.environ[AUTOLOAD] = "0"
     npu.stance = stance
     sys.meta_path.insert(0, before.Finder({"torch_npu": npu.spec_of, "torchvision": before.torchvision}))
 
 
 def _install_or_end(torch: ModuleType) -> None:
-    """Without the stand-ins and the limits this would be a whole training, on whatever device is there."""
+    """Install the stand-ins and the limits, or end the process: without them this would be a whole training, on
+    whatever device is there.
+    """
     try:
         if record.stance != "here":
             _install(torch)
@@ -60,13 +62,13 @@ def _install(torch: ModuleType) -> None:
     devices.install(torch, record.stance)
     if record.stance == "npu":
         npu.refuse_cuda(torch)
-        if os.environ.get(ASKED_AUTOLOAD, "1") == "1" and hasattr(torch, "_import_device_backends"):
+        if os.environ.get(AUTOLOAD_VARIABLE, "1") == "1" and hasattr(torch, "_import_device_backends"):
             __import__("torch_npu")
     operators.install(torch, limits.tick)
 
 
 def _follow_steps(torch: ModuleType) -> None:
-    record.tell_stance()
+    record.write_stance()
     limits.install()
-    if seeds.wanted() is not None:
+    if seeds.requested_seed() is not None:
         trace.install(torch)

@@ -60,7 +60,7 @@ def _scaler(torch: Any) -> None:
 
 
 def _queries(torch: Any) -> None:
-    """is_autocast_enabled() without a device speaks of CUDA."""
+    """Answer is_autocast_enabled() without a device, which asks for CUDA."""
     for name in ("is_autocast_enabled", "get_autocast_dtype", "set_autocast_enabled", "set_autocast_dtype"):
         if hasattr(torch, name):
             setattr(torch, name, _of_cpu(name, getattr(torch, name)))

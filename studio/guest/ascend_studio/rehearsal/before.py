@@ -1,4 +1,4 @@
-"""What has to be ready before a module of the script's is imported."""
+"""Preparations before a module of the script is imported."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ _libraries: List[Any] = []
 
 
 class Finder:
-    """Asks who knows a top-level module first, and otherwise finds nothing."""
+    """A finder that calls the preparation of a top-level module, and otherwise finds nothing."""
 
-    def __init__(self, known: Dict[str, Callable[[str], Any]]) -> None:
-        self.known = known
+    def __init__(self, loaders: Dict[str, Callable[[str], Any]]) -> None:
+        self.loaders = loaders
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[importlib.machinery.ModuleSpec]:
-        known = self.known.get(name.partition(".")[0])
-        return None if known is None else hooks.guarded("rehearsal")(known)(name)
+        loader = self.loaders.get(name.partition(".")[0])
+        return None if loader is None else hooks.guarded("rehearsal")(loader)(name)
 
 
 def torchvision(name: str) -> None:
-    """torchvision built for CUDA cannot load its library beside a torch without it, and then misses operators that
-    its Python describes. Their names alone let the rest of it work."""
+    """Let torchvision be imported: built for CUDA it cannot load its library beside a torch without it, and then misses
+    operators that its Python describes. Their names alone let the rest of it work.
+    """
     if name != "torchvision" or _libraries:
         return
     torch = sys.modules.get("torch") or __import__("torch")
@@ -46,7 +47,7 @@ def torchvision(name: str) -> None:
 
 
 def _is_for_cuda(folder: str) -> bool:
-    """Whether an installed torchvision was built for CUDA, by what its version.py says."""
+    """Return whether an installed torchvision was built for CUDA, by its version.py."""
     try:
         with open(os.path.join(folder, "version.py"), encoding="utf-8") as file:
             return bool(re.search(r"^(__version__ = '[^']*\+cu|cuda = '\d)", file.read(), re.MULTILINE))

@@ -1,7 +1,7 @@
-"""Redirects every way in which torch is told of a device. It runs once, when torch has been imported.
+"""Redirects every way in which torch is given a device. It runs once, when torch has been imported.
 
-A torch.device stays what the script made of it: `device.type == "cuda"` holds, so that the script takes the path it
-would take beside a card. Where a device is used, it becomes the CPU.
+A torch.device stays what the script made of it: `device.type == "cuda"` holds, so that the script takes the path that
+it would take beside a card. Where a device is used, it becomes the CPU.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _real: Any = None
 
 
 class _DeviceType(type):
-    """torch.device is a final type: this shim only makes an index a device of the kind that is pretended."""
+    """A shim for torch.device, which is a final type: it only makes an index a device of the pretended kind."""
 
-    def __instancecheck__(cls, one: Any) -> bool:
-        return isinstance(one, _real)
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, _real)
 
-    def __subclasscheck__(cls, one: Any) -> bool:
-        return one is cls or issubclass(one, _real)
+    def __subclasscheck__(cls, subclass: Any) -> bool:
+        return subclass is cls or issubclass(subclass, _real)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if len(args) == 1 and not kwargs and redirect.is_index(args[0]):
@@ -57,7 +57,9 @@ def install(torch: Any, stance: str) -> None:
 
 
 def know_npu(torch: Any) -> None:
-    """As npu not before torch_npu is imported: without it torch knows no such device there either."""
+    """Register npu as a device, but not before torch_npu is imported: without it torch has no such device on an NPU
+    host either.
+    """
     redirect.types.add("npu")
     torch.Tensor.npu, torch.nn.Module.npu = _itself("Tensor.npu"), _itself("Module.npu")
     torch.Tensor.is_npu = property(lambda _: False)  # as is_cuda: a tensor says where it is, on the CPU
@@ -96,17 +98,17 @@ def _factories(torch: Any) -> None:
     torch.Generator = _generator(torch.Generator)
 
 
-def _is_in(one: Any, known: Any) -> bool:
+def _is_in(candidate: Any, classes: Any) -> bool:
     try:
-        return one in known
+        return candidate in classes
     except TypeError:
         return False
 
 
 def _generator(real: Any) -> Any:
     class Kind(type(real)):  # type: ignore[misc]
-        def __instancecheck__(cls, one: Any) -> bool:
-            return isinstance(one, real)
+        def __instancecheck__(cls, instance: Any) -> bool:
+            return isinstance(instance, real)
 
     class Generator(real, metaclass=Kind):  # type: ignore[misc]
         def __new__(cls, device: Any = "cpu") -> Any:
@@ -188,7 +190,7 @@ def _data_parallel(torch: Any) -> None:
 
 
 def _files(torch: Any) -> None:
-    """A storage that was saved on a device is read to the CPU, whether or not map_location says so."""
+    """Read a storage that was saved on a device to the CPU, with or without map_location."""
 
     def read(storage: Any, location: str) -> Any:
         if not redirect.is_redirected(location):
@@ -215,17 +217,17 @@ def _loader() -> None:
 
 
 def _accelerator(torch: Any) -> None:
-    """torch.accelerator speaks of the device of the stance."""
-    known = standins.functions(torch, "accelerator")
-    known["current_accelerator"] = _current(torch)
+    """Make torch.accelerator answer for the pretended device."""
+    functions = standins.functions(torch, "accelerator")
+    functions["current_accelerator"] = _current(torch)
     for new, old in (
         ("current_device_index", "current_device"), ("current_device_idx", "current_device"),
         ("set_device_index", "set_device"), ("set_device_idx", "set_device"), ("get_memory_info", "mem_get_info"),
     ):  # fmt: skip
-        known[new] = redirect.counted("torch.accelerator." + new, known[old], "\0")
+        functions[new] = redirect.counted("torch.accelerator." + new, functions[old], "\0")
     for name in dir(torch.accelerator):
-        if name in known:
-            setattr(torch.accelerator, name, known[name])
+        if name in functions:
+            setattr(torch.accelerator, name, functions[name])
     if hasattr(torch.accelerator, "device_index"):
         torch.accelerator.device_index = standins.classes("accelerator")["device"]
     if hasattr(torch, "get_device_module"):
@@ -257,9 +259,9 @@ def _cuda(torch: Any) -> None:
         setattr(cuda, name, stand_in)
     for name in ("random", "memory", "streams"):
         inner = getattr(cuda, name, None)
-        for known in dir(inner):
-            if not known.startswith("_") and known in standins.NOTHING + standins.NONE_USED:
-                setattr(inner, known, getattr(cuda, known))
+        for attribute in dir(inner):
+            if not attribute.startswith("_") and attribute in standins.NOTHING + standins.NONE_USED:
+                setattr(inner, attribute, getattr(cuda, attribute))
     for name in standins.Nvtx.__dict__:
         if not name.startswith("_") and hasattr(cuda.nvtx, name):
             setattr(cuda.nvtx, name, redirect.counted("torch.cuda.nvtx." + name, getattr(standins.Nvtx, name), "\0"))

@@ -1,4 +1,4 @@
-"""Ends a rehearsal after its steps, or when the worker asks: as the script's own sys.exit(0) would."""
+"""The end of a rehearsal: after its steps, or when the worker asks, as the script's own sys.exit(0) would end it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ END = "rehearsal_end"  # the worker writes the reason into this file of the run'
 LATE = 10.0  # seconds that a step may take to its end, once the end is asked for
 EVERY = 0.5
 
-_looked = 0.0
-_asked = 0.0
+_polled_at = 0.0
+_requested_at = 0.0
 
 
 def install() -> None:
@@ -27,28 +27,28 @@ def install() -> None:
 
 
 def _stepped(_step: int) -> None:
-    most = int(os.environ.get(STEPS) or 0)
-    if most and record.steps() >= most:
+    max_steps = int(os.environ.get(STEPS) or 0)
+    if max_steps and record.steps() >= max_steps:
         record.note_once("rehearsal.steps_done", steps=record.steps())
         _end()
-    if _end_is_asked():
+    if _is_end_requested():
         _end()
 
 
 def tick() -> None:
-    """Called at operators: a training without steps ends too."""
-    if _end_is_asked() and time.monotonic() - _asked > LATE:
+    """Check the limits at operators, so that a training without steps ends too."""
+    if _is_end_requested() and time.monotonic() - _requested_at > LATE:
         _end()
 
 
-def _end_is_asked() -> bool:
-    global _looked, _asked
+def _is_end_requested() -> bool:
+    global _polled_at, _requested_at
     now = time.monotonic()
-    if now - _looked > EVERY:
-        _looked = now
-        if not _asked and os.path.exists(os.path.join(os.environ.get(ascend_studio.RUN, ""), END)):
-            _asked = now
-    return bool(_asked)
+    if now - _polled_at > EVERY:
+        _polled_at = now
+        if not _requested_at and os.path.exists(os.path.join(os.environ.get(ascend_studio.RUN, ""), END)):
+            _requested_at = now
+    return bool(_requested_at)
 
 
 def _end() -> Any:

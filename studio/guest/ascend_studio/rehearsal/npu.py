@@ -1,6 +1,6 @@
-"""A stand-in for torch_npu, and the torch of an NPU host, which knows no CUDA.
+"""A stand-in for torch_npu, and the torch of an NPU host, which has no CUDA.
 
-What transfer_to_npu covers is in transfer_to_npu.json, read from the source of the wheel it names.
+transfer_to_npu.json holds what transfer_to_npu covers, read from the source of the wheel that it names.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def spec_of(name: str) -> Optional[importlib.machinery.ModuleSpec]:
 
 def _hidden(name: str) -> Optional[importlib.machinery.ModuleSpec]:
     """Nothing, and of a torch_npu that is installed something that cannot be imported."""
-    found = importlib.machinery.PathFinder.find_spec(name)
-    return None if found is None else importlib.machinery.ModuleSpec(name, _Hiding())  # type: ignore[arg-type]
+    spec = importlib.machinery.PathFinder.find_spec(name)
+    return None if spec is None else importlib.machinery.ModuleSpec(name, _Hiding())  # type: ignore[arg-type]
 
 
 class _Hiding:
@@ -82,25 +82,25 @@ def _torch_npu(module: Any, torch: Any) -> None:
         ranks.know_hccl(torch)
     torch.npu.amp = module.npu.amp = import_module("torch_npu.npu.amp")
     module.profiler = import_module("torch_npu.profiler")
-    asked = os.environ.get("TORCH_TRANSFER_TO_NPU", "0")
-    if asked == "1":
+    setting = os.environ.get("TORCH_TRANSFER_TO_NPU", "0")
+    if setting == "1":
         import_module("torch_npu.contrib.transfer_to_npu")
-    elif asked != "0":
+    elif setting != "0":
         reason = "Invalid value for TORCH_TRANSFER_TO_NPU: %s. Only '0' or '1' is supported."
-        raise ValueError(reason % asked)
+        raise ValueError(reason % setting)
 
 
 def _npu(module: Any, torch: Any) -> None:
-    known: Dict[str, Any] = {**standins.functions(torch, "npu"), **standins.classes("npu")}
+    members: Dict[str, Any] = {**standins.functions(torch, "npu"), **standins.classes("npu")}
     for name in facts()["cuda"]:
-        if name in known:
-            setattr(module, name, known[name])
+        if name in members:
+            setattr(module, name, members[name])
         elif name.startswith(("set_", "reset_", "init_", "finalize_", "clear_", "empty_")):
             setattr(module, name, redirect.counted("torch.npu." + name, lambda *_args, **_kwargs: None, "\0"))
         elif name.endswith("Tensor") and hasattr(torch, name):
             setattr(module, name, getattr(torch, name))
-    npu_parts.fill(module, torch, known)
-    module._is_in_bad_fork = known["_is_in_bad_fork"]  # torch.manual_seed asks for it
+    npu_parts.fill(module, torch, members)
+    module._is_in_bad_fork = members["_is_in_bad_fork"]  # torch.manual_seed asks for it
     module.DoubleTensor = torch.FloatTensor
 
 
@@ -122,7 +122,8 @@ def _amp(module: Any, torch: Any) -> None:
 
 
 class _Choices(type):
-    """Any member of ProfilerLevel, AiCMetrics or ExportType: nothing here depends on it."""
+    """A stand-in for the enumerations ProfilerLevel, AiCMetrics and ExportType: nothing here depends on their
+    members."""
 
     def __getattr__(cls, name: str) -> str:
         if name.startswith("__"):
@@ -154,7 +155,7 @@ def _nothing(_module: Any, _torch: Any) -> None:
 
 
 def _transfer(module: Any, torch: Any) -> None:
-    """What the real one does, by the names in its source. As cuda everything is redirected anyway."""
+    """Do what the real transfer_to_npu does, by the names in its source. As cuda everything is redirected anyway."""
     import_module("torch_npu")
     record.redirect("transfer_to_npu")
     if stance != "npu":
@@ -179,7 +180,7 @@ def _transfer(module: Any, torch: Any) -> None:
 
 
 def _wrap(torch: Any, path: str, wrapper: Callable[[Any], Any]) -> None:
-    """Replaces what stands at a dotted path; what this torch has not, or has not imported, it cannot be told of."""
+    """Replace what stands at a dotted path; a path that this torch lacks, or has not imported, is passed over."""
     words = path.split(".")[1:]
     owner: Any = torch
     for word in words[:-1]:
@@ -204,7 +205,7 @@ def _as_npu(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("cuda", "npu")
     if isinstance(value, dict):
-        return {_as_npu(key) if isinstance(key, str) else key: _as_npu_text(one) for key, one in value.items()}
+        return {_as_npu(key) if isinstance(key, str) else key: _as_npu_text(item) for key, item in value.items()}
     if getattr(value, "type", None) == "cuda" and type(value).__name__ == "device":
         return type(value)("npu") if value.index is None else type(value)("npu", value.index)
     return value
@@ -255,7 +256,7 @@ _FILL: Dict[str, Callable[[Any, Any], None]] = {
 
 
 def refuse_cuda(torch: Any) -> None:
-    """The torch of an NPU host was built without CUDA, whatever this one was built with."""
+    """Refuse CUDA: the torch of an NPU host was built without it, whatever this one was built with."""
     cuda = torch.cuda
     library = standins.redirect_library(torch)
 
@@ -267,19 +268,19 @@ def refuse_cuda(torch: Any) -> None:
     if hasattr(torch._C, "_cuda_getDeviceCount"):
         del torch._C._cuda_getDeviceCount
     for name in ("manual_seed", "manual_seed_all", "seed", "seed_all", "empty_cache"):
-        setattr(cuda, name, _told(torch, name, "ignored", library))
+        setattr(cuda, name, _reporting(torch, name, "ignored", library))
     for name in ("is_available", "device_count"):
-        setattr(cuda, name, _told(torch, name, "asked", library))
+        setattr(cuda, name, _reporting(torch, name, "asked", library))
 
 
-def _told(torch: Any, name: str, kind: str, library: str) -> Callable[..., Any]:
+def _reporting(torch: Any, name: str, kind: str, library: str) -> Callable[..., Any]:
     original = getattr(torch.cuda, name)
 
     @functools.wraps(original)
-    def told(*args: Any, **kwargs: Any) -> Any:
+    def reporting(*args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
         if not redirect.is_from(sys._getframe(1), library):
             record.block("torch.cuda." + name, "torch.cuda.%s() -> %s" % (name, result), kind)
         return result
 
-    return told
+    return reporting

@@ -1,5 +1,6 @@
-"""What torch.npu has that torch.cuda has not, or has in another way: by the source of the wheel that
-transfer_to_npu.json names."""
+"""The parts of torch.npu that torch.cuda lacks or has in another form, by the source of the wheel that
+transfer_to_npu.json names.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ NOT_BOOL = "allow_hf32 must be a bool, but got %s"
 
 class Properties:
     """The names that libtorch_npu.so binds to _NPUDeviceProperties. Those of CUDA are optional there: an NPU has no
-    such numbers, and a script that computes with them fails on one."""
+    such numbers, and a script that computes with them fails on one.
+    """
 
     name = standins.NAME
     total_memory = standins.MEMORY
@@ -31,13 +33,13 @@ class Properties:
 
 
 def capability(device: Any = None) -> Optional[Tuple[int, int]]:
-    """What the user has set, and None without that: an NPU has no such number."""
-    found = re.match(r"^(\d+)\.(\d+)$", os.environ.get(CAPABILITY, ""))
-    return (int(found.group(1)), int(found.group(2))) if found else None
+    """Return what the user has set, and None without that: an NPU has no such number."""
+    match = re.match(r"^(\d+)\.(\d+)$", os.environ.get(CAPABILITY, ""))
+    return (int(match.group(1)), int(match.group(2))) if match else None
 
 
 class mstx:
-    """Marks for a profiler that is not there."""
+    """Marks for a profiler, which is absent here."""
 
     @staticmethod
     def mark(message: str, stream: Any = None, domain: str = "default") -> None:
@@ -65,7 +67,7 @@ class mstx:
 
 
 class Settings:
-    """torch.npu.config, .matmul and .conv: takes what it is given, and knows allow_hf32."""
+    """torch.npu.config, .matmul and .conv: they accept any setting, and know allow_hf32."""
 
     def __init__(self, allow_hf32: Optional[bool] = None) -> None:
         object.__setattr__(self, "known", {"allow_hf32": allow_hf32})
@@ -79,7 +81,7 @@ class Settings:
         return self.known.get(name)
 
 
-def fill(module: Any, torch: Any, known: Dict[str, Any]) -> None:
+def fill(module: Any, torch: Any, members: Dict[str, Any]) -> None:
     """`known`: the stand-ins that torch.cuda and torch.npu share."""
     answers: Dict[str, Callable[..., Any]] = {
         "get_device_capability": capability,
@@ -98,6 +100,6 @@ def fill(module: Any, torch: Any, known: Dict[str, Any]) -> None:
         setattr(module, name, redirect.counted("torch.npu." + name, do, standins.redirect_library(torch)))
     module.mstx = mstx
     module.config, module.matmul, module.conv = Settings(), Settings(False), Settings(True)
-    module.StreamContext = known["device"]
-    shared = {name: getattr(module, name) for name in known if hasattr(module, name)}
+    module.StreamContext = members["device"]
+    shared = {name: getattr(module, name) for name in members if hasattr(module, name)}
     module.memory = module.random = module.streams = types.SimpleNamespace(**shared)

@@ -1,8 +1,8 @@
-"""Every aten operator that ran: where, on what, and how often. Costs some 20 µs an operator, which a rehearsal can
+"""Every aten operator that ran: where, on what, and how often. It costs about 20 µs per operator, which a rehearsal can
 afford.
 
-A dispatch mode sees one thread. On the CPU the backward pass runs in the thread that asked for it, so that the main
-thread sees all of it.
+A dispatch mode sees one thread. On the CPU the backward pass runs in the thread that asked for it, so the main thread
+sees all of it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if False:
     from types import ModuleType
     from typing import Any, Callable, Dict, List, Tuple
 
-MOST = 20000  # different rows; shapes that never repeat are counted together after that
+MAX_ROWS = 20000  # different rows; shapes that never repeat are counted together after that
 REMEMBERED = 200000
 _OF_CURVES = os.path.join("ascend_studio", "torch_")
 _OF_TRACE = os.path.join("rehearsal", "trace.py")
@@ -40,7 +40,7 @@ def install(torch: ModuleType, tick: Callable[[], None]) -> None:
     record.contents.append(_fill)
     _follow_modules(torch)
     _follow_optimizers(torch)
-    _mode_type(torch, tick, seeds.wanted() is not None)().__enter__()
+    _mode_type(torch, tick, seeds.requested_seed() is not None)().__enter__()
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_counts.clear)
 
@@ -50,7 +50,7 @@ def _fill(part: Dict[str, Any]) -> None:
 
 
 def modules() -> List[Any]:
-    """All that ran, and what they are made of, in the order of their names in each."""
+    """Return all modules that ran, and those they are made of, in the order of their names in each."""
     return list(_names)
 
 
@@ -77,7 +77,8 @@ def _mode_type(torch: Any, tick: Callable[[], None], is_seeded: bool) -> Any:
 
 
 def _is_ours(frame: Any) -> bool:
-    """What the curves and the trace compute, norms and the values of losses, is not the script's."""
+    """Return whether an operator is ours: norms and losses that the curves and the trace compute are not the
+    script's."""
     for _ in range(4):
         if frame is None:
             return False
@@ -102,29 +103,31 @@ def _count(tensor: Any, func: Any, args: Any, kwargs: Any, result: Any, node: An
     outs: List[Tuple[str, str]] = []
     _tensors(tensor, (result,), outs)
     key = (str(func), phase, module, _joined(ins, 0), _joined(ins, 1), _joined(outs, 0), _joined(outs, 1))
-    if key not in _counts and len(_counts) >= MOST:
+    if key not in _counts and len(_counts) >= MAX_ROWS:
         key = (str(func), phase, module, "", "", "", "")
     _counts[key] = _counts.get(key, 0) + 1
 
 
-def _tensors(tensor: Any, values: Any, found: List[Tuple[str, str]]) -> None:
+def _tensors(tensor: Any, values: Any, tensors: List[Tuple[str, str]]) -> None:
     for value in values:
         if isinstance(value, tensor):
             shape = "x".join([str(size) for size in value.shape])
-            found.append((str(value.dtype)[6:], shape or "scalar"))
+            tensors.append((str(value.dtype)[6:], shape or "scalar"))
         elif isinstance(value, (list, tuple)):
-            _tensors(tensor, value, found)
+            _tensors(tensor, value, tensors)
 
 
-def _joined(found: List[Tuple[str, str]], which: int) -> str:
-    """'8x3 8x4'; a list of more than four alike, as foreach operators and stack take, is '8x3*64'."""
-    if len(found) > 4 and found.count(found[0]) == len(found):
-        return "%s*%d" % (found[0][which], len(found))
-    return " ".join([one[which] for one in found])
+def _joined(tensors: List[Tuple[str, str]], which: int) -> str:
+    """Return shapes as '8x3 8x4'; a list of more than four equal ones, as foreach operators and stack take, is
+    '8x3*64'.
+    """
+    if len(tensors) > 4 and tensors.count(tensors[0]) == len(tensors):
+        return "%s*%d" % (tensors[0][which], len(tensors))
+    return " ".join([tensor[which] for tensor in tensors])
 
 
 def _module_of(node: Any) -> str:
-    """The module whose forward pass made a node of the graph, by the sequence number that both share."""
+    """Return the module whose forward pass made a node of the graph, by the sequence number that both share."""
     number = node._sequence_nr()
     if number >= LAST:
         return ""
@@ -138,14 +141,14 @@ def _follow_modules(torch: Any) -> None:
     number = torch.autograd._get_sequence_nr
     main = threading.get_ident()
 
-    def entered(one: Any, _args: Any) -> None:
+    def entered(entered_module: Any, _args: Any) -> None:
         if threading.get_ident() == main:
             if len(_stack) == 1:
-                _name_all(one)
-            _stack.append(_names.get(one) or type(one).__name__)
+                _name_all(entered_module)
+            _stack.append(_names.get(entered_module) or type(entered_module).__name__)
             _turn(number())
 
-    def left(_one: Any, _args: Any, _result: Any) -> None:
+    def left(_module: Any, _args: Any, _result: Any) -> None:
         if threading.get_ident() == main and len(_stack) > 1:
             _stack.pop()
             _turn(number())
@@ -173,8 +176,8 @@ def _name_all(root: Any) -> None:
     if root in _names:
         return
     top = type(root).__name__
-    for name, one in root.named_modules():
-        _names[one] = top + "." + name if name else top
+    for name, module in root.named_modules():
+        _names[module] = top + "." + name if name else top
 
 
 def _follow_optimizers(torch: Any) -> None:

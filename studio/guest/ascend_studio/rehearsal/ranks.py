@@ -1,4 +1,4 @@
-"""Several processes: gloo in place of nccl and hccl."""
+"""Several processes, with gloo in place of nccl and hccl."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def install(torch: Any) -> None:
 
 
 def know_hccl(torch: Any) -> None:
-    """As torch_npu registers it: what asks for the backend of an NPU is told its name. No group of it is ever made."""
+    """Register hccl as torch_npu does: a query for the backend of an NPU returns its name. No group of it is ever
+    made."""
     backend = torch.distributed.Backend
     if not hasattr(backend, "HCCL"):
         backend.register_backend("hccl", lambda *_args: None, devices=["npu"])
@@ -39,23 +40,23 @@ def _is_of_device(backend: Any) -> bool:
     return any(name in str(backend).lower() for name in _names())
 
 
-def _group(original: Any, place: int, name: str) -> Any:
+def _group(original: Any, position: int, name: str) -> Any:
     """`place`: where the backend stands among the arguments."""
 
     @functools.wraps(original)
     def redirected(*args: Any, **kwargs: Any) -> Any:
-        given = list(args)
-        backend = given[place] if len(given) > place else kwargs.get("backend")
+        arguments = list(args)
+        backend = arguments[position] if len(arguments) > position else kwargs.get("backend")
         if _is_of_device(backend) or (backend is None and name == "init_process_group"):
             record.redirect(name)
-            if len(given) > place:
-                given[place] = "gloo"
+            if len(arguments) > position:
+                arguments[position] = "gloo"
             else:
                 kwargs["backend"] = "gloo"
         if redirect.is_redirected(kwargs.get("device_id")) or redirect.is_index(kwargs.get("device_id")):
             kwargs.pop("device_id")
         try:
-            return original(*given, **kwargs)
+            return original(*arguments, **kwargs)
         except (RuntimeError, ValueError) as error:
             if "nccl" in str(backend).lower():
                 record.block(name, str(error), "raised")
@@ -103,7 +104,7 @@ def _mesh(module: Any) -> None:
 
 
 def fully_sharded(module: Any) -> None:
-    """FSDP refuses the CPU unless it is named."""
+    """Give FSDP the CPU by name, since it refuses it otherwise."""
     sharded = module.FullyShardedDataParallel
     original = sharded.__init__
 

@@ -1,4 +1,4 @@
-"""What one process did in a rehearsal: counted while it runs, written to a part of the report now and then."""
+"""The record of one process of a rehearsal: counted while it runs, written to a part of the report now and then."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if False:
     from typing import Any, Callable, Dict, List, Optional, Tuple, Type
 
 PARTS = os.path.join("artifacts", "rehearsal")
-MOST_BLOCKED = 200
+MAX_BLOCKED = 200
 EVERY = 5.0  # seconds between two writings, so that a killed process leaves nearly all
 _KINDS = {
     "raised": ("rehearsal.blocked_raised", "error"),
@@ -39,9 +39,9 @@ _forked = False
 _skip: Tuple[str, ...] = ()
 
 
-def begin(wanted: str) -> None:
+def begin(device: str) -> None:
     global stance
-    stance = wanted
+    stance = device
     _find_libraries()
     atexit.register(write)
     sys.excepthook = _excepthook(sys.excepthook)
@@ -50,19 +50,23 @@ def begin(wanted: str) -> None:
 
 
 def _find_libraries() -> None:
-    """Folders whose frames are nobody's script: this guest, the standard library, the installed packages."""
+    """Return the folders whose frames do not belong to the script: this guest, the standard library, the installed
+    packages.
+    """
     global _skip
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    package_folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     library = os.path.dirname(os.path.abspath(os.__file__))
-    _skip = (here + os.sep, library + os.sep, "<frozen ")
+    _skip = (package_folder + os.sep, library + os.sep, "<frozen ")
 
 
-def tell_stance() -> None:
+def write_stance() -> None:
     note_once({"cuda": "rehearsal.as_cuda", "npu": "rehearsal.as_npu", "here": "rehearsal.here"}[stance])
 
 
 def note_once(key: str, **args: Any) -> None:
-    """Once for the whole training: of several ranks the first one says it, and of a parent and its children one."""
+    """Write a note once for the whole training: of several ranks the first one does, and of a parent and its children
+    one.
+    """
     mark = "ASCEND_STUDIO_SAID_" + key.replace(".", "_").upper()
     if key not in _noted and mark not in os.environ and os.environ.get("RANK", "0") == "0":
         os.environ[mark] = "1"
@@ -74,28 +78,28 @@ def redirect(name: str) -> None:
     redirected[name] = redirected.get(name, 0) + 1
 
 
-def block(name: str, message: str, kind: str, place: Optional[Tuple[str, int]] = None) -> None:
+def block(name: str, message: str, kind: str, location: Optional[Tuple[str, int]] = None) -> None:
     """`kind`: "raised"; "disabled" where torch only warns and goes on without it; "ignored" where it does nothing and
     says nothing; "asked" where the answer is that there is no CUDA; "unknown" where the rehearsal has no stand-in."""
-    path, line = place or user_place()
+    path, line = location or user_location()
     entry = {"name": name, "message": message[:500], "kind": kind, "path": path, "line": line}
-    same = [one for one in blocked if (one["path"], one["line"], one["kind"]) == (path, line, kind)]
-    if same or len(blocked) >= MOST_BLOCKED:
+    same = [earlier for earlier in blocked if (earlier["path"], earlier["line"], earlier["kind"]) == (path, line, kind)]
+    if same or len(blocked) >= MAX_BLOCKED:
         return
     blocked.append(entry)
     rule, severity = _KINDS[kind]
     ascend_studio.finding(rule, severity, path, line, name=name, message=message[:300])
 
 
-def user_place() -> Tuple[str, int]:
-    """File and line of the script's own code that led here."""
+def user_location() -> Tuple[str, int]:
+    """Return file and line of the script's own code that led here."""
     frame: Optional[FrameType] = sys._getframe(1)
-    place, last = ("", 0), ("", 0)
-    while frame is not None and not place[0]:
+    location, last = ("", 0), ("", 0)
+    while frame is not None and not location[0]:
         last = (frame.f_code.co_filename, frame.f_lineno)
-        place = last if is_users(last[0]) else place
+        location = last if is_users(last[0]) else location
         frame = frame.f_back
-    return place if place[0] else last
+    return location if location[0] else last
 
 
 def is_users(path: str) -> bool:
@@ -114,7 +118,7 @@ def steps() -> int:
 
 
 def write() -> None:
-    """Whole or not at all; a process that had nothing to do with a device leaves nothing."""
+    """Write the part of this process, whole or not at all; a process that used no device writes nothing."""
     global _written
     _written = time.monotonic()
     part: Dict[str, Any] = {"rank": ascend_studio._rank(), "stance": stance, "steps": _steps}
@@ -137,27 +141,28 @@ def write() -> None:
 
 
 def _excepthook(hook: Callable[..., Any]) -> Callable[..., Any]:
-    def told(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
+    def report_error(kind: Type[BaseException], error: BaseException, trace: Optional[TracebackType]) -> None:
         if _GPU.search(str(error)):
-            block(kind.__name__, str(error), "raised", _place_of(trace))
+            block(kind.__name__, str(error), "raised", _location_of(trace))
         hook(kind, error, trace)
 
-    return told
+    return report_error
 
 
-def _place_of(trace: Optional[TracebackType]) -> Tuple[str, int]:
-    """The innermost line of the script's own code in a traceback."""
-    place = ("", 0)
+def _location_of(trace: Optional[TracebackType]) -> Tuple[str, int]:
+    """Return the innermost line of the script's own code in a traceback."""
+    location = ("", 0)
     while trace is not None:
         path = trace.tb_frame.f_code.co_filename
-        if is_users(path) or not place[0]:
-            place = (path, trace.tb_lineno)
+        if is_users(path) or not location[0]:
+            location = (path, trace.tb_lineno)
         trace = trace.tb_next
-    return place
+    return location
 
 
 def _forget_parent() -> None:
-    """A forked child counts for itself. multiprocessing ends it without atexit, but with its own finalizers."""
+    """Start a record of its own in a forked child. multiprocessing ends it without atexit, but with its own
+    finalizers."""
     global _steps, _forked
     _forked = True
     redirected.clear()

@@ -1,4 +1,4 @@
-"""What counts as a device that is not there, and what stands in for it."""
+"""What counts as an absent device, and what replaces it."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ _DEVICE_ARGUMENTS = ("device", "device_type", "map_location", "device_id")
 
 
 def devices() -> int:
-    """How many devices the host pretends to have: at least one for each process of a launcher."""
+    """Return how many devices the host pretends to have: at least one for each process of a launcher."""
     return max(1, *(int(os.environ.get(name) or 1) for name in (DEVICES, "LOCAL_WORLD_SIZE")))
 
 
 def has_npu() -> bool:
-    """As cuda what was written for an NPU runs too, unless the host is to be one with CUDA alone."""
+    """Return whether an NPU is pretended. As cuda, what was written for an NPU runs too, unless the host is to have
+    CUDA alone.
+    """
     return record.stance == "npu" or os.environ.get(NPU, "") != "no"
 
 
 def main_type() -> str:
-    """The device that torch.accelerator would speak of."""
+    """Return the device type that torch.accelerator reports."""
     return "npu" if record.stance == "npu" else "cuda"
 
 
@@ -41,7 +43,7 @@ def is_redirected(value: Any) -> bool:
 
 
 def is_index(value: Any) -> bool:
-    """torch.Tensor.to(0) and device=0 speak of the accelerator."""
+    """Return whether a value is an index: torch.Tensor.to(0) and device=0 mean the accelerator."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -50,8 +52,9 @@ def is_from(frame: Any, library: str) -> bool:
 
 
 def counted(name: str, do: Callable[..., Any], library: str) -> Callable[..., Any]:
-    """A stand-in, a function of its own each time: torch's compiler tells functions apart by identity. Calls by torch
-    itself do not count."""
+    """Return a stand-in, a new function each time: torch's compiler tells functions apart by identity. Calls by torch
+    itself do not count.
+    """
 
     def stand_in(*args: Any, **kwargs: Any) -> Any:
         if not is_from(sys._getframe(1), library):
@@ -63,7 +66,7 @@ def counted(name: str, do: Callable[..., Any], library: str) -> Callable[..., An
 
 
 def with_device_argument(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-    """`original` with its device= on the CPU, and memory that is not pinned."""
+    """Return `original` with its device= on the CPU, and memory that is not pinned."""
 
     @functools.wraps(original)
     def redirected(*args: Any, **kwargs: Any) -> Any:
@@ -79,7 +82,9 @@ def with_device_argument(name: str, original: Callable[..., Any]) -> Callable[..
 
 
 def with_any_device(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for a method such as Tensor.to, whose device may stand at any place or be an index at the first."""
+    """Return a method such as Tensor.to, whose device may stand at any position or be an index at the first, on the
+    CPU.
+    """
 
     @functools.wraps(original)
     def redirected(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -92,10 +97,10 @@ def with_any_device(name: str, original: Callable[..., Any]) -> Callable[..., An
 
 
 def on_cpu(args: Tuple[Any, ...]) -> Tuple[Tuple[Any, ...], bool]:
-    found = [is_redirected(value) or (not place and is_index(value)) for place, value in enumerate(args)]
-    if not any(found):
+    redirected = [is_redirected(value) or (not index and is_index(value)) for index, value in enumerate(args)]
+    if not any(redirected):
         return args, False
-    return tuple("cpu" if found[place] else value for place, value in enumerate(args)), True
+    return tuple("cpu" if redirected[place] else value for place, value in enumerate(args)), True
 
 
 def keywords_on_cpu(kwargs: Dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""What a script leaves to chance, the same each time: for two rehearsals whose numbers are to be compared.
+"""A fixed seed for what a script leaves to chance, for two rehearsals whose numbers are compared.
 
 Each process starts from the seed and its rank, and memory that nobody has written is zero. What a script seeds itself
 counts as it does without this.
@@ -25,8 +25,8 @@ UNWRITTEN = frozenset((
 ))  # fmt: skip
 
 
-def wanted() -> Optional[int]:
-    """None where no seed was asked for: the rehearsal is then as much left to chance as the script is."""
+def requested_seed() -> Optional[int]:
+    """Return the seed; None where none was requested: the rehearsal is then as random as the script is."""
     text = os.environ.get(SEED, "")
     return (int(text) + ascend_studio._rank()) % LARGEST if text else None
 
@@ -39,11 +39,11 @@ def begin(seed: int) -> None:
 
 
 def _seeded(original: Callable[..., Any], seed: int) -> Callable[..., Any]:
-    """Asked to take one from the system, it takes this one."""
+    """Return this seed where a generator would take one from the system."""
 
     @functools.wraps(original)
-    def with_seed(given: Any = None, *args: Any, **kwargs: Any) -> Any:
-        return original(seed if given is None else given, *args, **kwargs)
+    def with_seed(value: Any = None, *args: Any, **kwargs: Any) -> Any:
+        return original(seed if value is None else value, *args, **kwargs)
 
     return with_seed
 
@@ -66,6 +66,6 @@ def _torch(seed: int, torch: Any) -> None:
 
 
 def fill(operator: Any, result: Any) -> None:
-    """To be called with what an operator gave."""
+    """Fill uninitialised memory with zeros; called with the result of an operator."""
     if str(operator) in UNWRITTEN and result.device.type == "cpu":
         result.zero_()

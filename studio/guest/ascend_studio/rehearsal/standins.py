@@ -1,4 +1,4 @@
-"""What stands in for torch.cuda and torch.npu: one device that is the CPU, whose work is done when a call returns."""
+"""Stand-ins for torch.cuda and torch.npu: one device that is the CPU, whose work is done when a call returns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NONE_USED = (
 
 
 class Properties:
-    """Of the device that is pretended."""
+    """The properties of the pretended device."""
 
     name = NAME
     major, minor = 8, 0
@@ -39,7 +39,7 @@ class Properties:
 
 
 class Stream:
-    """Its work is done when it is asked for."""
+    """A stream whose work is always done."""
 
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
         self.cuda_stream = self.npu_stream = self.stream_id = self.device_index = 0
@@ -73,7 +73,7 @@ class Stream:
 
 
 class Event:
-    """Times on the clock of the host, in ms."""
+    """An event with times of the host's clock, in ms."""
 
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
         self.time = 0.0
@@ -108,21 +108,21 @@ class Device(contextlib.ContextDecorator):
 
 
 class Nvtx:
-    """torch.cuda.nvtx: marks for a profiler that is not there."""
+    """torch.cuda.nvtx: marks for a profiler, which is absent here."""
 
     range_push = range_pop = mark = range_start = range_end = staticmethod(lambda *_args, **_kwargs: 0)
     range = staticmethod(lambda *_args, **_kwargs: contextlib.nullcontext())
 
 
 def classes(kind: str) -> Dict[str, Any]:
-    """Own types for each module: torch's compiler takes one type under two names for a mistake."""
+    """Return new types for each module: torch's compiler takes one type under two names for a mistake."""
     bases = {"Stream": Stream, "ExternalStream": Stream, "Event": Event, "device": Device, "device_of": Device}
     module = {"__module__": "torch." + kind}
     return {name: type(name, (base,), dict(module)) for name, base in bases.items()}
 
 
 def functions(torch: Any, kind: str) -> Dict[str, Callable[..., Any]]:
-    """Each a function of its own, by its name in torch.cuda or torch.npu."""
+    """Return new functions, by their names in torch.cuda or torch.npu."""
     stream = classes(kind)["Stream"]()
     plain: Dict[str, Callable[..., Any]] = {
         "is_available": lambda *_: True,
@@ -147,7 +147,7 @@ def functions(torch: Any, kind: str) -> Dict[str, Callable[..., Any]]:
         "initial_seed": lambda: torch.initial_seed(),
         "current_stream": lambda *_, **__: stream,
         "default_stream": lambda *_, **__: stream,
-        "stream": lambda one=None: contextlib.nullcontext(one),
+        "stream": lambda stream_=None: contextlib.nullcontext(stream_),
         "is_autocast_enabled": lambda: torch.is_autocast_enabled("cpu"),
         "get_autocast_dtype": lambda: torch.get_autocast_dtype("cpu"),
         "get_amp_supported_dtype": lambda: [torch.float16, torch.bfloat16, torch.float32],

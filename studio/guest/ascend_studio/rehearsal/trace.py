@@ -1,6 +1,6 @@
-"""The gradients and weights of each step, as digests of their bits: for two rehearsals that are to be compared.
+"""The gradients and weights of each step, as digests of their bits, for two rehearsals that are compared.
 
-Gradients count as the optimizer gets them, unscaled, clipped and averaged over the ranks; in a script without an
+Gradients are taken as the optimizer gets them, unscaled, clipped and averaged over the ranks; in a script without an
 optimizer, as each backward leaves them in the modules that ran.
 """
 
@@ -18,7 +18,7 @@ from ascend_studio.rehearsal import operators, record
 if False:
     from typing import Any, Dict, Iterable, List, Tuple
 
-MOST = 10000  # steps
+MAX_STEPS = 10000  # steps
 STEP = "step_trace"  # the name that its errors are told under
 
 _steps: List[Dict[str, Any]] = []
@@ -49,13 +49,13 @@ def _follow_optimizers(torch: Any) -> None:
         return
     guard = hooks.guarded(STEP)
 
-    def begun(one: Any, args: Any, kwargs: Any) -> None:
+    def begun(module: Any, args: Any, kwargs: Any) -> None:
         if not _has_closure(args, kwargs):
-            _open_step(torch, one)
+            _open_step(torch, module)
 
-    def done(one: Any, args: Any, kwargs: Any) -> None:
+    def done(module: Any, args: Any, kwargs: Any) -> None:
         if _has_closure(args, kwargs):
-            _open_step(torch, one)
+            _open_step(torch, module)
         _close()
 
     optimizer.register_optimizer_step_pre_hook(guard(begun))
@@ -63,13 +63,13 @@ def _follow_optimizers(torch: Any) -> None:
 
 
 def _has_closure(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bool:
-    """LBFGS computes its gradients within the step."""
+    """Return whether the step has a closure: LBFGS computes its gradients within the step."""
     return (args[1] if len(args) > 1 else kwargs.get("closure")) is not None
 
 
 def _open_step(torch: Any, optimizer: Any) -> None:
     _close()
-    weights = [one for group in optimizer.param_groups for one in group["params"]]
+    weights = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     _add(torch, weights)
     _open[:] = [torch, weights]
 
@@ -83,51 +83,51 @@ def _close() -> None:
 
 def _follow_backward(torch: Any) -> None:
     original = torch.autograd.backward
-    look = hooks.guarded(STEP)(_look_without_optimizer)
+    check_gradients = hooks.guarded(STEP)(_check_without_optimizer)
 
     def backward(*args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
-        look(torch)
+        check_gradients(torch)
         return result
 
     backward.__doc__, backward.__wrapped__ = original.__doc__, original  # type: ignore[attr-defined]
     torch.autograd.backward = backward
 
 
-def _look_without_optimizer(torch: Any) -> None:
+def _check_without_optimizer(torch: Any) -> None:
     steps = trainer_callbacks.standing.steps
-    if steps is None or steps.optimizers_made or steps.in_backward or steps.is_compiling():
+    if steps is None or steps.optimizer_count or steps.in_backward or steps.is_compiling():
         return
-    weights = [one for module in operators.modules() for one in module.parameters(recurse=False)]
+    weights = [parameter for module in operators.modules() for parameter in module.parameters(recurse=False)]
     _add(torch, weights)
     _steps[-1]["weights"] = _digest(torch, weights)[0]
 
 
 def _add(torch: Any, weights: List[Any]) -> None:
     """`steps` is full after MOST: the last then stands for all that follow."""
-    digest, norm = _digest(torch, [one.grad for one in weights if one.grad is not None])
-    step = {"gradients": digest, "norm": norm if math.isfinite(norm) else _told(norm), "weights": ""}
-    if len(_steps) < MOST:
+    digest, norm = _digest(torch, [parameter.grad for parameter in weights if parameter.grad is not None])
+    step = {"gradients": digest, "norm": norm if math.isfinite(norm) else _number_text(norm), "weights": ""}
+    if len(_steps) < MAX_STEPS:
         _steps.append(step)
     else:
         _steps[-1] = step
 
 
-def _told(number: float) -> str:
-    """As in the protocol: JSON has no such number."""
+def _number_text(number: float) -> str:
+    """Return a number as in the protocol: JSON has no NaN."""
     return "NaN" if number != number else "Infinity"
 
 
 def _digest(torch: Any, tensors: Iterable[Any]) -> Tuple[str, float]:
-    """Of types, shapes and bits, and the norm of all together."""
-    found, squares = hashlib.blake2b(digest_size=8), 0.0
+    """Return a digest of types, shapes and bits, and the norm of all tensors together."""
+    digest, squares = hashlib.blake2b(digest_size=8), 0.0
     with torch.no_grad():
-        for one in map(_local, tensors):
-            found.update(("%s %s" % (one.dtype, tuple(one.shape))).encode())
-            if one.numel():
-                found.update(_octets(one))
-                squares += float(torch.linalg.vector_norm(one, dtype=torch.float64)) ** 2 if _is_real(one) else 0.0
-    return found.hexdigest(), math.sqrt(squares) if squares == squares else squares
+        for local in map(_local, tensors):
+            digest.update(("%s %s" % (local.dtype, tuple(local.shape))).encode())
+            if local.numel():
+                digest.update(_octets(local))
+                squares += float(torch.linalg.vector_norm(local, dtype=torch.float64)) ** 2 if _is_real(local) else 0.0
+    return digest.hexdigest(), math.sqrt(squares) if squares == squares else squares
 
 
 def _is_real(tensor: Any) -> bool:
@@ -135,11 +135,11 @@ def _is_real(tensor: Any) -> bool:
 
 
 def _local(tensor: Any) -> Any:
-    """What this process has of it, dense and in one piece."""
-    one = tensor.detach()
-    one = one.to_local() if hasattr(one, "to_local") else one
-    one = one.coalesce().values() if one.is_sparse else one
-    return one.to("cpu").contiguous()
+    """Return the part of a tensor that this process holds, dense and contiguous."""
+    local = tensor.detach()
+    local = local.to_local() if hasattr(local, "to_local") else local
+    local = local.coalesce().values() if local.is_sparse else local
+    return local.to("cpu").contiguous()
 
 
 def _octets(tensor: Any) -> memoryview:

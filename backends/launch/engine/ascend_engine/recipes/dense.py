@@ -43,11 +43,11 @@ class Activation(nn.Cell):
 class Network(nn.Cell):
     """(batch, 64) -> (batch, 16); each operator in a cell of its own, so that a pipeline can be cut between any."""
 
-    def __init__(self, found):
+    def __init__(self, strategies_by_name):
         super().__init__()
-        self.first = Layer(sharded(ops.MatMul(), "matmul1", found), INPUTS, HIDDEN)
-        self.activation = Activation(sharded(ops.ReLU(), "relu", found))
-        self.second = Layer(sharded(ops.MatMul(), "matmul2", found), HIDDEN, OUTPUTS)
+        self.first = Layer(sharded(ops.MatMul(), "matmul1", strategies_by_name), INPUTS, HIDDEN)
+        self.activation = Activation(sharded(ops.ReLU(), "relu", strategies_by_name))
+        self.second = Layer(sharded(ops.MatMul(), "matmul2", strategies_by_name), HIDDEN, OUTPUTS)
 
     def construct(self, inputs):
         return self.second(self.activation(self.first(inputs)))

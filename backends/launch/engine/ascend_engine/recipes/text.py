@@ -166,8 +166,8 @@ def read_corpus(folder):
         paths = text_files(folder)
         text = read_files(paths)
     except OSError as error:
-        place = str(error.filename or folder)
-        raise Failure("launch.bad_corpus", folder=place, error=str(error.strerror)) from error
+        path = str(error.filename or folder)
+        raise Failure("launch.bad_corpus", folder=path, error=str(error.strerror)) from error
     if len(text) < SHORTEST:
         counts = {"files": len(paths), "characters": len(text), "needed": SHORTEST}
         raise Failure("launch.corpus_short", folder=str(folder), **counts)
@@ -189,9 +189,9 @@ def read_files(paths):
 def text_files(folder):
     """Hidden folders are left out: they hold tools' files, and earlier runs."""
     paths = []
-    for place, folders, files in os.walk(folder, onerror=raise_error):
+    for parent, folders, files in os.walk(folder, onerror=raise_error):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        paths += [Path(place, name) for name in files if is_text(name)]
+        paths += [Path(parent, name) for name in files if is_text(name)]
     return sorted(path for path in paths if path.is_file())
 
 

@@ -1,0 +1,1 @@
+"""Checkpoints: written, verified, pruned, resumed from, exported."""

@@ -1,0 +1,98 @@
+"""The whole file: what stands above a script's code, and what no script can be made of."""
+
+from __future__ import annotations
+
+import ast
+import shlex
+from dataclasses import fields
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from backends.launch import ascend_env
+from backends.launch.engine_options import options_text
+from backends.launch.script import assemble
+from backends.launch.script.assemble import OWN
+from backends.launch.script.modules import ENGINE, read_module
+from backends.launch.spec import LaunchSpec
+from studio import __version__, schema
+from studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+FILE = "train.py"
+WITH_CHECKPOINTS = "It leaves checkpoints in artifacts/checkpoints, each verified before it gets its name."
+WITHOUT_CHECKPOINTS = "It keeps no checkpoint: choose a number of steps between two, and it will."
+
+
+def script_text(spec: LaunchSpec) -> str:
+    """One plain MindSpore script that does what a run of `spec` does. Raises StudioError where there is none."""
+    spec = schema.effective(spec)
+    if spec.parallel.parallel != "none" and spec.parallel.nodes > 1:
+        raise StudioError("launch.script_nodes")
+    return "\n".join(_head(spec)) + "\n\n" + _before(spec) + _code(options_text(spec), _stamp(spec.what.recipe_file))
+
+
+@lru_cache(maxsize=8)
+def _code(options: str, _sources: tuple[int, ...]) -> str:
+    return assemble.script_code(assemble.config_of(options))
+
+
+def _stamp(recipe: Path) -> tuple[int, ...]:
+    """Changes with the sources, so that no script is of older ones."""
+    files = (*ENGINE.rglob("*.py"), *([recipe] if recipe.is_file() else ()))
+    return tuple(path.stat().st_mtime_ns for path in files)
+
+
+def _before(spec: LaunchSpec) -> str:
+    """The environment, which MindSpore reads when it is imported, and what lies beside an own recipe."""
+    lines = [f"os.environ[{name!r}] = {value!r}" for name, value in ascend_env.environment(spec).items()]
+    if lines:
+        lines = ["import os", "", *lines, ""]
+    if spec.what.recipe == "own" and has_neighbours(spec.what.recipe_file):
+        lines += ["import sys", "", f"sys.path.insert(0, {str(spec.what.recipe_file.parent)!r})", ""]
+    return "\n".join((*lines, "")) if lines else ""
+
+
+def has_neighbours(file: Path) -> bool:
+    """Whether a recipe's file imports what lies beside it. Raises StudioError for what is no Python."""
+    tree = read_module(OWN, file).tree
+    named = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    named += [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    firsts = {name.partition(".")[0] for name in named}
+    return any((file.parent / f"{name}.py").is_file() or (file.parent / name).is_dir() for name in firsts if name)
+
+
+def _head(spec: LaunchSpec) -> Iterator[str]:
+    line = shlex.join(("ascend-studio", "launch", *_words(spec)))
+    yield f'''"""A training with MindSpore: recipe {spec.what.recipe}, as one file that needs nothing else.
+
+Written by Ascend Studio {__version__} from the source of the functions that its own runs use, for'''
+    yield f"    {_quoted(line)}"
+    yield "What these choices decide is decided in the code. Numbers that they leave open stand as constants below the"
+    yield "imports, and may be changed there. Run it in any folder, with MindSpore 2.10, as"
+    yield f"    {_run_line(spec)}"
+    yield "It prints every step, each number so that it reads back as the same one: the losses are those of the run,"
+    yield "bit for bit, on the same machine and versions."
+    yield WITH_CHECKPOINTS if assemble.keeps(assemble.config_of(options_text(spec))) else WITHOUT_CHECKPOINTS
+    yield "Ctrl+C ends it at once."
+    yield '"""'
+
+
+def _words(spec: LaunchSpec) -> tuple[str, ...]:
+    words = schema.arguments(LaunchSpec(**{card.name: getattr(spec, card.name) for card in fields(LaunchSpec)}))
+    return words if "--recipe" in words else ("--recipe", spec.what.recipe, *words)
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+
+
+def _run_line(spec: LaunchSpec) -> str:
+    parallel = spec.parallel
+    if parallel.parallel == "none":
+        return f"python {FILE}"
+    count = f"--worker_num={parallel.workers} --local_worker_num={parallel.workers}"
+    return f"msrun {count} --master_addr=127.0.0.1 --master_port={parallel.port or 8118} --join=True {FILE}"

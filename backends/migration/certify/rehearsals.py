@@ -1,0 +1,66 @@
+"""The rehearsals behind a certificate: what their run.json asks for, and what their logs say."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from studio.tail import last_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backends.migration.certify.spec import CertifySpec
+
+REHEARSE_COMMAND = "rehearse"
+# Tells the guest to hide torch_npu: a host with CUDA has none, and code for both has to take its path for CUDA.
+CUDA_ALONE = {"ASCEND_STUDIO_REHEARSAL_NPU": "no"}
+MAX_LOG_BYTES = 64 << 20
+"""How many bytes of a log are read at most."""
+_CUDA_ERROR = re.compile(
+    r"not compiled with CUDA|CUDA error|CUDA driver|CUDA runtime|No CUDA GPUs|NVIDIA driver|NCCL error|cuDNN error"
+    r"|cublas\w* error|libcuda\S*:|libnccl\S*:|nvidia-smi: (command )?not found|CUDA_HOME environment|without NCCL"
+    r"|NCCL (backend|process group) is not|'cuda', but CUDA is not available|CUDA is not available\. Disabl"
+    r"|deserialize object on a CUDA device|CUDA (is )?required",
+    re.IGNORECASE,
+)
+
+
+def rehearsal_values(spec: CertifySpec, stance: str, line: tuple[str, ...], workdir: Path) -> dict[str, Any]:
+    """Return the values of run.json for a rehearsal; `tests/migration` checks them against its spec."""
+    proof = spec.proof
+    python = spec.training.python
+    return {
+        "program": {"line": list(line), "workdir": str(workdir), "python": str(python) if python.parts else ""},
+        "rehearsal": {
+            "stance": stance,
+            "steps": proof.steps,
+            "minutes": proof.minutes,
+            "memory": proof.memory,
+            "host_cards": proof.host_cards,
+            "seed": proof.seed,
+        },
+        "environment": {"env": dict(spec.environment.env) | (CUDA_ALONE if stance == "cuda" else {})},
+    }
+
+
+def first_cuda_error(log: Path) -> str:
+    """Return the first line of a log that complains about missing CUDA, "" where none does."""
+    try:
+        with log.open(encoding="utf-8", errors="replace") as lines:
+            read = 0
+            for line in lines:
+                read += len(line)
+                if read > MAX_LOG_BYTES:
+                    return ""
+                if len(line) < 10000 and _CUDA_ERROR.search(line):
+                    return line.strip()[:300]
+    except OSError:
+        pass
+    return ""
+
+
+def last_log_line(log: Path) -> str:
+    """Return the last line that is not blank: of a traceback, the error itself."""
+    lines = [line.decode("utf-8", "replace").strip() for line in last_lines(log)]
+    return next((line for line in reversed(lines) if line), "")[:300]

@@ -1,0 +1,89 @@
+"""Which modules of a project each script reaches through imports, to decide where transfer_to_npu is needed."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from backends.migration.scan.text_files import UnreadableFile, decode_source, read_regular_file
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+
+PreludeOffer: TypeAlias = Literal["ready", "offered", ""]
+MAX_FILE_BYTES = 1 << 22
+
+
+class ImportReach:
+    """Follows imports inside a project by parsing only the files it reaches; nothing is imported."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._imports_by_path: dict[str, frozenset[str]] = {}
+
+    def reached_files(self, script: str) -> set[str]:
+        """Return the script and every file of the project that it imports, directly or through others."""
+        reached, waiting = {script}, [script]
+        while waiting:
+            new = self._imports(waiting.pop()) - reached
+            reached |= new
+            waiting += new
+        return reached
+
+    def _imports(self, path: str) -> frozenset[str]:
+        if path not in self._imports_by_path:
+            self._imports_by_path[path] = frozenset(self._imported(path))
+        return self._imports_by_path[path]
+
+    def _imported(self, path: str) -> Iterator[str]:
+        try:
+            tree = ast.parse(decode_source(read_regular_file(self._folder / path, MAX_FILE_BYTES)).text)
+        except (UnreadableFile, SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+        folder = PurePosixPath(path).parent
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    yield from self._module((folder, *folder.parents), alias.name.split("."))
+            elif isinstance(node, ast.ImportFrom):
+                words = node.module.split(".") if node.module else []
+                above = (folder, *folder.parents)
+                bases = above[node.level - 1 : node.level] if node.level else above
+                for alias in node.names:
+                    yield from self._module(bases, [*words, alias.name])
+
+    def _module(self, bases: Iterable[PurePosixPath], words: list[str]) -> Iterator[str]:
+        """Yield the files of a.b.c from the first folder that has a; packages are included, as they run first."""
+        for base in bases:
+            paths = [path for end in range(1, len(words) + 1) if (path := self._file(base.joinpath(*words[:end])))]
+            if paths:
+                yield from paths
+                return
+
+    def _file(self, module: PurePosixPath) -> str:
+        for path in (module.with_name(module.name + ".py"), module / "__init__.py"):
+            if (self._folder / path).is_file():
+                return str(path)
+        return ""
+
+
+def files_needing_prelude(
+    folder: Path, scripts: Collection[str], places: set[str], native: set[str]
+) -> dict[str, PreludeOffer]:
+    """Return the files that need the lines of transfer_to_npu: scripts that lead to a place, and files with places
+    that no script leads to.
+
+    `native`: files with trainers that support NPUs themselves. What leads to them is only offered the lines; where no
+    script does, they may be scripts themselves.
+    """
+    reach = ImportReach(folder)
+    needed: dict[str, PreludeOffer] = {}
+    covered: set[str] = set()
+    for entry in (*scripts, *sorted(native.difference(scripts))):
+        reached = reach.reached_files(entry) if entry in scripts or entry not in covered else set()
+        if reached & places:
+            needed[entry] = "offered" if reached & native else "ready"
+            covered |= reached
+    alone: dict[str, PreludeOffer] = {path: "offered" if path in native else "ready" for path in places - covered}
+    return alone | needed

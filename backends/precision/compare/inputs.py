@@ -1,0 +1,104 @@
+"""The dumps that are compared: which steps and ranks, and the two dumps of each, read and fit to be compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends.precision.compare.spec import numbers_of, pairs_of
+from backends.precision.dump.dump import CUT_OFF
+from backends.precision.dump.layout import find_dumps, refuse_several_captures
+from backends.precision.dump.pairs import pair_dumps
+from backends.precision.dump.read import read_dump
+from studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from backends.precision.compare.spec import CompareSpec, Sides
+    from backends.precision.dump.dump import Dump, DumpLocation
+    from backends.precision.dump.pairs import DumpPair
+
+    Notify = Callable[..., None]
+
+
+def select_passes(spec: CompareSpec, notify: Notify) -> list[DumpPair]:
+    """Return the steps and ranks that were chosen and that both sides have. `notify` takes the key and the arguments of
+    how they were paired. Raises StudioError where there are none, or where a side holds several captures."""
+    choices = spec.compared
+    steps, ranks = numbers_of(choices.step_numbers), numbers_of(choices.rank_numbers)
+    sides = (find_dumps(spec.sides.target), find_dumps(spec.sides.golden))
+    for side in sides:
+        refuse_several_captures(side)
+    candidates = [
+        pair for pair in pair_dumps(*sides, pairs_of(choices.pairs))
+        if (not steps or pair.step in steps) and (not ranks or pair.rank in ranks)
+    ]  # fmt: skip
+    complete = [pair for pair in candidates if pair.target and pair.golden]
+    if not complete:
+        raise StudioError("precision.compare.nothing_common")
+    for key in dict.fromkeys(pair.note for pair in candidates if pair.note):
+        passes = [f"{pair.step}.{pair.rank}" for pair in candidates if pair.note == key]
+        notify(key, count=len(passes), passes=", ".join(passes[:8]))
+    return complete
+
+
+def second_golden_dumps(sides: Sides) -> dict[Path, DumpLocation]:
+    """Return where the second golden run has the step and rank of each folder of the golden side."""
+    if sides.golden_again == Path():
+        return {}
+    matched = pair_dumps(find_dumps(sides.golden), find_dumps(sides.golden_again))
+    return {pair.target.folder: pair.golden for pair in matched if pair.target and pair.golden}
+
+
+def open_dumps(pair: DumpPair, notify: Notify) -> tuple[Dump, Dump]:
+    """Read the target's and the golden side's dump. `notify` takes the key and the arguments of what is wrong with
+    them. Raises StudioError where the two cannot be compared."""
+    assert pair.target is not None
+    assert pair.golden is not None
+    target, golden = (_open(location, notify) for location in (pair.target, pair.golden))
+    if target.framework and golden.framework and target.framework != golden.framework:
+        raise StudioError("precision.compare.frameworks", target=target.framework, golden=golden.framework)
+    for dump, other in ((target, golden), (golden, target)):
+        if dump.task == "structure" != other.task:
+            raise StudioError("precision.compare.structure_only", place=str(dump.place.folder))
+    return target, golden
+
+
+def _open(location: DumpLocation, notify: Notify) -> Dump:
+    dump = read_dump(location)
+    if dump.damage:
+        _notify_damage(dump, notify)
+    if not dump.calls or (not len(dump.call) and dump.task != "structure"):
+        raise StudioError("precision.compare.empty", place=str(location.folder))
+    return _writable(dump)
+
+
+def _notify_damage(dump: Dump, notify: Notify) -> None:
+    """Where only stack.json or construct.json is damaged, every call is there."""
+    folder = str(dump.place.folder)
+    if dump.damage != CUT_OFF:
+        notify(dump.damage, place=folder)
+    elif dump.skipped:
+        notify("precision.compare.damaged_dump", place=folder, skipped=dump.skipped)
+    else:
+        notify("precision.compare.unclean_dump", place=folder)
+
+
+def _writable(dump: Dump) -> Dump:
+    """Names of files and modules may hold half a character, which json escapes and no file can hold."""
+    texts = (*dump.calls, *dump.item, *dump.value.values(), *(line for lines in dump.stack_lines for line in lines))
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return replace(
+            dump, calls=tuple(map(_encodable, dump.calls)), item=tuple(map(_encodable, dump.item)),
+            value={row: _encodable(text) for row, text in dump.value.items()},
+            stack_lines=tuple(tuple(map(_encodable, lines)) for lines in dump.stack_lines),
+        )  # fmt: skip
+    return dump
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

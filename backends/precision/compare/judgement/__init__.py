@@ -1,0 +1,1 @@
+"""What each value may differ by, and where a difference is more than that."""

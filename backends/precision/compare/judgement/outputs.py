@@ -1,0 +1,135 @@
+"""The outputs of a call: what the levels of its inputs and its own rounding explain.
+
+    forward   allowed = κ · rounding + G · max over inputs of (f · level)
+    backward  allowed = κ · rounding of the coarsest dtype on the way + B · G · κ · max over inputs of level
+
+f, κ: `growth`. G and B: `tolerances.Growth`, `backward_growth`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from backends.precision.compare.judgement.growth import cancelled, factors, kappa
+from backends.precision.compare.judgement.operators import Kind, has_kink, is_random
+from backends.precision.compare.judgement.state import ANYTHING, Reach, hold_against_limit, level_of
+from backends.precision.compare.tolerances import LOW_PRECISION_EPS
+from backends.precision.dump.dump import GRADIENT
+
+if TYPE_CHECKING:
+    from backends.precision.compare.judgement.evidence import Call, Value
+    from backends.precision.compare.judgement.state import Walk
+
+NOTHING = Reach()
+
+
+class _Limit(NamedTuple):
+    """What an output may differ by, the relative error that the inputs lead to, and κ."""
+
+    allowed: float
+    expected: float
+    kappa: float
+
+
+def judge_outputs(walk: Walk, call: Call) -> None:
+    used = [value for value in call.inputs if value.is_tensor and value.eps > 0]
+    reach = _reach(walk, call, used)
+    limit_of = _forward_limit if call.is_forward else _backward_limit
+    walk.is_in_backward |= not call.is_forward
+    for number, value in enumerate(call.outputs):
+        limit = limit_of(walk, call, value, used, reach)
+        allowed = limit.allowed
+        if not value.eps:
+            allowed = ANYTHING if limit.expected > 0 else 0.0  # an index or a mask that the noise may have turned
+        judged = walk.values[value.row]
+        judged.follows, judged.coarsest_eps = reach.follows, max(value.eps, reach.coarsest_eps)
+        hold_against_limit(walk, call, value, allowed, _reason(call, value))
+        judged.hidden_factor = _hidden_factor(walk, call, used, limit.kappa)
+        judged.level = level_of(walk, value, limit.expected)
+        whole = walk.calls[call.number]
+        whole.allowed = allowed if number == 0 else max(allowed, whole.allowed)
+        walk.remember(value)
+        _learn(walk, value, reach, limit)
+    if call.is_forward:
+        _keep_for_backward(walk, call, used)
+
+
+def _reach(walk: Walk, call: Call, used: list[Value]) -> Reach:
+    """Return what comes into a call: from its inputs, from the calls inside it, and from its forward."""
+    inside = walk.modules.pop(call.number, NOTHING)
+    forward = NOTHING if call.is_forward else walk.forward_reach.get(call.key, NOTHING)
+    coarsest = max(
+        [inside.coarsest_eps, forward.coarsest_eps, *(walk.values[value.row].coarsest_eps for value in used)]
+    )
+    follows = bool(walk.events) and any(walk.values[value.row].follows for value in call.inputs)
+    return Reach(max(inside.level, forward.level), coarsest, inside.follows or follows)
+
+
+def _forward_limit(walk: Walk, call: Call, value: Value, used: list[Value], reach: Reach) -> _Limit:
+    tolerances = walk.evidence.tolerances
+    f = factors(call.kind, [other.size for other in used], value.size, tolerances)
+    levels = (factor * walk.values[other.row].level for factor, other in zip(f, used, strict=True))
+    expected = _with_hidden(walk, max([reach.level, *levels]), reach.coarsest_eps)
+    cancels = kappa(call.kind, f, tolerances)
+    allowed = cancels * _rounding(walk, call.kind, value.eps) + tolerances.growth[call.kind] * expected
+    return _Limit(allowed, expected, cancels)
+
+
+def _backward_limit(walk: Walk, call: Call, value: Value, used: list[Value], reach: Reach) -> _Limit:
+    siblings = [other.size for other in call.outputs if other.role == GRADIENT]
+    cancels = cancelled([other.size for other in used], siblings, value.size)
+    levels = [walk.values[other.row].level for other in used] if used else [walk.recent_level()]
+    expected = cancels * _with_hidden(walk, max([reach.level, *levels]), reach.coarsest_eps)
+    tolerances = walk.evidence.tolerances
+    growth = tolerances.growth[call.kind] * tolerances.backward_growth
+    growth *= tolerances.kink_growth if has_kink(call.api) else 1.0
+    own = _rounding(walk, call.kind, max(reach.coarsest_eps, value.eps))
+    return _Limit(cancels * own + growth * expected, expected, cancels)
+
+
+def _rounding(walk: Walk, kind: Kind, eps: float) -> float:
+    """Return the rounding of an operator: products may be rounded to fewer bits than their dtype has."""
+    rounding = walk.evidence.tolerances.rounding(eps)
+    return max(rounding, walk.evidence.product_error) if kind in (Kind.PRODUCT, Kind.SOFT) else rounding
+
+
+def _with_hidden(walk: Walk, expected: float, coarsest_eps: float) -> float:
+    """Add what statistics of few bits need not show: where there is noise, some elements fell to the other side."""
+    if coarsest_eps >= LOW_PRECISION_EPS and (expected > 0 or not walk.is_exact):
+        return max(expected, walk.evidence.tolerances.hidden_eps_share * coarsest_eps)
+    return expected
+
+
+def _hidden_factor(walk: Walk, call: Call, used: list[Value], cancels: float) -> float:
+    """Return how much an output hides. A softmax of large numbers is mostly ones and zeros, which show no error; nor
+    does what is picked by them, until weights mix it."""
+    tolerances = walk.evidence.tolerances
+    if call.kind is Kind.SOFT:
+        return max(tolerances.hidden_factor, tolerances.hidden_factor * cancels / tolerances.hot_exponent)
+    if not used or (call.kind is Kind.PRODUCT and any(value.row in walk.evidence.drift for value in used)):
+        return tolerances.hidden_factor
+    return max(walk.values[value.row].hidden_factor for value in used)
+
+
+def _reason(call: Call, value: Value) -> str:
+    if value.has_unusual_dtype:
+        return "output_cast"
+    if not call.is_forward:
+        return "gradient"
+    return "random" if is_random(call.api) else "output"
+
+
+def _learn(walk: Walk, value: Value, reach: Reach, limit: _Limit) -> None:
+    """Learn from an output what noise the pair has."""
+    if not value.eps:
+        return
+    judged = walk.values[value.row]
+    walk.is_exact |= reach.coarsest_eps >= LOW_PRECISION_EPS > value.eps and value.distance == 0
+    (walk.recent_following if judged.follows else walk.recent_levels).append(judged.level / limit.kappa)
+
+
+def _keep_for_backward(walk: Walk, call: Call, used: list[Value]) -> None:
+    judged = [walk.values[value.row] for value in (*used, *call.outputs)]
+    walk.forward_reach[call.key] = Reach(
+        max((other.level for other in judged), default=0.0), max((other.coarsest_eps for other in judged), default=0.0)
+    )

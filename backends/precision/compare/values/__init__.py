@@ -1,0 +1,1 @@
+"""The values of aligned calls beside each other, and how far apart they are."""

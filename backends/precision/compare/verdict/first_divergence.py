@@ -1,0 +1,252 @@
+"""The first divergence of a pass: which of the events and of the calls without a partner it is, and why."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from backends.precision.compare.alignment.tokens import BACKWARD
+from backends.precision.compare.comparison import First, Where
+from backends.precision.compare.judgement.evidence import key_of
+from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, OUTPUT, PARAMETER, ROLES
+from backends.precision.dump.names import name_of, source_of
+
+if TYPE_CHECKING:
+    from backends.precision.compare.alignment.unmatched import UnmatchedCalls
+    from backends.precision.compare.arrays import Array
+    from backends.precision.compare.judgement.state import Event, Judgement
+    from backends.precision.compare.values.joined import JoinedDumps
+    from backends.precision.dump.dump import Dump
+
+FROM_WITHIN = ("argument", "first_nan", "first_inf", "output_cast", "parameter", "needs_grad", "data", "random")
+"""Differences that explain themselves: no call that is missing before them is the reason."""
+
+
+def first_of_pass(
+    joined: JoinedDumps, judgement: Judgement, unmatched: UnmatchedCalls, step: int, rank: int
+) -> First | None:
+    """Return the first divergence of one pass: a difference of values or, where such a difference follows from a call
+    that one side lacks or has elsewhere, or where there is none, that call."""
+    event = next(iter(judgement.events), None)
+    call = _unmatched_cause(joined, judgement, unmatched, event)
+    if call is not None:
+        return _first_of_call(joined, unmatched, call, step, rank)
+    return None if event is None else _first_of_event(joined, judgement, unmatched, event, step, rank)
+
+
+def _unmatched_cause(
+    joined: JoinedDumps, judgement: Judgement, unmatched: UnmatchedCalls, event: Event | None
+) -> int | None:
+    """Return the unmatched call that the first event follows from, or the first one where there is no event."""
+    if event is None:
+        calls = sorted((*unmatched.one_sided, *unmatched.moved))
+        return _forward_of(joined, unmatched, calls[0]) if calls else None
+    if event.call in unmatched.moved:
+        return event.call
+    producer = _unmatched_producer(joined, judgement, unmatched, event)
+    if producer is not None:
+        return _forward_of(joined, unmatched, producer)
+    before = [call for call in unmatched.one_sided if call < event.call]
+    if not before or event.reason in FROM_WITHIN:
+        return None
+    is_input = event.reason.startswith(("input", "gradient_input"))
+    near = joined.tolerances.calls_to_input if is_input else joined.tolerances.calls_to_other
+    last = before[-1]
+    operators_between = sum(not joined.names[call].type for call in range(last + 1, event.call))
+    return _forward_of(joined, unmatched, _begin_of_gap(unmatched, last)) if operators_between <= near else None
+
+
+def _begin_of_gap(unmatched: UnmatchedCalls, call: int) -> int:
+    """Return the first of the one-sided calls that stand side by side with this one."""
+    unmatched_calls = set(unmatched.one_sided)
+    while call - 1 in unmatched_calls:
+        call -= 1
+    return call
+
+
+def _unmatched_producer(
+    joined: JoinedDumps, judgement: Judgement, unmatched: UnmatchedCalls, event: Event
+) -> int | None:
+    """Return the call that made the input that differs, where only one side has it."""
+    if event.row < 0 or joined.rows.role[event.row] in (OUTPUT, GRADIENT):
+        return None
+    producers = _producer_calls(joined, (judgement.golden_producer, judgement.producer), event)
+    calls = [call for call in producers if call in unmatched.one_sided or call in unmatched.moved]
+    return _begin_of_gap(unmatched, min(calls)) if calls else None
+
+
+def _producer_calls(joined: JoinedDumps, sides: tuple[Array, Array], event: Event) -> list[int]:
+    rows = (int(side[event.row]) for side in sides)
+    return [int(joined.rows.call[row]) for row in rows if row >= 0]
+
+
+def _forward_of(joined: JoinedDumps, unmatched: UnmatchedCalls, call: int) -> int:
+    """Return the forward that a one-sided backward belongs to, if that is one-sided too, else the call itself."""
+    name = joined.names[call]
+    if name.direction not in BACKWARD:
+        return call
+    key = (key_of(name), joined.calls.target[call] < 0)
+    for other in unmatched.one_sided:
+        candidate = joined.names[other]
+        if candidate.direction == "forward" and (key_of(candidate), joined.calls.target[other] < 0) == key:
+            return other
+    return call
+
+
+def _first_of_call(joined: JoinedDumps, unmatched: UnmatchedCalls, call: int, step: int, rank: int) -> First:
+    is_missing = bool(joined.calls.target[call] < 0)
+    reason = "moved" if call in unmatched.moved else "missing" if is_missing else "extra"
+    args: dict[str, Any] = {}
+    other = _replaced_call(joined, unmatched, call)
+    if reason == "extra" and other is not None:
+        reason, args = "replaced", {"other": name_at(joined, other)}
+    return First(
+        name=name_at(joined, call), direction=_direction(joined, call), place="missing" if is_missing else "extra",
+        index=0, step=step, rank=rank, reason=reason, source=source_at(joined, call), args=args, call=call,
+        before=call,
+    )  # fmt: skip
+
+
+def _replaced_call(joined: JoinedDumps, unmatched: UnmatchedCalls, call: int) -> int | None:
+    """Return the call of the golden side that stands where one of the target's does."""
+    unmatched_calls = set(unmatched.one_sided)
+    other = call
+    while other in unmatched_calls and joined.calls.target[other] >= 0:
+        other += 1
+    is_replaced = other in unmatched_calls and other != call and _direction(joined, other) == _direction(joined, call)
+    return other if is_replaced else None
+
+
+def _first_of_event(
+    joined: JoinedDumps, judgement: Judgement, unmatched: UnmatchedCalls, event: Event, step: int, rank: int
+) -> First:
+    reason = _reason(joined, event)
+    row = event.row
+    args = _args(joined, judgement, event)
+    cause = _uncaptured_cause(joined, judgement, unmatched, event) if reason == "input_untraced" else None
+    if cause is not None:
+        reason, args = "input_by_other", {**args, "other": name_at(joined, cause)}
+    elif reason == "input_untraced":
+        reason, args = _cause_by_name(joined, judgement, event, args)
+    return First(
+        name=name_at(joined, event.call), direction=_direction(joined, event.call), place=_where(joined, row),
+        index=index_of(joined, row), step=step, rank=rank, reason=reason, args=args, call=event.call, row=row,
+        source=source_at(joined, event.call if cause is None else cause), before=event.call,
+    )  # fmt: skip
+
+
+def _uncaptured_cause(joined: JoinedDumps, judgement: Judgement, unmatched: UnmatchedCalls, event: Event) -> int | None:
+    """Return the call that made the input, where only one side's capture has such calls: a cast, a change of shape."""
+    calls = _producer_calls(joined, (judgement.producer, judgement.golden_producer), event)
+    return next((call for call in calls if call in unmatched.uncaptured), None)
+
+
+def _cause_by_name(
+    joined: JoinedDumps, judgement: Judgement, event: Event, args: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Find what only one side ran between what made the input and the call: a capture may know such calls by name,
+    without their values (`Dump.untraced`)."""
+    producers = _producer_calls(joined, (judgement.producer, judgement.golden_producer), event)
+    begin = max((call + 1 for call in producers), default=event.call)
+    between = range(begin, event.call + 1)
+    target, golden = (
+        [name for call in between for name in side.untraced.get(int(calls[call]), ())]
+        for side, calls in ((joined.target, joined.calls.target), (joined.golden, joined.calls.golden))
+    )
+    for reason, names, others in (("input_by_extra", target, golden), ("input_by_missing", golden, target)):
+        apis = {name_of(name).api for name in others}
+        alone = [name for name in names if name_of(name).api not in apis]
+        if alone:
+            return reason, {**args, "other": ", ".join(alone[:3])}
+    return "input_untraced", args
+
+
+def _reason(joined: JoinedDumps, event: Event) -> str:
+    if event.reason in ("parameter", "data", "input_untraced") and _is_elsewhere(joined, event):
+        return "moved"
+    if _direction(joined, event.call) == "backward" and event.reason == "input_untraced":
+        return "gradient_input"
+    return event.reason
+
+
+def _is_elsewhere(joined: JoinedDumps, event: Event) -> bool:
+    """Whether the golden side uses the target's value in another call of the same api nearby, and only there."""
+    rows, row = joined.rows, event.row
+    name = joined.names[event.call]
+    if not joined.target_value[row] or name.direction != "forward":
+        return False
+    same = (
+        (rows.role == rows.role[row])
+        & (rows.item == rows.item[row])
+        & (joined.golden_value == joined.target_value[row])
+    )
+    calls = [int(call) for call in rows.call[same] if abs(int(call) - event.call) <= joined.tolerances.max_move]
+    return any(call != event.call and joined.names[call].api == name.api for call in calls)
+
+
+def _args(joined: JoinedDumps, judgement: Judgement, event: Event) -> dict[str, Any]:
+    row = event.row
+    error, allowed = float(joined.distance[row]), float(judgement.allowed[row])
+    args: dict[str, Any] = {
+        "error": _figure(error), "allowed": _figure(allowed), "item": joined.rows.items[joined.rows.item[row]],
+        "role": ROLES[joined.rows.role[row]], "target_dtype": _dtype(joined, row, golden=False),
+        "golden_dtype": _dtype(joined, row, golden=True), "target": "", "golden": "",
+    }  # fmt: skip
+    return args | {key: str(value)[:80] for key, value in event.args.items()}
+
+
+def _figure(value: float) -> str:
+    return f"{value:.2g}" if math.isfinite(value) else "-" if math.isnan(value) else "∞"
+
+
+def _dtype(joined: JoinedDumps, row: int, *, golden: bool) -> str:
+    side, rows = (joined.golden, joined.rows.golden) if golden else (joined.target, joined.rows.target)
+    index = int(rows[row])
+    return side.dtypes[side.dtype[index]] if index >= 0 and side.dtype[index] >= 0 else ""
+
+
+def name_at(joined: JoinedDumps, call: int) -> str:
+    """Return the target's name of a call, the golden side's where the target has none."""
+    i, j = int(joined.calls.target[call]), int(joined.calls.golden[call])
+    return joined.target.calls[i] if i >= 0 else joined.golden.calls[j]
+
+
+def _direction(joined: JoinedDumps, call: int) -> Any:
+    return "backward" if joined.names[call].direction in BACKWARD else "forward"
+
+
+def _where(joined: JoinedDumps, row: int) -> Where:
+    role = int(joined.rows.role[row])
+    if role in (OUTPUT, GRADIENT):
+        return "output"
+    return "input" if joined.is_tensor[row] else "argument"
+
+
+def index_of(joined: JoinedDumps, row: int) -> int:
+    """Return which input, output or argument of its call a row is: by position, then those by name, then parameters."""
+    rows = joined.rows
+    item = rows.items[rows.item[row]].partition(".")[0]
+    if rows.role[row] in (INPUT, OUTPUT) and item.isdecimal():
+        return int(item)
+    group = (INPUT, KWARG, PARAMETER) if rows.role[row] in (INPUT, KWARG, PARAMETER) else (OUTPUT, GRADIENT)
+    same = [n for n in range(len(rows.call)) if rows.call[n] == rows.call[row] and rows.role[n] in group]
+    return same.index(row)
+
+
+def source_at(joined: JoinedDumps, call: int) -> str:
+    """Return the user's line that made a call; of a backward, that of its forward."""
+    for side, calls in ((joined.target, joined.calls.target), (joined.golden, joined.calls.golden)):
+        index = int(calls[call])
+        if index >= 0 and (line := _source(side, index)):
+            return line
+    name = joined.names[call]
+    if name.direction in BACKWARD:
+        for other, candidate in enumerate(joined.names):
+            if candidate.direction == "forward" and key_of(candidate) == key_of(name):
+                return source_at(joined, other)
+    return ""
+
+
+def _source(side: Dump, call: int) -> str:
+    stack = int(side.stacks[call])
+    return source_of(side.stack_lines[stack]) if stack >= 0 else ""

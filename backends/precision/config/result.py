@@ -1,0 +1,127 @@
+"""What an environment check found, as it is kept in its run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from studio import files
+from studio.errors import StudioError, from_os
+
+if TYPE_CHECKING:
+    from studio.run import Run
+
+CONFIG_CHECK_FILE = "artifacts/config-check.json"
+Level = Literal["pass", "warning", "error"]
+ORDER: tuple[Level, ...] = ("pass", "warning", "error")
+PARTS = {
+    "seeds": "precision.config.part.seeds",
+    "determinism": "precision.config.part.determinism",
+    "weights": "precision.config.part.weights",
+    "dataset": "precision.config.part.dataset",
+    "random": "precision.config.part.random",
+    "hyperparameters": "precision.config.part.hyperparameters",
+    "pip": "precision.config.part.pip",
+    "env": "precision.config.part.env",
+    "versions": "precision.config.part.versions",
+    "threads": "precision.config.part.threads",
+}
+"""Names of parts in the order in which to look at them, and what they are called."""
+CHECK_COLUMNS = {
+    "rank": "precision.config.column.rank",
+    "place": "precision.config.column.place",
+    "what": "precision.config.column.what",
+    "package": "precision.config.column.package",
+    "golden": "precision.config.column.golden",
+    "target": "precision.config.column.target",
+    "why": "precision.config.column.why",
+}
+"""What the columns of our own tables are called; msprobe's have its own words."""
+
+
+class CheckRow(msgspec.Struct, frozen=True, gc=False):
+    """`cells`: as many as the part has columns; the sides' values as text, "" where a side has none."""
+
+    level: Level
+    cells: tuple[str, ...]
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One table. `verdict`: the worst level of its rows; `source`: whose table it is; `msprobe`: msprobe's own verdict
+    where it gave one; `header`: names in COLUMNS, or msprobe's own words; `rows`: those that differ
+    first, at most MOST_ROWS; `total`: how many there are."""
+
+    name: str
+    verdict: Level
+    source: Literal["studio", "msprobe"]
+    msprobe: str = ""
+    header: tuple[str, ...]
+    rows: tuple[CheckRow, ...]
+    total: int
+
+
+MAX_PART_ROWS = 20_000
+
+
+class Sentence(msgspec.Struct, frozen=True, kw_only=True):
+    """A sentence: `key` of the catalogue, `args` of its placeholders."""
+
+    key: str
+    args: dict[str, Any] = {}
+
+
+class EnvironmentCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """`golden` is the side A that was given first, `target` side B, which the commands under `pip` make equal to it.
+    `equal`: no part differs. `todo`: what to do, the most telling first. `notes`: what was not compared, and why."""
+
+    golden: str
+    target: str
+    verdict: Level
+    equal: bool
+    ranks: tuple[int, ...]
+    parts: tuple[Part, ...]
+    todo: tuple[Sentence, ...]
+    pip: tuple[str, ...]
+    notes: tuple[Sentence, ...] = ()
+    msprobe: str = ""
+
+
+def part(
+    name: str, header: tuple[str, ...], rows: list[CheckRow], source: Literal["studio", "msprobe"] = "studio",
+    msprobe: str = "",
+) -> Part:  # fmt: skip
+    """Rows that differ first, in their own order. The verdict on a table of msprobe's is the worst of its rows' and of
+    its own, which passes weights that only one side has; on ours, its own does not count."""
+    ordered = sorted(rows, key=lambda row: -ORDER.index(row.level))
+    levels = [
+        ordered[0].level if ordered else "pass",
+        *(accepted for accepted in ORDER if accepted == msprobe and source == "msprobe"),
+    ]
+    verdict: Level = max(levels, key=ORDER.index)
+    return Part(
+        name=name, verdict=verdict, source=source, msprobe=msprobe, header=header, rows=tuple(ordered[:MAX_PART_ROWS]),
+        total=len(rows),
+    )  # fmt: skip
+
+
+def worst_verdict(parts: tuple[Part, ...]) -> Level:
+    return max((part.verdict for part in parts), key=ORDER.index, default="pass")
+
+
+def write_check(run: Run, check: EnvironmentCheck) -> None:
+    try:
+        files.write_json(run.folder / CONFIG_CHECK_FILE, check)
+    except OSError as error:
+        raise from_os(error, run.folder) from error
+
+
+def read_check(run: Run) -> EnvironmentCheck:
+    """Return the check of a run that has ended. Raises StudioError."""
+    path = run.folder / CONFIG_CHECK_FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=EnvironmentCheck)
+    except OSError as error:
+        raise from_os(error, path) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise StudioError("precision.config.no_result", path=str(path), reason=str(error)[:200]) from error

@@ -1,0 +1,11 @@
+"""Exit codes of the command line and of every run's work."""
+
+from __future__ import annotations
+
+DONE = 0
+FAILED = 1
+USAGE = 2
+NO = 3
+"""The work is done, and its answer is no: the sides differ, a gate failed."""
+STOPPED = 128 + 15
+"""A shell reports a process that SIGTERM ended like this."""

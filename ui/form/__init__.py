@@ -1,0 +1,1 @@
+"""A form from a spec: its sections, fields and inputs."""

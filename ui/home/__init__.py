@@ -1,0 +1,1 @@
+"""Home: the project, its next step, its runs."""

@@ -1,0 +1,1 @@
+"""Cards that show what a command of Launch answered."""

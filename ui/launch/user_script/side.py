@@ -1,0 +1,297 @@
+"""Your own script, on the Launch page: a line as one types it in a shell, its options, where and with what it runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from backends.common import program_line
+from backends.launch.own import command_texts
+from backends.launch.own.plan import code_of
+from backends.launch.own.spec import OwnSpec
+from studio import schema
+from studio.texts import t
+from ui.form.form import Form
+from ui.form.words_input import WordsInput
+from ui.launch.user_script.interpreters_card import InterpretersCard
+from ui.launch.user_script.log_pattern_card import PatternPreview
+from ui.launch.user_script.options_card import ScriptOptions
+from ui.launch.user_script.rehearse_button import RehearseButton
+from ui.services.consent import Consent
+from ui.services.file_dialogs import ask_file
+from ui.services.run_titles import name_of_line
+from ui.widgets.basic import (
+    GAP,
+    MARGIN,
+    Sentence,
+    SideColumn,
+    button,
+    label,
+    primary_button,
+    retone,
+    show_icon,
+    text_button,
+)
+from ui.widgets.copy_card import CopyCard
+from ui.widgets.localized import localize
+from ui.widgets.page_scroll import PageScroll
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from studio.project import Project
+    from studio.run import Glance, Run
+    from ui.services.session import Session
+
+COMMAND = "script"
+COMMANDS = (COMMAND, "rehearse")
+TRAININGS = (*COMMANDS, "launch")
+FOLDED = ("recording", "planned", "limits", "ending", "environment")
+LINE, PATTERN = "python train.py --lr 0.1", "step {step}: loss {loss}"
+STARTS = {
+    "python": "own_script.starts.python", "module": "own_script.starts.module", "code": "own_script.starts.code",
+    "shell": "own_script.starts.shell", "launcher": "own_script.starts.launcher", "other": "own_script.starts.other",
+}  # fmt: skip
+
+
+def was_last(listed: Iterable[tuple[Run, Glance]]) -> bool:
+    """Whether the newest training was a script of the user's own."""
+    newest = next((run for run, _ in listed if run.request.command in TRAININGS), None)
+    return newest is not None and newest.request.command in COMMANDS
+
+
+class _Form(Form):
+    def _check(self) -> None:
+        """An empty line is not wrong yet: the sentence at the top says what belongs there."""
+        super()._check()
+        if self.is_blank():
+            self.box("line").show_problem(None)
+
+    def is_blank(self) -> bool:
+        return not self.spec().program.line and "line" not in self._unread
+
+
+class OwnScript(QWidget):
+    """`head`: the widget next to the title. `options`: those that the script itself declares."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.setObjectName("launch_own")
+        self._session = session
+        self._project: Project | None = session.project
+        self._specs: dict[str, OwnSpec] = {}
+        self.form = _Form(OwnSpec, "launch", implied, FOLDED)
+        self.options = ScriptOptions()
+        self.copies = CopyCard("launch.same", ("launch.tab_shell", "launch.tab_json"), "own_script_same")
+        self.interpreters = InterpretersCard()
+        self._build()
+        self.options.arguments_edited.connect(self._give_arguments)
+        self.interpreters.chosen.connect(self._choose_python)
+        self.form.spec_changed.connect(self._changed)
+        self.form.help_requested.connect(self._help)
+        session.project_changed.connect(self._change_project)
+        session.runs_changed.connect(self._runs_changed)
+        self._begin_project(session.project)
+
+    def _build(self) -> None:
+        self.head = self._make_actions()
+        self._add_choose()
+        self.pattern = PatternPreview()
+        self.form.card("recording").add_below(self.pattern)
+        self.form.box("python").show_hint("own_script.python_hint")
+        self.consent = Consent(self._session)
+        right = SideColumn()
+        for card in (self.copies, self.interpreters):
+            right.column.addWidget(card)
+        right.column.addStretch(1)
+        row = QHBoxLayout()
+        row.setSpacing(GAP)
+        row.addWidget(self.form, 5)
+        row.addWidget(right, 2)
+        self._scroll = PageScroll(self.consent, row)
+        self.sentence = Sentence()
+        self.sentence.setContentsMargins(0, 0, MARGIN, 6)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addWidget(self.sentence)
+        column.addWidget(self._scroll, 1)
+
+    def _make_actions(self) -> QWidget:
+        self.start_button = primary_button("launch.start", "own_script_start")
+        self.start_button.setMinimumWidth(96)
+        self.start_button.clicked.connect(self.start)
+        self._to_wrong = button("launch.to_wrong", "own_script_to_wrong")
+        self._to_wrong.clicked.connect(self.start)
+        self.rehearse = RehearseButton(self)
+        reset = text_button("launch.reset", "own_script_reset")
+        localize(reset.setToolTip, "own_script.reset_hint")
+        reset.clicked.connect(self.reset)
+        side = QWidget()
+        row = QHBoxLayout(side)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addStretch(1)
+        for widget in (reset, self.rehearse.button, self._to_wrong, self.start_button):
+            row.addWidget(widget)
+        return side
+
+    def _add_choose(self) -> None:
+        """The row below the command line: how to get one without typing."""
+        self.choose = button("own_script.choose", "own_script.choose")
+        show_icon(self.choose, "folder-open", "dim", 16)
+        self.choose.clicked.connect(self._choose_script)
+        row = QWidget()
+        inside = QHBoxLayout(row)
+        inside.setContentsMargins(0, 3, 0, 0)
+        inside.setSpacing(10)
+        inside.addWidget(self.choose)
+        inside.addWidget(label("own_script.drop", "hint"), 1)
+        box = self.form.box("line")
+        box.add_below(row)
+        box.add_below(self.options)
+        assert isinstance(box.input, WordsInput)
+        box.input.file_dropped.connect(self.choose_script)
+
+    # The line
+
+    def _choose_script(self) -> None:
+        start = self.form.spec().program.workdir
+        ask_file(self, t("own_script.choose"), start if start != Path() else Path.home(), self.choose_script)
+
+    def choose_script(self, path: Path) -> None:
+        """The line that runs a file, from the folder that is chosen; without one, from the file's own."""
+        spec = self.form.spec()
+        folder = spec.program.workdir
+        if folder == Path():
+            folder = path.parent
+        name = str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+        line = ("bash" if path.suffix == ".sh" else "python", name)
+        self.form.set_spec(replace(spec, program=replace(spec.program, line=line, workdir=folder)))
+        self.form.box("line").input.focus.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _give_arguments(self, words: tuple[str, ...]) -> None:
+        """What precedes the script's arguments stays: environment, launcher, interpreter."""
+        line = self.form.spec().program.line
+        count = len(program_line.parse_program_line(line).arguments)
+        self.form.set_value("line", (*line[: len(line) - count], *words))
+
+    def _choose_python(self, path: Path) -> None:
+        self.form.set_value("python", path)
+
+    # Starting
+
+    def start(self) -> None:
+        self.begin(COMMAND)
+
+    def begin(self, command: str, make: Callable[[OwnSpec], Any] | None = None) -> None:
+        """Starts what is written (`make` turns it into the command's own spec) and shows its run; asks first where
+        that would run code of a project that is not trusted."""
+        spec = self.form.spec()
+        if wrong := self.form.problems():
+            self._scroll.reveal(self.form.focus_field(wrong[0].field))
+        elif self.consent.asks(partial(code_of, spec), partial(self.begin, command, make)):
+            self._scroll.reveal(self.consent)
+        elif self._session.start(command, make(spec) if make else spec):
+            self._session.page_requested.emit("curves")
+
+    def reset(self) -> None:
+        """The line stays, and where it runs; all else is as it was at first."""
+        spec = self.form.spec()
+        self.form.set_spec(OwnSpec(program=spec.program))
+
+    # The project
+
+    def _change_project(self, project: Project | None) -> None:
+        """Each project has its own line, as long as the window is open."""
+        self._specs[_key(self._project)] = self.form.spec()
+        self._project = project
+        self.consent.hide()
+        self._begin_project(project)
+
+    def _begin_project(self, project: Project | None) -> None:
+        self.interpreters.show_project(project)
+        if (spec := self._specs.get(_key(project))) is not None:
+            self.form.set_spec(spec)
+            return
+        folder = project.folder if project else Path()
+        self.form.set_spec(schema.with_value(OwnSpec(), "workdir", folder))
+        self._take_last()
+
+    def _runs_changed(self, _listed: object) -> None:
+        self._take_last()
+
+    def _take_last(self) -> None:
+        """A project begins with the line of its last own script, where none was written yet."""
+        if self.form.spec().program.line or _key(self._project) in self._specs:
+            return
+        newest = next((run for run, _ in self._session.listed if run.request.command in COMMANDS), None)
+        if newest is not None and newest.folder.is_relative_to(self._session.folder):
+            spec, wrong = schema.from_json(OwnSpec, newest.request.values)
+            self._specs[_key(self._project)] = spec
+            if not wrong:
+                self.form.set_spec(spec)
+
+    # What is shown
+
+    def _changed(self, _spec: OwnSpec) -> None:
+        self.consent.hide()
+        self._show()
+
+    def _show(self) -> None:
+        spec, wrong = self.form.spec(), self.form.problems()
+        self.options.show_spec(spec, _key(self._project))
+        self.interpreters.show_chosen(spec.program.python)
+        self.pattern.show_choice(spec.recording, self._session.listed, name_of_line(spec.program.line))
+        is_empty = self.form.is_blank() and len(wrong) == 1
+        for action in (self.start_button, self.rehearse.button):
+            action.setDisabled(bool(wrong))
+        self._to_wrong.setVisible(bool(wrong) and not is_empty)
+        retone(self.sentence, "role", "bad" if wrong and not is_empty else "dim")
+        self.sentence.setText(t("launch.wrong", count=len(wrong)) if wrong and not is_empty else sentence(spec))
+        self.start_button.setToolTip(self.sentence.text() if wrong else t("launch.start_hint"))
+        self.copies.setVisible(not is_empty)
+        self.copies.show_wrong(bool(wrong))
+        if not wrong:
+            folder = self._project.folder if self._project else None
+            self.copies.show_texts((command_texts.shell_line(spec, folder), command_texts.run_json_values(spec)))
+
+    def _help(self, card: str) -> None:
+        self._session.show_help(f"launch.section.{card}")
+
+    def retranslate(self) -> None:
+        self._show()
+
+
+def sentence(spec: OwnSpec) -> str:
+    """What starts, in words."""
+    if not spec.program.line:
+        return t("own_script.empty")
+    program = program_line.parse_program_line(spec.program.line)
+    what = program.script or next(iter(program.words), "")
+    folder = spec.program.workdir
+    where = folder.name or str(folder)
+    return t(STARTS[program.kind], what=what, folder=where)
+
+
+def implied(_spec: OwnSpec) -> dict[str, str]:
+    """What holds where a field is empty."""
+    return {
+        "line": LINE,
+        "workdir": t("own_script.implied_workdir"),
+        "python": t("own_script.implied_python"),
+        "capture_at": t("own_script.implied_capture_at"),
+        "visible": t("launch.implied_visible"),
+        "cores": t("own_script.implied_cores"),
+        "memory": t("own_script.implied_memory"),
+        "pattern": PATTERN,
+    }
+
+
+def _key(project: Project | None) -> str:
+    return str(project.folder) if project else ""

@@ -1,0 +1,109 @@
+"""One line for each check of a certificate: a sign and its meaning, the title, and the reason."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from backends.migration.certify.certificate import CHECK_TITLES
+from studio.texts import t
+from ui.widgets.basic import Sentence, retone
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from backends.migration.certify.certificate import Certificate, Check
+
+CHECK_SIGNS = {
+    "pass": ("✓", "good", "migration.proof.pass"), "fail": ("✕", "bad", "migration.proof.fail"),
+    "unproven": ("?", "dim", "migration.proof.unproven"),
+}  # fmt: skip
+SIGN, WORD, TITLE = 14, 78, 290
+TOP = Qt.AlignmentFlag.AlignTop
+
+
+class CheckLines(QWidget):
+    """A column of check lines."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines = QVBoxLayout(self)
+        self._lines.setContentsMargins(0, 0, 0, 0)
+        self._lines.setSpacing(6)
+
+    def show_checks(self, checks: Sequence[Check]) -> None:
+        """Show the results of these checks."""
+        self._clear()
+        for check in checks:
+            sign, token, key = CHECK_SIGNS[check.state]
+            position = f" ({check.path}:{check.line})" if check.path else ""
+            why = t(check.reason.key, **check.reason.args) + position
+            self._lines.addWidget(_check_line(sign, token, t(key), t(CHECK_TITLES[check.name]), why))
+
+    def show_expected(self) -> None:
+        """Show the titles of all checks before there is a certificate."""
+        self._clear()
+        columns = QWidget()
+        grid = QGridLayout(columns)
+        grid.setContentsMargins(0, 0, 0, 0)
+        half = (len(CHECK_TITLES) + 1) // 2
+        for number, title in enumerate(CHECK_TITLES.values()):
+            grid.addWidget(_check_line("○", "dim", "", t(title), ""), number % half, number // half)
+        self._lines.addWidget(columns)
+
+    def _clear(self) -> None:
+        while item := self._lines.takeAt(0):
+            if widget := item.widget():
+                widget.hide()
+                widget.deleteLater()
+
+
+def _check_line(sign: str, token: str, word: str, title: str, why: str) -> QWidget:
+    line = QWidget()
+    row = QHBoxLayout(line)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(6)
+    mark, state, about = QLabel(sign), QLabel(word), QLabel(title)
+    mark.setFixedWidth(SIGN)
+    mark.setAlignment(TOP | Qt.AlignmentFlag.AlignHCenter)
+    for label in (mark, state):
+        retone(label, "role", token)
+    row.addWidget(mark, 0, TOP)
+    if not word:
+        row.addWidget(about, 1, TOP)
+        return line
+    state.setFixedWidth(WORD)
+    about.setFixedWidth(TITLE)
+    about.setWordWrap(True)
+    reason = Sentence()
+    reason.setAlignment(TOP)
+    reason.setText(why)
+    row.addWidget(state, 0, TOP)
+    row.addWidget(about, 0, TOP)
+    row.addSpacing(6)
+    row.addWidget(reason, 1)
+    return line
+
+
+def states_text(certificate: Certificate) -> str:
+    """Say how many findings were open before and after, where both projects were scanned, and which command ran the
+    result, where it differs from the original's."""
+    other = (
+        ""
+        if certificate.migrated_line == certificate.line
+        else t("migration.proof.line", line=shlex.join(certificate.migrated_line))
+    )
+    if not certificate.before or not certificate.after:
+        return other
+    before, after = certificate.before, certificate.after
+    counts = t(
+        "migration.proof.states",
+        before=sum(before.values()) - before.get("auto", 0),
+        total=sum(before.values()),
+        after=sum(after.values()) - after.get("auto", 0),
+        left=sum(after.values()),
+    )
+    return f"{counts}\n{other}" if other else counts

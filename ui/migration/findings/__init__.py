@@ -1,0 +1,1 @@
+"""The findings view: files, findings, their source, and what each one means."""

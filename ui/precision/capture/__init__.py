@@ -1,0 +1,1 @@
+"""The Capture view: what a training dumps, and what that costs."""

@@ -1,0 +1,1 @@
+"""The Compare view: the two captures that are chosen, and the comparison that is shown."""

@@ -1,0 +1,1 @@
+"""The Environment view: configuration checks and the proof of determinism."""

@@ -1,0 +1,1 @@
+"""Results of msprobe itself: its comparison, overflow check, graph and trend databases."""

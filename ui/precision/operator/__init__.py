@@ -1,0 +1,1 @@
+"""The page of one call: its verdict, values, consumers and call stack."""

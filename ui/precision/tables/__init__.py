@@ -1,0 +1,1 @@
+"""The table and the module tree of a comparison."""

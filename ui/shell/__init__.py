@@ -1,0 +1,1 @@
+"""The window: rail, top bar, menus, palette, strip. It imports no feature."""

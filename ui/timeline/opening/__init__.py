@@ -1,0 +1,1 @@
+"""How a profile gets into the window: the start view, the child process that reads it, recent profiles."""

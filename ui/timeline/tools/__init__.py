@@ -1,0 +1,1 @@
+"""The row above the lanes: search, filter, time mode, export."""

@@ -1,0 +1,1 @@
+"""The widgets around and on the lanes: names, ruler, minimap, menus, keys."""

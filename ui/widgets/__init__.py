@@ -1,0 +1,1 @@
+"""What any page may show: charts, tables, logs, cards, popovers, texts, colours."""

@@ -1,0 +1,154 @@
+"""The lines of a growing log, the last of them in memory, each with its level."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAX_LINES = 200_000
+AT_ONCE = 1 << 18
+FROM_END = 24 << 20
+LONGEST = 1 << 16
+
+PLAIN, WARNING, ERROR = 0, 1, 2
+
+_LEVEL = re.compile(
+    # A colour code ends in a digit and an m, which is no border of a word.
+    rb"((?:\b|(?<=\dm))(?:ERROR|CRITICAL|FATAL)\b|Traceback \(most recent call last\)"
+    rb"|(?:^|\n)[\w.]*(?:Error|Exception)\b)|((?:\b|(?<=\dm))WARN(?:ING)?\b|Warning\b)"
+)
+# A search for plain words is twenty times as fast as the pattern, and most of a log has none of them.
+_WORDS = (b"ERROR", b"CRITICAL", b"FATAL", b"WARN", b"Warning", b"Traceback", b"Error", b"Exception")
+# Fifty times as fast as the other: it goes first, over a whole piece.
+_HINT = re.compile(rb"ERROR|CRITICAL|FATAL|WARN|Warning|Traceback|Error|Exception")
+_TRACEBACK = b"Traceback (most recent call last)"
+_ESCAPE = re.compile(rb"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+# Of MindSpore's own loggers, as they end every parallel run.
+CHATTER = ("[INFO]", "[DEBUG]")
+_CONTROL = {code: None for code in range(32)} | {127: None}
+
+
+def printable(line: bytes) -> str:
+    """A line as a terminal would leave it: what came after the last carriage return, no colours, tabs as spaces."""
+    line = line.rstrip(b"\r")
+    if b"\r" in line:
+        line = line[line.rindex(b"\r") + 1 :]
+    if b"\x1b" in line:
+        line = _ESCAPE.sub(b"", line)
+    return line.decode("utf-8", "replace").expandtabs(8).translate(_CONTROL)
+
+
+class LogLines:
+    """Reads on in the file. Lines are numbered from 0 over all that were read; `first` is the oldest still kept.
+
+    Of a long file only the end is read (`is_cut`); the file keeps everything."""
+
+    def __init__(self, path: Path, max_lines: int = MAX_LINES, from_end: int = FROM_END) -> None:
+        self.path = path
+        self.first = 0
+        self.is_cut = False
+        self._max_lines = max_lines
+        self._from_end = from_end
+        self._lines: list[bytes] = []
+        self._levels = bytearray()
+        self._offset = 0
+        self._half = b""
+        self._in_traceback = False
+        self._skip_half = False
+
+    def __len__(self) -> int:
+        """The number after the last line; half a line counts."""
+        return self.first + len(self._lines) + bool(self._half)
+
+    def whole(self) -> int:
+        """The number after the last whole line."""
+        return self.first + len(self._lines)
+
+    def last(self) -> str:
+        """The last line with something in it; a framework's own messages only where there is nothing else."""
+        texts = [text for line in (self._half, *reversed(self._lines[-20:])) if (text := printable(line).strip())]
+        return next((text for text in texts if not text.startswith(CHATTER)), texts[0] if texts else "")
+
+    def line(self, number: int) -> bytes:
+        index = number - self.first
+        return self._lines[index] if index < len(self._lines) else self._half
+
+    def level(self, number: int) -> int:
+        index = number - self.first
+        return self._levels[index] if index < len(self._levels) else PLAIN
+
+    def read(self) -> int:
+        """Reads at most AT_ONCE octets on; returns how many. Never raises."""
+        try:
+            file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError:
+            return 0
+        try:
+            size = os.fstat(file).st_size
+            self._set_position(size)
+            data = os.pread(file, AT_ONCE, self._offset) if size > self._offset else b""
+        except OSError:
+            return 0
+        finally:
+            os.close(file)
+        self._offset += len(data)
+        if data:
+            self._add(data)
+        return len(data)
+
+    def pending(self) -> int:
+        try:
+            return max(0, self.path.stat().st_size - self._offset)
+        except OSError:
+            return 0
+
+    def _set_position(self, size: int) -> None:
+        """At first, and when a flood was faster than the reading, near the end; at the beginning where somebody
+        emptied the file."""
+        if size < self._offset:
+            self._offset, self._half = 0, b""
+        if size - self._offset > self._from_end:
+            self._offset = size - self._from_end
+            self._half = b""
+            self.is_cut = True
+            self._skip_half = True
+
+    def _add(self, data: bytes) -> None:
+        if self._skip_half:
+            _, newline, data = data.partition(b"\n")
+            self._skip_half = not newline
+        *lines, half = (self._half + data).split(b"\n")
+        # A progress bar writes carriage returns for hours: only its last state is worth keeping.
+        self._half = half[half.rfind(b"\r", 0, -1) + 1 :][-LONGEST:]
+        self._levels += self._levels_of(lines, data)
+        self._lines += lines
+        self._drop()
+
+    def _levels_of(self, lines: list[bytes], data: bytes) -> bytes:
+        first = lines[0] if lines else b""
+        if not self._in_traceback and not any(word in data or word in first for word in _WORDS):
+            return bytes(len(lines))
+        return bytes(map(self._level_of, lines))
+
+    def _level_of(self, line: bytes) -> int:
+        """Sequential: the indented lines under a traceback's head belong to it, and the first other one ends it."""
+        if self._in_traceback:
+            self._in_traceback = line.startswith((b" ", b"\t")) or not line.strip()
+            return ERROR
+        match = _LEVEL.search(line) if _HINT.search(line) else None
+        if match is None:
+            return PLAIN
+        self._in_traceback = _TRACEBACK in line
+        return ERROR if match[1] else WARNING
+
+    def _drop(self) -> None:
+        """A tenth more than the maximum is stored before the oldest are dropped: cutting a list costs its length."""
+        if len(self._lines) > self._max_lines * 11 // 10:
+            excess = len(self._lines) - self._max_lines
+            del self._lines[:excess], self._levels[:excess]
+            self.first += excess
+            self.is_cut = True
