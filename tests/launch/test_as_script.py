@@ -19,7 +19,7 @@ from studio.errors import StudioError
 from studio.run import last_events
 from tests.launch.engine_process import needs_mindspore
 from tests.launch.pairs import cover, pairs_of
-from tests.prove.of_script import OPTIONS, combinations, differences, is_allowed, spec_of
+from tests.prove.script import OPTIONS, combinations, differences, is_allowed, spec_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +54,7 @@ def test_that_the_cover_has_every_pair_that_is_allowed() -> None:
 
 
 def test_that_a_script_compiles_and_names_nothing_that_is_not_there(tmp_path: Path) -> None:
-    for number, one in enumerate(combinations()[:4]):  # all of them: tests/prove/of_script.py
+    for number, one in enumerate(combinations()[:4]):  # all of them: tests/prove/script.py
         text = script_text(spec_of(one))
         compile(text, "train.py", "exec")
         assert imported(text) <= {*sys.stdlib_module_names, "mindspore", "numpy"}

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from ascend_engine.checkpoints import safetensors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from tests.launch.engine_process import check, read_events
-from tests.prove.of_checkpoint import checkpoint, fill, kill_writers, last_step, small_disk
-
-from ascend_engine.checkpoints import safetensors  # isort: skip  tests.prove.of_checkpoint puts it on the path
+from tests.prove.checkpoint import checkpoint, fill, kill_writers, last_step, small_disk
 
 if TYPE_CHECKING:
     from pathlib import Path

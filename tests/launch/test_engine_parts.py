@@ -16,14 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.launch.engine_config import config_of
-from tests.launch.engine_sources import ENGINE, ROOT, SOURCES
+from tests.launch.engine_sources import ROOT, SOURCES
 
 # What an old interpreter reads before it can be told that it is one.
 READ_FIRST = ("__init__.py", "__main__.py", "options.py", "failures.py", "stopping.py", "ranks.py")
 # debugpy: only where a debugger was asked for.
 ALLOWED = sys.stdlib_module_names | {"mindspore", "numpy", "ascend_studio", "ascend_engine", "debugpy"}
 
-sys.path += [str(ROOT / "studio" / "guest"), str(ENGINE)]
 from ascend_engine import data, failures, nonfinite_values, prefetch, schedule  # noqa: E402
 from ascend_engine.parallel import ranks  # noqa: E402
 

@@ -6,7 +6,7 @@ import signal
 from typing import TYPE_CHECKING
 
 from tests.launch.engine_process import assert_no_warnings, check, finish, needs_mindspore, save, start_training, train
-from tests.prove.of_resume import HARD, LINEAR, Case, chain_of, compare, digests
+from tests.prove.resume import HARD, LINEAR, Case, chain_of, compare, digests
 from tests.runs import wait_for
 
 if TYPE_CHECKING:

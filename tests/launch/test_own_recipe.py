@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from ascend_engine import failures
 
 from backends.launch.plan import code_of
 from backends.launch.template import make_template
@@ -16,9 +17,6 @@ from studio.errors import StudioError
 from tests.command_line import last_json, studio
 from tests.launch.engine_process import Ran, check, needs_mindspore, train
 from tests.launch.specs import launch_spec, rules
-from tests.prove import of_checkpoint  # noqa: F401
-
-from ascend_engine import failures  # isort: skip - of_checkpoint makes the engine's path known
 
 if TYPE_CHECKING:
     from pathlib import Path

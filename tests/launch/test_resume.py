@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.launch.engine_process import Ran, check, finish, needs_mindspore, start_training, train
-from tests.prove.of_checkpoint import checkpoint
-from tests.prove.of_resume import HARD, LINEAR, Case, chain_of, checkpoints_of, compare, digests
+from tests.prove.checkpoint import checkpoint
+from tests.prove.resume import HARD, LINEAR, Case, chain_of, checkpoints_of, compare, digests
 from tests.runs import wait_for
 
 if TYPE_CHECKING:

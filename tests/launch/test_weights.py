@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from ascend_engine.checkpoints import safetensors
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,9 +21,7 @@ from studio import schema
 from tests.command_line import last_json, studio
 from tests.launch.engine_process import check, needs_mindspore
 from tests.launch.specs import launch_spec, rules
-from tests.prove.of_checkpoint import checkpoint
-
-from ascend_engine.checkpoints import safetensors  # isort: skip - of_checkpoint makes the engine's path known
+from tests.prove.checkpoint import checkpoint
 
 if TYPE_CHECKING:
     from studio.run import Run

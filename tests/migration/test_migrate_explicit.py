@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from backends.migration.scan.project_scan import scan_project
 from tests.migration.plans import (
+    FACTS,
     migrated_text,
     plan_project,
     planned_texts,
@@ -328,3 +330,17 @@ def test_that_a_function_for_torchscript_gets_no_variable_of_the_module(tmp_path
     source = 'import torch\n@torch.jit.script\ndef f(x):\n    return x.to("cuda")\ndef g(x):\n    return x.to("cuda")\n'
     text = migrated_text(tmp_path, "explicit", source)
     assert 'def f(x):\n    return x.to("cuda")\ndef g(x):\n    return x.to(DEVICE_TYPE)\n' in text
+
+
+def test_that_the_lines_before_a_guarded_import_belong_to_its_cell(tmp_path: Path) -> None:
+    guarded = "try:\\n    import torch\\nexcept ImportError:\\n    torch = None\\nx = f(1).cuda()"
+    book = f'{{"cells": [{{"cell_type": "code", "source": "a = 1"}}, {{"cell_type": "code", "source": "{guarded}"}}]}}'
+    folder = project(tmp_path, book__ipynb=book)
+    (prelude,) = [finding for finding in scan_project(folder, FACTS) if finding.rule == "migrate.prelude"]
+    assert (prelude.cell, prelude.line, prelude.end) == (1, 1, 1)
+
+
+def test_that_a_default_of_a_lambda_above_the_import_is_left_to_a_person(tmp_path: Path) -> None:
+    source = "f = lambda d='cuda': d\ng = lambda: 'cuda'\nimport torch\n"
+    text = migrated_text(tmp_path, "explicit", source)
+    assert "f = lambda d='cuda': d\ng = lambda: DEVICE_TYPE\n" in text

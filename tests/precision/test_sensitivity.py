@@ -9,7 +9,7 @@ import pytest
 from backends.precision.compare import tolerances
 from backends.precision.compare.tolerances import TOLERANCES
 from tests.precision.planted_dumps import HEALTHY, PAIRS, PLANTED
-from tests.prove.precision_sensitivity import names, read, scaled, score, sensitivity, table
+from tests.prove.support.precision_sensitivity import names, read, scaled, score, sensitivity, table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -179,7 +179,7 @@ def test_that_workers_killed_at_random_moments_leave_one_training_and_one_end(
     tmp_path: Path, interpreter: Make
 ) -> None:
     """The short version of `prove worker`."""
-    from tests.prove.kills import kill_workers
+    from tests.prove.support.kills import kill_workers
 
     figures = kill_workers(
         tmp_path / "runs",

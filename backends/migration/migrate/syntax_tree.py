@@ -83,7 +83,7 @@ class SyntaxTree:
         """Tell whether a node is evaluated while the module is imported: it is not in the body of a function."""
         child = node
         for parent in self.ancestors(node):
-            if isinstance(parent, ast.Lambda):
+            if isinstance(parent, ast.Lambda) and child is parent.body:
                 return False
             if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef) and child in parent.body:
                 return False

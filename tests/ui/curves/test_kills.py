@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from studio import worker
-from tests.prove.kills import kill_windows
+from tests.prove.support.kills import kill_windows
 from tests.runs import ended, launch
 
 if TYPE_CHECKING:

@@ -64,7 +64,10 @@ def scan_cells(
     exports: ProjectExports,
     scan_module: ModuleScanner,
 ) -> Iterator[Occurrence]:
-    """Places of the Python of a notebook: cells that parse are one module, the others are read by themselves."""
+    """Places of the Python of a notebook: cells that parse are one module, the others are read by themselves.
+
+    A place that reaches over the line before it, as that of the prelude does, belongs to the cell where it ends.
+    """
     parsable = [part for part in parts if _parses(part.text)]
     starts: list[int] = []
     line = 1
@@ -72,11 +75,10 @@ def scan_cells(
         starts.append(line)
         line += part.text.count("\n") + 1
     for occurrence in _scan_text(path, "\n".join(part.text for part in parsable), exports, scan_module):
-        index = bisect_right(starts, occurrence.line) - 1
+        index = bisect_right(starts, occurrence.end) - 1
         shift = starts[index] - 1
-        yield msgspec.structs.replace(
-            occurrence, cell=parsable[index].index, line=occurrence.line - shift, end=occurrence.end - shift
-        )
+        first = max(1, occurrence.line - shift)
+        yield msgspec.structs.replace(occurrence, cell=parsable[index].index, line=first, end=occurrence.end - shift)
     for part in parts:
         if part not in parsable:
             for occurrence in _scan_text(path, part.text, exports, scan_module):

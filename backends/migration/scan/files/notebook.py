@@ -35,7 +35,7 @@ ModuleScanner = Callable[[Module], Iterator[Occurrence]]
 
 
 def parse_cells(text: str) -> tuple[NotebookCell, ...]:
-    """The code cells; `index` counts all cells from 0, those of text too. Raises Unreadable."""
+    """The code cells; `index` counts all cells from 0, those of text too. Raises UnreadableNotebook."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -68,8 +68,8 @@ def scan_notebook(
 ) -> Iterator[Occurrence]:
     """Lines count from 1 inside the cell that `cell` names, the index among all cells from 0.
 
-    `read` is what is done with the module that the Python of all cells makes: an import in one cell is known in the
-    next. Raises Unreadable.
+    `scan_module` reads the module that the Python of all cells makes: an import in one cell is known in the
+    next. Raises UnreadableNotebook.
     """
     python_cells = []
     for cell in parse_cells(text):

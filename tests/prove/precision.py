@@ -24,8 +24,8 @@ from backends.precision.compare.tolerances import TOLERANCES
 from tests.planted.making import make
 from tests.planted.plants import every_noise, pairs
 from tests.planted.scoring import compare_pair, compare_with_msprobe, table, tally
-from tests.prove import precision_sensitivity
-from tests.prove.precision_journeys import journeys
+from tests.prove.support import precision_sensitivity
+from tests.prove.support.precision_journeys import journeys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,9 +22,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.prove import projects_data
-from tests.prove.of_scripts import FOLDER, NOT_THERE, ONLY, SECONDS, SITE
-from tests.prove.projects import PROJECTS, Project
+from tests.prove.scripts import FOLDER, NOT_THERE, ONLY, SECONDS, SITE
+from tests.prove.support import projects_data
+from tests.prove.support.projects import PROJECTS, Project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests.prove.kills import kill_workers
+from tests.prove.support.kills import kill_workers
 
 SCRIPT = "#!/bin/bash\necho begun >> begun; for i in $(seq 200); do sleep 0.05; done; exit 4\n"
 

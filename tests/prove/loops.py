@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.launch.engine_process import check, start_training, train
-from tests.prove.of_resume import digests, steps_of
+from tests.prove.resume import digests, steps_of
 from tests.runs import wait_for
 
 COMMON = "--device cpu --optimizer adamw --lr 0.003 --batch 4 --accumulate 4 --clip 1 --warmup 3 --steps 8"

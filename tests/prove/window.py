@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from studio import worker
-from tests.prove.kills import kill_windows
+from tests.prove.support.kills import kill_windows
 from tests.runs import ended, launch
 
 LIMIT = 2.0

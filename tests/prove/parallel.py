@@ -15,7 +15,7 @@ from backends.launch.launchers import RANK
 from tests.launch.engine_config import options_text_of
 from tests.launch.engine_process import read_events, start
 from tests.launch.together import EQUAL, check_together, line_of
-from tests.prove.of_resume import MEASURED_TIMES
+from tests.prove.resume import MEASURED_TIMES
 from tests.runs import wait_for
 
 FOUR = (

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any
 from studio import run as runs
 from studio.events import Metric
 from studio.tail import RunTail
-from tests.prove import projects_data
-from tests.prove.projects import PROJECTS, Edits, Project
+from tests.prove.support import projects_data
+from tests.prove.support.projects import PROJECTS, Edits, Project
 from tests.runs import wait_for, worker_log
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.launch.engine_process import Ran, read_events, start_training, train
-from tests.prove.of_checkpoint import checkpoint
+from tests.prove.checkpoint import checkpoint
 from tests.runs import wait_for
 
 if TYPE_CHECKING:
