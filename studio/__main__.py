@@ -20,7 +20,9 @@ def main() -> int:
         return _window(None)
     from backends import features
     from studio.command_line import command_in, run_command
+    from studio.output.terminal import print_exception
 
+    sys.excepthook = print_exception
     return run_command(words, features(command_in(words)), _window)
 
 

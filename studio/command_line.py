@@ -1,13 +1,14 @@
 """The command line: it builds a spec from the same fields as the form, makes the same run and follows it.
 
 Text for people goes to stderr, results to stdout; with `--json` the last line of stdout is one JSON object.
-Exit codes: 0 done, 1 the work failed, 2 wrong use, 3 done and the answer is no, 128+n ended by signal n.
+Exit codes: 0 done, 1 the work failed, 2 wrong use, 3 done and the answer is no, 128+n ended by signal n. A run of a
+user's program ends with that program's own code, or with 125 where it has none.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -17,8 +18,9 @@ from studio import run as runs
 from studio import schema, texts
 from studio.errors import StudioError
 from studio.events import Artifact
-from studio.exit_codes import USAGE
+from studio.exit_codes import DONE, FAILED, NOT_RUN, USAGE
 from studio.feature import action_of
+from studio.output.terminal import json_text, printable, printable_line
 from studio.project import Project, make_runs_folder, project_around, runs_folder
 from studio.texts import t
 
@@ -105,11 +107,20 @@ class _Parser(argparse.ArgumentParser):
         return namespace_, unknown
 
     def error(self, message: str) -> NoReturn:
-        self.exit(USAGE, t("cli.wrong", reason=message, program=self.prog, shows=self.shows) + "\n")
+        self.exit(USAGE, printable(t("cli.wrong", reason=message, program=self.prog, shows=self.shows)) + "\n")
 
 
 def _print_message(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def _print_path(path: Path) -> None:
+    """Print a path as a result: every byte of it where a program reads it, printable on a terminal."""
+    if sys.stdout.isatty():
+        print(printable_line(str(path)), flush=True)
+    else:
+        sys.stdout.buffer.write(os.fsencode(path) + b"\n")
+        sys.stdout.buffer.flush()
 
 
 def _parser(features: tuple[Feature, ...]) -> argparse.ArgumentParser:
@@ -164,7 +175,7 @@ def _set_up(parser: _Parser, feature: Feature, action: Action) -> None:
     if line := schema.line_of(action.spec):
         parser.line = line.name
         parser.usage = t("cli.line_usage", program=parser.prog.replace("%", "%%"))
-        parser.epilog = t("cli.line")
+        parser.epilog = t("cli.line") + (" " + t("cli.program_code") if action.is_program else "")
 
 
 def help_of(feature: str, field: schema.Field) -> str:
@@ -252,16 +263,24 @@ def _follow(arguments: argparse.Namespace, run: Run, *, stop_on_interrupt: bool)
 
 
 def _result(arguments: argparse.Namespace, run: Run, glance: Glance) -> int:
+    action = action_of(arguments.features, run.request.command)
     if arguments.json:
-        action = action_of(arguments.features, run.request.command)
         answer = action.answer_of(run) if action and glance.state == "ended" else {}
         _print_json({**_as_json(run, glance), "artifacts": _artifacts(run), **answer})
     elif glance.state == "ended" and not glance.code:
         _print_message(t("cli.done", run=str(run.folder)))
     else:
-        print(run.folder)
-    code = glance.code or 0
-    return code if not code or code > 128 or runs.outcome_of(glance) == "no" else 1
+        _print_path(run.folder)
+    return _exit_code(glance, is_program=action is not None and action.is_program)
+
+
+def _exit_code(glance: Glance, *, is_program: bool) -> int:
+    """Return the code of the run: a user's program keeps its own, the work of the studio has 0, 1, 3 and 128+n."""
+    is_lost = "lost" in (glance.state, glance.reason)
+    if is_program:
+        return NOT_RUN if is_lost or glance.reason == "failed_to_start" else glance.code or DONE
+    code = FAILED if is_lost else glance.code or DONE
+    return code if code in (DONE, FAILED) or code > 128 or glance.reason == "no" else FAILED
 
 
 def _as_json(run: Run, glance: Glance) -> dict[str, Any]:
@@ -287,7 +306,7 @@ def _number(value: float) -> float | str:
 
 
 def _print_json(value: Any) -> None:
-    print(json.dumps(value, ensure_ascii=False), flush=True)
+    print(json_text(value), flush=True)
 
 
 def _list_runs(arguments: argparse.Namespace) -> int:
@@ -298,7 +317,7 @@ def _list_runs(arguments: argparse.Namespace) -> int:
     if not listed:
         _print_message(t("cli.no_runs", folder=str(runs_folder(_project(arguments)))))
     for line in _table(listed):
-        print(line)
+        print(printable_line(line))
     return 0
 
 
@@ -339,17 +358,13 @@ def _wait(run: Run, states: tuple[str, ...]) -> None:
 
 
 def _log(arguments: argparse.Namespace) -> int:
+    from studio.output.log import write_json_log, write_log
+
     run = _named_run(arguments)
-    try:
-        data = run.log.read_bytes()
-    except OSError:
-        data = b""
     if arguments.json:
-        lines = data.decode(errors="replace").splitlines()
-        _print_json({"run": str(run.folder), "lines": lines})
+        write_json_log(run.log, run.folder, sys.stdout)
     else:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+        write_log(run.log, sys.stdout)
     return 0
 
 

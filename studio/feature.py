@@ -46,6 +46,7 @@ class Action:
     `answer`: 'module:function' from a run that has ended to what `--json` adds to its object.
     `is_direct`: the command line does the work itself, without a run: what it finds is not worth keeping.
     `is_training`: its run is named by what it trains, not by the command.
+    `is_program`: its run is a program of the user's, whose exit code is that of the command.
     `doing`: the key of what the feature's page says while a run of it works; "" where the page shows no progress.
     `card`: 'module:class' of the `AnswerCard` that shows its answer on the page that shows any run.
     """
@@ -57,6 +58,7 @@ class Action:
     answer: str = ""
     is_direct: bool = False
     is_training: bool = False
+    is_program: bool = False
     doing: str = ""
     card: str = ""
 

@@ -10,6 +10,7 @@ from studio import run as runs
 from studio import worker
 from studio.errors import StudioError
 from studio.events import Ended, Finding, Metric, Note, Progress
+from studio.output.terminal import printable_line
 from studio.sentences import sentence_of
 from studio.tail import RunTail
 from studio.texts import t
@@ -30,15 +31,19 @@ def follow(run: Run, print_message: Callable[[str], None]) -> Glance:
     lines = _Lines(print_message)
     checked_at = 0.0
     while True:
+        offset = tail.offset()
         for _, rank, events in tail.read():
             lines.add(events if rank == 0 else [event for event in events if is_error(event)])
-        if lines.ended and not tail.pending():
+        if tail.offset() > offset and tail.pending():
+            lines.show()
+            continue
+        if lines.ended:
             lines.finish()
             return runs.glance(run)
         if time.monotonic() - checked_at > 1:
             checked_at = time.monotonic()
             worker.reap_started()
-            if not lines.ended and _is_over(run):
+            if _is_over(run):
                 lines.finish()
                 return runs.glance(run)
         lines.show()
@@ -118,6 +123,6 @@ class _Lines:
         values = "  ".join(f"{name} {number(float(value))}" for name, value in self._values.items())
         progress = self._progress
         if progress is None:
-            return values
+            return printable_line(values)
         done = f"{progress.done}/{progress.total}" if progress.total else str(progress.done)
-        return f"{t('phase.' + progress.phase)} {done}  {values}"
+        return printable_line(f"{t('phase.' + progress.phase)} {done}  {values}")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from studio import texts
 from studio.errors import StudioError
+from studio.output.terminal import printable
 from ui.shell import display
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def run_window(words: Sequence[str], language: str = "") -> int:
     try:
         app, shell = open_window(Path(words[0]) if words else None, language)
     except StudioError as error:
-        print(error, file=sys.stderr)
+        print(printable(str(error)), file=sys.stderr)
         return 1
     # A signal may have closed it already; without a window nothing would end the loop.
     return app.exec() if shell.isVisible() else 0

@@ -28,6 +28,7 @@ FEATURE = Feature(
             work="backends.launch.own.work:run_script",
             line_of="launch",
             is_training=True,
+            is_program=True,
         ),
         Action(
             name="rehearse",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from studio.errors import StudioError
+from studio.output.terminal import printable
 from studio.texts import t
 
 if TYPE_CHECKING:
@@ -77,13 +78,8 @@ def _answer(opened: Opened, private: int) -> dict[str, Any]:
         ],
         "reasons": meta.set_aside,
         "fresh": opened.fresh,
-        "notes": [_printable(t(note.key, **note.args)) for note in opened.notes],
+        "notes": [printable(t(note.key, **note.args)) for note in opened.notes],
     }
-
-
-def _printable(text: str) -> str:
-    """Replace bytes in file names that are not valid text."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _summary_line(answer: dict[str, Any]) -> str:

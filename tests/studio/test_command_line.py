@@ -141,7 +141,7 @@ def test_that_a_program_behind_two_dashes_runs_in_the_current_folder_with_all_it
     (folder / "train.py").write_text("import os, sys; print(os.getcwd(), *sys.argv, sep='\\n'); sys.exit(3)")
     own = ("--json", "--language", "zh", "", "--", "*", "a b", "--grace=1")
     done = studio("launch", "--json", "--grace", "5", "--", sys.executable, "train.py", *own, cwd=folder)
-    assert (done.returncode, last_json(done)["command"], last_json(done)["code"]) == (1, "script", 3), done.stderr
+    assert (done.returncode, last_json(done)["command"], last_json(done)["code"]) == (3, "script", 3), done.stderr
     run = Path(last_json(done)["run"])
     assert (run / "output.log").read_text().split("\n")[:-1] == [str(folder), "train.py", *own]
     assert json.loads((run / "run.json").read_text())["values"]["ending"]["grace"] == 5

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from studio import run as runs
 from studio import texts
-from studio.events import Ended, Finding, Journal, Note
+from studio.events import Ended, Finding, Journal, Metric, Note
 from studio.follow import follow
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
     from studio.events import Event
     from studio.run import Run
@@ -34,3 +37,21 @@ def test_that_a_terminal_reads_why_any_rank_failed_once_and_all_else_of_rank_0(t
     assert follow(run, said.append).code == 1
     expected = [texts.t(one.rule, **one.args) for one in (TAKEN, LOST)]
     assert sorted(said) == sorted([*expected, texts.t("launch.stopped", step=2)])
+
+
+def test_that_it_never_sleeps_while_there_is_more_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs.create(tmp_path, "launch", {})
+    lines = b'{"type":"metric","time":1,"step":1,"values":{"loss":0.5}}\n' * 50_000
+    (run.folder / "events.a1.r0.p1.jsonl").write_bytes(lines)
+    Journal(run.folder, 1).write(Ended(code=0))
+    naps: list[float] = []
+    monkeypatch.setattr(time, "sleep", naps.append)
+    assert follow(run, print_message=lambda _text: None).state == "ended"
+    assert not naps
+
+
+def test_that_an_event_file_that_cannot_be_read_holds_up_nothing(tmp_path: Path) -> None:
+    run = runs.create(tmp_path, "launch", {})
+    (run.folder / "events.a1.r1.p1.jsonl").mkdir()
+    Journal(run.folder, 1).write(Metric(step=1, values={"loss": 0.5}), Ended(code=0))
+    assert follow(run, print_message=lambda _text: None).state == "ended"

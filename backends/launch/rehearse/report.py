@@ -14,6 +14,7 @@ import msgspec
 from backends.common.rehearsal import FILE, HEAD, OPERATORS, Blocked, Step, read_report
 from studio import files
 from studio.events import Metric
+from studio.output.spreadsheet import safe_row
 from studio.tail import RunTail
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def csv_table(rows: list[tuple[Any, ...]]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEAD)
-    writer.writerows(rows)
+    writer.writerows(map(safe_row, rows))
     return text.getvalue().encode("utf-8", "replace")
 
 

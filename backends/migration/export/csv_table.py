@@ -6,6 +6,8 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+from studio.output.spreadsheet import safe_row
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -15,7 +17,6 @@ HEAD = (
     "kind", "path", "cell", "line", "end", "category", "rule", "state", "effort", "confidence", "name", "text",
     "title", "todo", "a2", "a3", "a950", "mindspore", "suppressed", "fingerprint",
 )  # fmt: skip
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def render_csv(report: Report) -> bytes:
@@ -23,15 +24,8 @@ def render_csv(report: Report) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(HEAD)
-    writer.writerows(escape_formulas(row) for row in _rows(report))
+    writer.writerows(map(safe_row, _rows(report)))
     return text.getvalue().encode("utf-8-sig", "replace")
-
-
-def escape_formulas(row: tuple[object, ...]) -> tuple[object, ...]:
-    """Put an apostrophe before text that a spreadsheet would evaluate, as OWASP recommends."""
-    return tuple(
-        "'" + cell if isinstance(cell, str) and cell.lstrip(" ").startswith(_FORMULA) else cell for cell in row
-    )
 
 
 def _rows(report: Report) -> Iterator[tuple[object, ...]]:
@@ -48,7 +42,7 @@ def _rows(report: Report) -> Iterator[tuple[object, ...]]:
             finding.effort,
             finding.confidence,
             finding.name,
-            finding.text.replace("\0", ""),
+            finding.text,
             report.title(finding),
             report.todo(finding),
             *(finding.support.get(hardware, "") for hardware in ("a2", "a3", "a950")),

@@ -12,6 +12,7 @@ import numpy as np
 from backends.timeline.query.bounds import all_rows, slices_in
 from studio.errors import from_os
 from studio.files import written_whole
+from studio.output.spreadsheet import safe_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +28,6 @@ STATISTICS = (
     "Name", "Count", "Total(ns)", "Wall(ns)", "Self(ns)", "Average(ns)", "Min(ns)", "Max(ns)",
 )  # fmt: skip
 _CHUNK = 1 << 14
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def write_slices(trace: Trace, path: Path, begin: int, end: int, rows: Sequence[int] | None = None) -> int:
@@ -91,16 +91,5 @@ def write_table(path: Path, head: Sequence[str], rows: Iterable[tuple[object, ..
 
 def _write_rows(file: codecs.StreamWriter, head: Sequence[str], rows: Iterable[tuple[object, ...]]) -> None:
     writer = csv.writer(file, lineterminator="\r\n")
-    writer.writerow(safe(tuple(head)))
-    writer.writerows(safe(row) for row in rows)
-
-
-def safe(row: tuple[object, ...]) -> tuple[object, ...]:
-    """Prefix text that begins like a formula with an apostrophe, so that it is shown and not evaluated
-    (OWASP's rule)."""
-    return tuple(_safe(cell) if isinstance(cell, str) else cell for cell in row)
-
-
-def _safe(text: str) -> str:
-    text = text.replace("\0", "")
-    return "'" + text if text.lstrip(" ").startswith(_FORMULA) else text
+    writer.writerow(safe_row(head))
+    writer.writerows(map(safe_row, rows))

@@ -39,10 +39,6 @@ class SheetColumn:
     def cells(self) -> list[str]:
         return self.text.split(BORDER)[:-1]
 
-    def lines(self) -> list[str]:
-        """Return the cells without characters that would end a line or a cell where they are pasted."""
-        return self.text.replace("\t", " ").replace("\r", " ").replace("\n", " ").split(BORDER)[:-1]
-
     @cached_property
     def is_number(self) -> bool:
         """Whether all non-empty cells are figures."""

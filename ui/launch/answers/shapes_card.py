@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem
 
 from backends.launch.shapes.answer import read_shapes, text_of
+from studio.output.spreadsheet import tab_separated
 from studio.texts import t
 from ui.widgets.answer_card import AnswerCard
 from ui.widgets.basic import (
@@ -78,7 +79,7 @@ class ShapesCard(AnswerCard):
 
     def _copy(self) -> None:
         """Separated by tabs, as spreadsheets take it."""
-        QGuiApplication.clipboard().setText("\n".join("\t".join(row) for row in self._rows))
+        QGuiApplication.clipboard().setText(tab_separated(self._rows))
         localize(self.copy_button.setText, "shapes.copied")
         show_icon(self.copy_button, "check", "accent", 16)
         self._feedback.start(FEEDBACK)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QAbstractItemModel, QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
+from studio.output.spreadsheet import tab_separated
 from studio.texts import t
 from ui.timeline.panes.list_model import single_line
 from ui.widgets.localized import localize
@@ -69,12 +70,12 @@ class CopyView(QTableView):
         model = self.model()
         rows = sorted({index.row() for index in self.selectionModel().selectedRows()})
         columns = range(model.columnCount())
-        lines = ("\t".join(_cell(model, row, column) for column in columns) for row in rows)
-        QGuiApplication.clipboard().setText("\n".join(lines))
+        cells = ([_cell(model, row, column) for column in columns] for row in rows)
+        QGuiApplication.clipboard().setText(tab_separated(cells))
 
 
 def _cell(model: QAbstractItemModel, row: int, column: int) -> str:
-    return " ".join(str(model.index(row, column).data() or "").split("\t"))
+    return str(model.index(row, column).data() or "")
 
 
 class ListView(CopyView):

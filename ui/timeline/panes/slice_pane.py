@@ -12,6 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.errors import StudioError
+from studio.output.spreadsheet import tab_separated
 from studio.texts import t
 from ui.services import editor
 from ui.services.editor_sheet import EditorSheet
@@ -154,9 +155,9 @@ class SlicePane(QWidget):
         if self.lookup is None:
             return
         facts = (*self.facts.facts.facts, *self.args.facts.facts)
-        lines = [f"{fact.name}\t{fact.value}" if fact.value is not None else fact.name for fact in facts]
-        stack = [frame.text for frame in self.lookup.details.stack]
-        QGuiApplication.clipboard().setText("\n".join([self.lookup.details.name, *lines, *stack]))
+        rows = [(fact.name, fact.value) if fact.value is not None else (fact.name,) for fact in facts]
+        stack = [(frame.text,) for frame in self.lookup.details.stack]
+        QGuiApplication.clipboard().setText(tab_separated([(self.lookup.details.name,), *rows, *stack]))
 
     def open_source(self, path: Path, line: int) -> None:
         words = editor.chosen()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 
+from studio.output.spreadsheet import safe_column
 from ui.timeline.panes.list_view import ARROW, CELL_MARGIN, MEASURED, MIN_WIDTH, WIDEST, CopyView
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class SheetView(CopyView):
             chosen = self.selectionModel().selection()
             ranges = (chosen.at(number) for number in range(chosen.size()))
             places = sorted({row for span in ranges for row in range(span.top(), span.bottom() + 1)})
-            columns = [column.lines() for column in rows.columns]
+            columns = [safe_column(column.cells()) for column in rows.columns]
             lines = ("\t".join(column[row] for column in columns) for row in self._sheet.order[places].tolist())
             QGuiApplication.clipboard().setText("\n".join(lines))
 

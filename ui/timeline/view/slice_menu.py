@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
 from backends.timeline.query.arrows import arrows_of
+from studio.output.spreadsheet import tab_separated
 from studio.texts import t
 from ui.timeline.drawing.time_text import exact_text
 from ui.timeline.view import key_actions
@@ -94,7 +95,7 @@ class SliceMenu(QObject):
             (t("timeline.slice_menu.start"), f"{start + trace.meta.origin_ns} ns"),
             (t("timeline.slice_menu.length"), exact_text(end - start)),
         )
-        QGuiApplication.clipboard().setText("\n".join(f"{what}\t{value}" for what, value in lines))
+        QGuiApplication.clipboard().setText(tab_separated(lines))
 
 
 def shortened(text: str) -> str:

@@ -1,0 +1,85 @@
+"""The exit code of a user's program is that of `launch --`; what is ours stays apart."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from backends import features
+from backends.launch.own.spec import OwnSpec
+from studio import processes, schema
+from studio import run as runs
+from studio.paths import MAIN
+from tests.command_line import last_json, studio
+from tests.runs import prepare, wait_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from studio.run import Run
+
+    Make = Callable[[str], Path]
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 3, 7, 125, 126, 127, 200, 255])
+def test_that_the_code_of_a_program_is_the_code_of_its_launch(tmp_path: Path, code: int) -> None:
+    done = studio("launch", "--json", "--", "sh", "-c", f"exit {code}", cwd=tmp_path)
+    answer = last_json(done)
+    assert (done.returncode, answer["code"], answer["reason"]) == (code, code, ""), done.stderr
+    assert studio("watch", answer["run"], cwd=tmp_path).returncode == code
+
+
+def test_that_a_signal_is_128_and_its_number(tmp_path: Path) -> None:
+    for number in (signal.SIGTERM, signal.SIGSEGV, signal.SIGKILL):
+        done = studio("launch", "--json", "--", "sh", "-c", f"kill -{int(number)} $$", cwd=tmp_path)
+        assert (done.returncode, last_json(done)["code"]) == (128 + number, 128 + number), done.stderr
+
+
+def test_that_a_stopped_program_keeps_the_code_that_it_ended_with(tmp_path: Path) -> None:
+    script = "trap 'exit 7' TERM; echo ready; while :; do sleep 0.1; done"
+    run = last_json(studio("launch", "--detach", "--json", "--", "bash", "-c", script, cwd=tmp_path))["run"]
+    wait_for(lambda: "ready" in studio("log", run, cwd=tmp_path).stdout)
+    watching = subprocess.Popen([sys.executable, "-I", str(MAIN), "watch", run], cwd=tmp_path, stdout=subprocess.PIPE)
+    stopped = studio("stop", run, "--json", cwd=tmp_path)
+    assert (stopped.returncode, last_json(stopped)["code"], last_json(stopped)["reason"]) == (7, 7, "stopped")
+    watching.communicate(timeout=300)
+    assert watching.returncode == 7
+
+
+def test_that_a_program_that_cannot_be_started_is_125_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "no-program").touch()
+    done = studio("launch", "--json", "--", "./no-program", cwd=tmp_path)
+    assert (done.returncode, last_json(done)["reason"]) == (125, "failed_to_start"), done.stderr
+
+
+def test_that_a_run_whose_end_is_not_known_never_ends_with_0(tmp_path: Path) -> None:
+    program = runs.create(tmp_path, "script", schema.to_json(OwnSpec()))
+    recipe = prepare(tmp_path)
+    for run, code in ((program, 125), (recipe, 1)):
+        lose(run)
+        done = studio("watch", "--json", str(run.folder), cwd=tmp_path)
+        assert (done.returncode, last_json(done)["state"], last_json(done)["code"]) == (code, "lost", None)
+
+
+def lose(run: Run) -> None:
+    """Make of a run one whose worker and training are both gone."""
+    child = subprocess.Popen(["true"])
+    child.wait()
+    for name in ("worker.json", "training.json"):
+        processes.write_mark(run.folder / name, child.pid)
+
+
+def test_that_the_work_of_the_studio_keeps_its_own_codes(tmp_path: Path, interpreter: Make) -> None:
+    for code in (1, 2, 3, 7):
+        done = studio("launch", "--python", str(interpreter(f"exit {code}")), "--json", cwd=tmp_path)
+        assert (done.returncode, last_json(done)["code"]) == (1, code)
+
+
+def test_that_a_command_that_judges_a_program_keeps_its_own_codes() -> None:
+    actions = [action for feature in features() for action in feature.actions]
+    assert [action.name for action in actions if action.is_program] == ["script"]
