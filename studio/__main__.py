@@ -14,8 +14,8 @@ if not __package__:  # run by its path: this checkout's code comes before that o
 
 def main() -> int:
     words = sys.argv[1:]
-    if words[:1] == ["work"] and len(words) == 2:
-        return _work(words[1])
+    if words[:1] == ["work"] and len(words) > 1:
+        return _work(words[1], words[2:])
     if not words:
         return _window(None)
     from backends import features
@@ -26,13 +26,13 @@ def main() -> int:
     return run_command(words, features(command_in(words)), _window)
 
 
-def _work(folder: str) -> int:
+def _work(folder: str, arguments: list[str]) -> int:
     from pathlib import Path
 
     from backends import features
-    from studio.worker import work
+    from studio.worker import CONTINUE, work
 
-    return work(Path(folder), features())
+    return work(Path(folder), features(), may_start=CONTINUE not in arguments)
 
 
 def _window(opened: Path | None, language: str = "") -> int:

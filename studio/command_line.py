@@ -19,9 +19,9 @@ from studio import schema, texts
 from studio.errors import StudioError
 from studio.events import Artifact
 from studio.exit_codes import DONE, FAILED, NOT_RUN, USAGE
-from studio.feature import action_of
+from studio.feature import action_of, command_line_of
 from studio.output.terminal import json_text, printable, printable_line
-from studio.project import Project, make_runs_folder, project_around, runs_folder
+from studio.project import Project, make_runs_folder, project_around, project_of, runs_folder
 from studio.texts import t
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
     from studio.feature import Action, DirectWork, Feature
     from studio.run import Glance, Run
+
+
+STOP_SECONDS = 120.0
+"""How long the processes of a stopped run may take to end after its grace."""
 
 
 def run_command(words: list[str], features: tuple[Feature, ...], window: Callable[[Path | None, str], int]) -> int:
@@ -140,6 +144,9 @@ def _parser(features: tuple[Feature, ...]) -> argparse.ArgumentParser:
     _add(commands, "runs", _list_runs)
     for name, do in (("watch", _watch), ("stop", _stop), ("log", _log)):
         _add(commands, name, do).add_argument("run", metavar="RUN", help=t("cli.run"))
+    for name in ("watch", "stop"):
+        commands.choices[name].add_argument("--take-over", action="store_true", help=t("cli.take_over"))
+    commands.choices["watch"].add_argument("--start", action="store_true", help=t("cli.start"))
     _add(commands, "self-check", _self_check).add_argument(
         "--report", type=Path, default=Path("ascend-studio-self-check.json"), help=t("cli.report")
     )
@@ -247,12 +254,14 @@ def _open_project(arguments: argparse.Namespace) -> None:
 
 def _follow(arguments: argparse.Namespace, run: Run, *, stop_on_interrupt: bool) -> int:
     """Show a run until it ends. Ctrl+C stops the run where this command started it, else only the watching."""
-    from studio import worker
+    from studio import trust, worker
     from studio.follow import follow
 
+    project = project_of(run.folder)
+    may_revive = stop_on_interrupt or project is None or trust.is_trusted(project.folder)
     while True:
         try:
-            glance = follow(run, print_message=_print_message)
+            glance = follow(run, print_message=_print_message, may_revive=may_revive)
             return _result(arguments, run, glance)
         except KeyboardInterrupt:
             if not stop_on_interrupt:
@@ -336,15 +345,32 @@ def _named_run(arguments: argparse.Namespace) -> Run:
 
 
 def _watch(arguments: argparse.Namespace) -> int:
-    return _follow(arguments, _named_run(arguments), stop_on_interrupt=False)
+    run = _named_run(arguments)
+    _give_worker(arguments, run)
+    return _follow(arguments, run, stop_on_interrupt=False)
+
+
+def _give_worker(arguments: argparse.Namespace, run: Run) -> None:
+    """Start a worker where this command asks for one; what it does is said before."""
+    from studio import worker
+
+    state = runs.state_of(run.folder)
+    if state == "unattended" and arguments.take_over:
+        worker.take_over(run)
+    elif state in ("interrupted", "queued") and getattr(arguments, "start", False):
+        _print_message(t("cli.starts", line=command_line_of(arguments.features, run.request) or run.request.command))
+        worker.start(run)
 
 
 def _stop(arguments: argparse.Namespace) -> int:
-    from studio import worker
+    from studio import ledger, worker
+    from studio.follow import raise_without_worker
 
     run = _named_run(arguments)
     if runs.glance(run).state == "unattended":
-        worker.start(run)
+        if not (arguments.take_over or ledger.is_own(run.folder)):
+            raise_without_worker(run)
+        worker.take_over(run)
         _wait(run, ("running", "ended"))
     if not worker.stop(run) and runs.glance(run).state != "ended":
         raise StudioError("run.not_here", run=run.name, state=t(f"state.{runs.glance(run).state}"))
@@ -353,8 +379,22 @@ def _stop(arguments: argparse.Namespace) -> int:
 
 
 def _wait(run: Run, states: tuple[str, ...]) -> None:
-    while runs.glance(run).state not in (*states, "lost"):
+    """Wait until a run is in one of these states or nobody works on it. Raises StudioError where its worker takes
+    longer than the grace of a stop and what comes after it.
+    """
+    seconds = STOP_SECONDS + _grace(run)
+    end = time.monotonic() + seconds
+    while runs.glance(run).state not in (*states, "lost", "interrupted"):
+        if time.monotonic() > end:
+            raise StudioError("run.stop_overdue", run=run.name, minutes=round(seconds / 60))
         time.sleep(0.1)
+
+
+def _grace(run: Run) -> float:
+    """Return the grace in seconds that a run's request names, 0 where it names none."""
+    sections = [section for section in run.request.values.values() if isinstance(section, dict)]
+    graces = [section["grace"] for section in sections if isinstance(section.get("grace"), int | float)]
+    return min(86400.0, max([0.0, *map(float, graces)]))
 
 
 def _log(arguments: argparse.Namespace) -> int:

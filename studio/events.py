@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
+from studio import files
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
@@ -157,7 +159,7 @@ class Journal:
     def _append(self, line: bytes) -> None:
         line = b"\n" + line if self._torn else line
         self._torn = True
-        file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        file = files.open_append(self._path)
         try:
             self._torn = os.write(file, line) != len(line)
         finally:

@@ -8,8 +8,11 @@ imported when they are first called. Its folder holds two more things that are f
 from __future__ import annotations
 
 import importlib
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from studio import schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
     from studio.events import Ended
     from studio.project import Project
-    from studio.run import Glance, Run
+    from studio.run import Glance, Run, RunRequest
 
 
 class Work(Protocol):
@@ -176,3 +179,14 @@ class Feature:
 
 def action_of(features: tuple[Feature, ...], name: str) -> Action | None:
     return next((action for feature in features for action in feature.actions if action.name == name), None)
+
+
+def command_line_of(features: tuple[Feature, ...], request: RunRequest) -> str:
+    """Return the command that asks for the same as a run, as a shell reads it; "" where this studio has no such
+    command, or its values are damaged."""
+    action = action_of(features, request.command)
+    if action is None:
+        return ""
+    spec, wrong = schema.from_json(action.spec, request.values)
+    words = ("ascend-studio", action.line_of or action.name, *schema.arguments(spec))
+    return "" if wrong else shlex.join(words)

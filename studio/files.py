@@ -13,23 +13,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 T = TypeVar("T")
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 LONGEST = 40  # signs of a name; a file system allows 255 bytes, and 4 a sign
 
 
-def write_whole(path: Path, data: bytes) -> None:
+OWN = 0o600
+"""The mode of what its owner alone may read: requests, logs, patches, ledgers."""
+
+
+def write_whole(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Write bytes as `written_whole` does."""
-    with written_whole(path) as file:
+    with written_whole(path, mode) as file:
         file.write(data)
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[BinaryIO]:
+def written_whole(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
     """Open a temporary file beside `path`; at the end it is flushed to disk and renamed. Raises OSError; then nothing
-    is left over and the old file stands.
+    is left over and the old file stands. `mode`: of the file, less the umask.
     """
     temporary = path.with_name(f".{path.name[:LONGEST]}.{os.getpid()}.tmp")
     try:
-        with temporary.open("wb") as file:
+        with suppress(FileNotFoundError):
+            temporary.unlink()  # of a killed process that had this pid, or a link that somebody put there
+        with os.fdopen(os.open(temporary, _NEW, mode), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -40,8 +47,15 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def write_json(path: Path, value: Any) -> None:
-    write_whole(path, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+def write_json(path: Path, value: Any, mode: int = 0o666) -> None:
+    write_whole(path, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n", mode)
+
+
+def open_append(path: Path) -> int:
+    """Open a file of a run for appending, by its owner alone; return the descriptor. Raises OSError, also where the
+    path is a symbolic link.
+    """
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, OWN)
 
 
 def read_as(path: Path, kind: type[T]) -> T | None:

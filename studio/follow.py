@@ -6,8 +6,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from studio import ledger, worker
 from studio import run as runs
-from studio import worker
 from studio.errors import StudioError
 from studio.events import Ended, Finding, Metric, Note, Progress
 from studio.output.terminal import printable_line
@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 LONGEST_START = 60 * 10**9
 
 
-def follow(run: Run, print_message: Callable[[str], None]) -> Glance:
-    """Print what the run does until it ends; take over where its worker was killed. Returns how it ended."""
+def follow(run: Run, print_message: Callable[[str], None], *, may_revive: bool) -> Glance:
+    """Print what the run does until it ends. Returns how it ended.
+
+    `may_revive`: where its worker is killed, another goes on with it, if this user started the run. Raises StudioError
+    where a run needs a worker and must not get one without being asked.
+    """
     tail = RunTail(run.folder)
     lines = _Lines(print_message)
     checked_at = 0.0
@@ -43,7 +47,7 @@ def follow(run: Run, print_message: Callable[[str], None]) -> Glance:
         if time.monotonic() - checked_at > 1:
             checked_at = time.monotonic()
             worker.reap_started()
-            if _is_over(run):
+            if _is_over(run, may_revive=may_revive):
                 lines.finish()
                 return runs.glance(run)
         lines.show()
@@ -55,16 +59,27 @@ def is_error(event: Event) -> bool:
     return isinstance(event, Finding) and event.severity == "error"
 
 
-def _is_over(run: Run) -> bool:
-    """Return whether nothing more will come. An unattended run gets a new worker. Raises StudioError where none ever
-    came.
-    """
+def _is_over(run: Run, *, may_revive: bool) -> bool:
+    """Return whether nothing more will come. Raises StudioError where a worker is needed and none may be started."""
     state = runs.state_of(run.folder)
-    if state == "unattended":
-        worker.start(run)
+    if state in runs.WITHOUT_WORKER and not (may_revive and worker.revive(run)):
+        raise_without_worker(run)
     if state == "queued" and time.time_ns() - run.request.time > LONGEST_START:
         raise StudioError("run.no_worker", run=run.name, log=str(run.folder / "worker.log"))
     return state == "lost" and runs.ended_of(run.folder) is None
+
+
+def raise_without_worker(run: Run) -> None:
+    """Raise StudioError with what to do where a run has no worker; nothing is raised where one was started just now."""
+    state = runs.state_of(run.folder)
+    entry = ledger.entry_of(run.folder)
+    if state not in runs.WITHOUT_WORKER or (ledger.is_own(run.folder) and not ledger.is_last_worker_gone(run.folder)):
+        return
+    if state == "unattended":
+        raise StudioError("run.unattended", run=run.name)
+    if entry is not None and len(entry.workers) >= ledger.MOST_WORKERS:
+        raise StudioError("run.gave_up", run=run.name, count=len(entry.workers), log=str(run.folder / "worker.log"))
+    raise StudioError("run.interrupted", run=run.name, line=runs.line_of(run.request))
 
 
 class _Lines:

@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from studio import files
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 RUN_VARIABLE = "ASCEND_STUDIO_RUN"
+WORKER_VARIABLE = "ASCEND_STUDIO_WORKER"
 ATTEMPT_VARIABLE = "ASCEND_STUDIO_ATTEMPT"
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -67,18 +68,54 @@ def descendants(roots: Iterable[int]) -> list[Process]:
 
 
 def marked(folder: Path) -> list[Process]:
-    """Return the processes that carry this run in their environment: a later worker finds by it what it did not
-    start."""
-    mark = os.fsencode(f"{RUN_VARIABLE}={os.path.realpath(folder)}")
-    return [candidate for candidate in everyone() if candidate.state != "Z" and _carries(candidate.pid, mark)]
+    """Return this user's processes that carry this run in their environment: a later worker finds by it what it did
+    not start."""
+    variable = _run_setting(folder)
+    return [candidate for candidate in everyone() if candidate.state != "Z" and _carries(candidate.pid, variable)]
 
 
-def _carries(pid: int, mark: bytes) -> bool:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123
-            return mark in file.read().split(b"\0")
-    except OSError:  # gone, or somebody else's
+def is_of_run(target: Process, folder: Path) -> bool:
+    """Return whether a process belongs to this user and was started for the training of the run in `folder`."""
+    return is_same(target) and _carries(target.pid, _run_setting(folder))
+
+
+def is_worker_of(target: Process, folder: Path) -> bool:
+    """Return whether a process belongs to this user and is a worker of the run in `folder`: by its command line, and
+    by its environment or its working directory, which goes where the folder goes."""
+    if not is_same(target) or b"work" not in _read(target.pid, "cmdline").split(b"\0"):
         return False
+    setting = os.fsencode(f"{WORKER_VARIABLE}={os.path.realpath(folder)}")
+    if _carries(target.pid, setting):
+        return True
+    try:
+        return _is_own(target.pid) and os.path.samefile(f"/proc/{target.pid}/cwd", folder)  # noqa: PTH121 - a link
+    except OSError:
+        return False
+
+
+def _run_setting(folder: Path) -> bytes:
+    return os.fsencode(f"{RUN_VARIABLE}={os.path.realpath(folder)}")
+
+
+def _carries(pid: int, setting: bytes) -> bool:
+    """Return whether a process of this user has a setting in its environment."""
+    return setting in _read(pid, "environ").split(b"\0") and _is_own(pid)
+
+
+def _is_own(pid: int) -> bool:
+    try:
+        return os.stat(f"/proc/{pid}").st_uid == os.geteuid()  # noqa: PTH116 - a Path costs more than the call
+    except OSError:
+        return False
+
+
+def _read(pid: int, name: str) -> bytes:
+    """Return a file of /proc/<pid>, b"" where the process is gone or somebody else's."""
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:  # noqa: PTH123
+            return file.read()
+    except OSError:
+        return b""
 
 
 def become_subreaper() -> None:
@@ -198,17 +235,26 @@ class Mark:
         return now if now and now.start == self.start and now.state != "Z" else None
 
 
-def write_mark(path: Path, pid: int, attempt: int = 1) -> None:
-    """Write the mark of a process. One that is gone already gets start 0, which no process has. Raises OSError."""
+def mark_of(pid: int, attempt: int = 1) -> dict[str, Any]:
+    """Return the mark of a process as JSON keeps it. One that is gone already gets start 0, which no process has."""
     running = process(pid)
     start = running.start if running else 0
-    files.write_json(path, {"pid": pid, "start": start, "place": vars(current_host()), "attempt": attempt})
+    return {"pid": pid, "start": start, "place": vars(current_host()), "attempt": attempt}
 
 
-def read_mark(path: Path) -> Mark | None:
-    value = files.read_json(path)
+def mark_from(value: Any) -> Mark | None:
+    """Return the mark in a JSON value; None where it holds none."""
     try:
         home = HostIdentity(**{name: str(value["place"][name]) for name in ("host", "boot", "namespace")})
         return Mark(pid=int(value["pid"]), start=int(value["start"]), host=home, attempt=int(value["attempt"]))
     except (TypeError, KeyError, ValueError):
         return None
+
+
+def write_mark(path: Path, pid: int, attempt: int = 1) -> None:
+    """Write the mark of a process. Raises OSError."""
+    files.write_json(path, mark_of(pid, attempt))
+
+
+def read_mark(path: Path) -> Mark | None:
+    return mark_from(files.read_json(path))

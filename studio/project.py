@@ -35,6 +35,12 @@ def project_around(folder: Path) -> Project | None:
     return None
 
 
+def project_of(run_folder: Path) -> Project | None:
+    """Return the project in whose folder a run lies, whatever its run.json says; None where it lies in none."""
+    runs = run_folder.absolute().parent
+    return Project(folder=runs.parent.parent) if (runs.name, runs.parent.name) == ("runs", OURS) else None
+
+
 def runs_folder(project: Project | None) -> Path:
     """Return where the runs of a project are, or those that belong to none."""
     return project.runs if project else paths.state_home() / "runs"

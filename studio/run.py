@@ -13,7 +13,9 @@ artifacts/
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import shlex
 import shutil
 import time
 from dataclasses import dataclass
@@ -23,12 +25,16 @@ from typing import Any
 import msgspec
 
 import studio
-from studio import files, processes
+from studio import files, ledger, processes
 from studio.errors import StudioError, from_os
 from studio.events import Ended, Event, Metric, Progress, attempt_and_rank, decode, last_of
 from studio.tail import last_lines
 
 FORMAT = 1
+WITHOUT_WORKER = ("unattended", "interrupted")
+"""States of a run on this host whose worker was killed."""
+_WRITTEN = re.compile(r"\.|artifacts$|output\.log|worker\.|events\.|exit\.a|.*\.(json|patch)$")
+"""Names that workers, shims and guests write in a run's folder."""
 
 
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +69,13 @@ class Run:
         return self.request.format > FORMAT
 
 
+def line_of(request: RunRequest) -> str:
+    """Return the program of a request as a shell reads it, or the studio's command where it names no program."""
+    sections = [section for section in request.values.values() if isinstance(section, dict)]
+    lines = [value for section in sections for value in section.values() if isinstance(value, list) and value]
+    return shlex.join(map(str, lines[0])) if lines else request.command
+
+
 def create(runs: Path, command: str, values: dict[str, Any], project: Path | None = None) -> Run:
     """Create a run under `runs`, whole or not at all. Raises StudioError (full disk, no permission)."""
     now = time.time_ns()
@@ -71,8 +84,9 @@ def create(runs: Path, command: str, values: dict[str, Any], project: Path | Non
     name = f"{stamp}-{now // 10**6 % 1000:03d}-{command}-{secrets.token_hex(2)}"
     making = runs / f".{name}.making"
     try:
-        (making / "artifacts").mkdir(parents=True)
-        files.write_json(making / "run.json", request)
+        making.mkdir(mode=0o700, parents=True)
+        (making / "artifacts").mkdir()
+        files.write_json(making / "run.json", request, files.OWN)
         making.rename(runs / name)
     except OSError as error:
         shutil.rmtree(making, ignore_errors=True)
@@ -92,6 +106,13 @@ def open_run(folder: Path) -> Run:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise StudioError("run.damaged", path=str(folder / "run.json"), reason=str(error)[:200]) from error
     return Run(folder=folder, request=request)
+
+
+def refuse_links(folder: Path) -> None:
+    """Raise StudioError where a file or folder that a worker writes to is a symbolic link: it may lead anywhere."""
+    links = sorted(entry.name for entry in os.scandir(folder) if entry.is_symlink() and _WRITTEN.match(entry.name))
+    if links:
+        raise StudioError("run.link", path=str(folder / links[0]))
 
 
 def runs_in(folder: Path) -> tuple[Run, ...]:
@@ -128,8 +149,9 @@ def find_run(runs: Path, text: str) -> Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Glance:
-    """What a list shows of a run, from the ends of its files. `state`: queued, running, unattended, ended, lost,
-    elsewhere (its worker is on another host). Times in ns since the epoch, 0 where unknown.
+    """What a list shows of a run, from the ends of its files. `state`: queued; running; unattended (the worker was
+    killed, the training goes on or left its exit code); interrupted (the worker was killed before anything was
+    started); ended; lost; elsewhere (the worker is on another host). Times in ns since the epoch, 0 where unknown.
     """
 
     state: str
@@ -191,15 +213,17 @@ def state_of(folder: Path) -> str:
     """Return the state of a run that has no `ended`: see Glance."""
     worker = processes.read_mark(folder / "worker.json")
     if worker is None:
-        return "queued"
+        return "interrupted" if ledger.is_last_worker_gone(folder) else "queued"
     if worker.is_remote():
         return "elsewhere"
     if worker.process():
         return "running"
     training = processes.read_mark(folder / "training.json")
-    if not worker.is_local() or (training and not _goes_on(folder, training)):
+    if not worker.is_local():
         return "lost"
-    return "unattended"
+    if training is None:
+        return "interrupted"
+    return "unattended" if _goes_on(folder, training) else "lost"
 
 
 def _goes_on(folder: Path, training: processes.Mark) -> bool:

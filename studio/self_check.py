@@ -58,7 +58,7 @@ def _train(folder: Path, how: dict[str, str], print_message: Callable[[str], Non
     run = runs.create(folder, "launch", {"what": {"recipe": "linear"}, "how": how})
     begun = time.monotonic()
     worker.start(run)
-    glance = follow(run, print_message)
+    glance = follow(run, print_message, may_revive=True)
     seconds = round(time.monotonic() - begun, 2)
     rules = [
         event.rule for _, _, events in RunTail(run.folder).read() for event in events if isinstance(event, Finding)

@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from studio import environment, paths, processes
+from studio import environment, files, paths, processes
 from studio.errors import Stopped, StudioError, from_os
 from studio.events import Ended
 from studio.run import exit_code
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from studio.command import Command
-    from studio.processes import Process
+    from studio.processes import Mark, Process
     from studio.run import Run
 
 # Gate: nothing starts unless the worker has written training.json; it dies unseen with a worker killed before that.
@@ -86,7 +86,7 @@ def _start(command: Command, run: Run, attempt: int) -> Process:
     """Start the child; return its shim. Raises StudioError where the folder or the shell refuses."""
     shim = ("/bin/sh", "-c", _SHIM, "sh", str(run.folder / f"exit.a{attempt}"), *command.argv)
     try:
-        with run.log.open("ab") as log:
+        with os.fdopen(files.open_append(run.log), "ab") as log:
             child = subprocess.Popen(
                 shim, cwd=command.cwd, env=child_environment(run, attempt, command.env), stdin=subprocess.PIPE,
                 stdout=log, stderr=log, start_new_session=True,
@@ -215,7 +215,7 @@ def supervise(
         training = _Training(run.folder, _start(command, run, attempt), attempt, linger)
     else:
         attempt = mark.attempt
-        training = _Training(run.folder, mark.process(), attempt, linger)
+        training = _Training(run.folder, _living_shim(run.folder, mark), attempt, linger)
     tick_timer = _Tick(tick)
     try:
         left = _watch(training, grace, tick_timer)
@@ -229,6 +229,13 @@ def supervise(
     if left is None and left_code:
         return Ended(code=left_code)
     return _verdict(exit_code(run.folder, attempt), left is not None)
+
+
+def _living_shim(folder: Path, mark: Mark) -> Process | None:
+    """Return the shim of a training that an earlier worker started; None where it is gone, or the mark names a process
+    that is not of this run: training.json may have been written by anybody."""
+    process = mark.process()
+    return process if process and processes.is_of_run(process, folder) else None
 
 
 class _Tick:

@@ -7,15 +7,16 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from studio import processes, schema
+from studio import files, ledger, processes, schema
 from studio.errors import StudioError, from_os
 from studio.events import Ended, Finding, Journal
 from studio.feature import action_of
 from studio.paths import MAIN
-from studio.run import Run, ended_of, open_run, state_of
+from studio.run import WITHOUT_WORKER, Run, ended_of, open_run, refuse_links, state_of
 from studio.supervisor import STOP
 
 if TYPE_CHECKING:
@@ -25,20 +26,61 @@ if TYPE_CHECKING:
     from studio.feature import Feature
 
 
+CONTINUE = "--continue"
+"""The argument of a worker that takes a training over and never starts one."""
+RETRY_SECONDS = 2
+"""At the earliest so long after its last worker a run gets another one by itself."""
+
+
 def start(run: Run) -> int:
-    """Start a detached worker for a run; return its pid. It also takes over a run whose worker was killed: a worker
-    that finds another at work exits at once. Raises StudioError.
+    """Start a detached worker for a run because the user asked for it, and record that; return its pid. It also takes
+    over a training whose worker was killed: a worker that finds another at work exits at once. Raises StudioError.
     """
-    line = [sys.executable, "-I", str(MAIN), "work", str(run.folder)]
+    return _spawn(run)
+
+
+def take_over(run: Run) -> int:
+    """Start a worker that goes on with the training of a run whose worker was killed, because the user asked for it;
+    return its pid. It never starts a command. Raises StudioError.
+    """
+    return _spawn(run, CONTINUE)
+
+
+def revive(run: Run) -> bool:
+    """Start a worker again for a run whose worker was killed, without being asked; return whether the run has a worker
+    now or gets one after RETRY_SECONDS.
+
+    That is done only for runs which this user started, in folders that nobody else writes to. A training that goes on
+    is taken over. A command that has not begun is started again, `ledger.MOST_WORKERS` workers in all. Raises
+    StudioError.
+    """
+    with ledger.locked():
+        state, entry = state_of(run.folder), ledger.entry_of(run.folder)
+        if entry is None or not ledger.is_own(run.folder):
+            return False
+        if state not in WITHOUT_WORKER or not ledger.is_last_worker_gone(run.folder):
+            return True
+        if state == "interrupted" and not ledger.may_restart(run.folder):
+            return False
+        if abs(time.time_ns() - entry.time) > RETRY_SECONDS * 10**9:
+            _spawn(run, *(() if state == "interrupted" else (CONTINUE,)))
+    return True
+
+
+def _spawn(run: Run, *arguments: str) -> int:
+    line = [sys.executable, "-I", str(MAIN), "work", str(run.folder), *arguments]
     try:
-        with (run.folder / "worker.log").open("ab") as log:
+        log = os.fdopen(files.open_append(run.folder / "worker.log"), "ab")
+        with log:
             child = subprocess.Popen(
-                line, cwd=run.folder, env=_own_environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True,
+                line, cwd=run.folder, env=_own_environment(run.folder), stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log, start_new_session=True,
             )  # fmt: skip
     except OSError as error:
         raise from_os(error, run.folder) from error
     _started.append(child)
+    with suppress(OSError):  # without an entry it works the same, but another worker needs a click
+        ledger.record(run.folder, child.pid)
     return child.pid
 
 
@@ -50,20 +92,24 @@ def reap_started() -> None:
     _started[:] = [child for child in _started if child.poll() is None]
 
 
-def _own_environment() -> dict[str, str]:
+def _own_environment(folder: Path) -> dict[str, str]:
     """Return the environment without the variables of a run: the worker belongs to no training, and a studio inside a
     training starts runs of its own.
     """
-    return {name: value for name, value in os.environ.items() if not name.startswith("ASCEND_STUDIO_")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ASCEND_STUDIO_")}
+    return {**environment, processes.WORKER_VARIABLE: os.path.realpath(folder)}
 
 
 def stop(run: Run) -> bool:
-    """Ask the worker to stop; a second call ends it at once. Returns False where no worker lives on this host."""
+    """Ask the worker to stop; a second call ends it at once. Returns False where no worker of this run and this user
+    lives on this host.
+    """
     mark = processes.read_mark(run.folder / "worker.json")
     worker = mark.process() if mark else None
-    if worker:
-        processes.send(worker, signal.SIGTERM)
-    return worker is not None
+    if worker is None or not processes.is_worker_of(worker, run.folder):
+        return False
+    processes.send(worker, signal.SIGTERM)
+    return True
 
 
 @contextmanager
@@ -71,7 +117,7 @@ def _lock(folder: Path) -> Iterator[bool]:
     """Yield whether this process may work on the run. Where the file system has no locks, it may only where nobody
     began.
     """
-    file = os.open(folder / "worker.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    file = os.open(folder / "worker.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,21 +132,27 @@ def _lock(folder: Path) -> Iterator[bool]:
         os.close(file)
 
 
-def work(folder: Path, features: tuple[Feature, ...]) -> int:
+def work(folder: Path, features: tuple[Feature, ...], *, may_start: bool = True) -> int:
     """Do the work of a run, from the start or from where a killed worker left it. Returns the run's exit code, or 0
     where there is nothing to do: it has ended, another worker has it, or a newer studio wrote it.
+
+    `may_start`: False for a worker that only takes over; nothing is done where no training was started.
     """
     STOP.listen()
     run = open_run(folder)
+    refuse_links(folder)
     with _lock(folder) as held:
         if not held or run.is_newer or ended_of(folder) or state_of(folder) == "elsewhere":
             return 0
         mark = processes.read_mark(folder / "training.json")
+        if mark is None and not may_start:
+            return 0
         is_begun = (folder / "worker.json").exists()
         processes.write_mark(folder / "worker.json", os.getpid())
         journal = Journal(folder, mark.attempt if mark else 1)
         ended = _outcome(run, features, journal, is_begun=is_begun)
         _write_end(journal, ended)
+        ledger.forget(folder)
         return ended.code
 
 
@@ -142,8 +194,6 @@ def _outcome(run: Run, features: tuple[Feature, ...], journal: Journal, *, is_be
 
 def _write_end(journal: Journal, ended: Ended) -> None:
     """Write the end of a run; on a full disk, try until it can be written: everybody waits for it."""
-    import time
-
     for _ in range(600):
         try:
             journal.write(ended)

@@ -34,7 +34,7 @@ def test_that_a_terminal_reads_why_any_rank_failed_once_and_all_else_of_rank_0(t
     tell(run, 1, Note(key="launch.stopped", args={"step": 9}), TAKEN, LOST)
     Journal(run.folder, 1).write(TAKEN, Note(key="launch.stopped", args={"step": 2}), Ended(code=1))
     said: list[str] = []
-    assert follow(run, said.append).code == 1
+    assert follow(run, said.append, may_revive=True).code == 1
     expected = [texts.t(one.rule, **one.args) for one in (TAKEN, LOST)]
     assert sorted(said) == sorted([*expected, texts.t("launch.stopped", step=2)])
 

@@ -16,6 +16,7 @@ from ui.curves.log_panel import LogPanel
 from ui.curves.run_content import SCROLL_BAR, RunContent, WatchedRun
 from ui.curves.run_list import RunList
 from ui.curves.stop_control import StopControl
+from ui.curves.worker_card import WorkerCard
 from ui.services import actions
 from ui.services.run_titles import page_of, state_name, title_of, tone_of, watching_page
 from ui.widgets.basic import GAP, MARGIN, Chip, Empty, Sentence, Title, button, text_button
@@ -136,7 +137,7 @@ class CurvesPage(QWidget):
         return row
 
     def _make_splitter(self) -> QSplitter:
-        self.content, self.log = RunContent(self.capture), LogPanel()
+        self.content, self.log = RunContent(self.capture, WorkerCard(self.session)), LogPanel()
         self.content.rehearsal.report_read.connect(self._show_run)
         self.content.reason.log_requested.connect(lambda: self.log.open(True))
         self.content.times.launch_requested.connect(lambda: self.session.page_requested.emit("launch"))

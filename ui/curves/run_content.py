@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from backends.common.run_status import RunStatus
     from studio.run import Glance, Run
     from ui.curves.capture_card import CaptureCard
+    from ui.curves.worker_card import WorkerCard
     from ui.services.watcher import RunWatcher
 
 SCROLL_BAR = 14
@@ -70,7 +71,7 @@ class WatchedRun:
 
 
 class RunContent(QScrollArea):
-    def __init__(self, capture: CaptureCard) -> None:
+    def __init__(self, capture: CaptureCard, worker: WorkerCard) -> None:
         super().__init__()
         self._visible_end = ""
         self.figures, self.phase, self.grid = FigureRow(), PhaseLine(), ChartGrid()
@@ -85,6 +86,7 @@ class RunContent(QScrollArea):
         self.nothing = Sentence()
         self.nothing.setObjectName("curves.no_points")
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.worker = worker
         self._lay_out(capture)
 
     def _lay_out(self, capture: CaptureCard) -> None:
@@ -97,7 +99,7 @@ class RunContent(QScrollArea):
         summary.setSpacing(GAP)
         summary.addWidget(self.learned, 1)
         summary.addWidget(self.times, 1)
-        cards: tuple[QWidget, ...] = (self.reason, self.attach, capture, self.add_line, self.rehearsal, self.answers)
+        cards = (self.worker, self.reason, self.attach, capture, self.add_line, self.rehearsal, self.answers)
         for widget in (*cards, self.figures, self.notice, self.phase, self.marks):
             column.addWidget(widget)
         column.addWidget(self.nothing, 1)
@@ -134,6 +136,7 @@ class RunContent(QScrollArea):
         self.figures.show_status(status, watcher.curves, recipe_of(run))
         self.phase.show_status(status, glance)
         self.weights.show_run(run)
+        self.worker.show_run(run, glance)
         self.add_line.show_findings(status.findings, has_points=bool(watcher.curves.series))
         self.attach.show_status(status, is_running=state in ("running", "unattended"))
         self.rehearsal.show_run(run, is_over=watcher.is_loaded and state in ("ended", "lost"))

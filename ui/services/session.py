@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from studio import ledger, schema, trust, worker
 from studio import run as runs
-from studio import schema, worker
 from studio.errors import StudioError
 from studio.project import Project, make_runs_folder, runs_folder
 from ui.services import run_titles
@@ -41,7 +41,6 @@ class Session(QObject):
         self.help_topic = ""
         self.listed: list[tuple[Run, Glance]] = []
         self._entries: dict[str, tuple[Run, Glance, int]] = {}
-        self._adopted: set[str] = set()
         self._timer = QTimer(self)
         self._timer.timeout.connect(self.refresh_runs)
 
@@ -105,7 +104,7 @@ class Session(QObject):
         entries = {name: self._glance(name) for name in runs.run_names(self.folder)}
         self._entries = {name: entry for name, entry in entries.items() if entry is not None}
         listed = [(run, glance) for run, glance, _ in self._entries.values()]
-        live = any(glance.state in ("running", "unattended", "queued") for _, glance in listed)
+        live = any(glance.state in ("running", "queued", *runs.WITHOUT_WORKER) for _, glance in listed)
         if self._timer.isActive():
             self._timer.setInterval(LIVE_INTERVAL if live else LIST_INTERVAL)
         if listed != self.listed:
@@ -126,14 +125,35 @@ class Session(QObject):
         except StudioError:
             return None
         glance = runs.glance(run)
-        self._take_over(run, glance)
+        self._revive(run, glance)
         return run, glance, stamp
 
-    def _take_over(self, run: Run, glance: Glance) -> None:
-        """A training whose worker was killed gets a new one, once per window; several windows may try, one wins."""
-        if glance.state == "unattended" and run.name not in self._adopted:
-            self._adopted.add(run.name)
-            try:
+    @property
+    def is_restricted(self) -> bool:
+        """Whether nothing of the project may run without being asked for."""
+        return self.project is not None and not trust.is_trusted(self.project.folder)
+
+    def revives(self, run: Run, state: str) -> bool:
+        """Return whether a run without a worker gets one here without being asked: see `worker.revive`."""
+        if self.is_restricted or not ledger.is_own(run.folder):
+            return False
+        return state == "unattended" or ledger.may_restart(run.folder) or not ledger.is_last_worker_gone(run.folder)
+
+    def give_worker(self, run: Run) -> None:
+        """Take a training over, or start what never began, because the user asked for it here."""
+        try:
+            if runs.state_of(run.folder) == "unattended":
+                worker.take_over(run)
+            else:
                 worker.start(run)
+        except StudioError as error:
+            self.trouble.emit(error)
+        self.refresh_runs()
+
+    def _revive(self, run: Run, glance: Glance) -> None:
+        """Start a worker again where one was killed; several windows may try, one wins."""
+        if glance.state in runs.WITHOUT_WORKER and not self.is_restricted:
+            try:
+                worker.revive(run)
             except StudioError as error:
                 self.trouble.emit(error)

@@ -122,9 +122,9 @@ class _EventFile:
             return False
 
     def _open(self) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         self.descriptor = -1
-        self.descriptor = _moved_up(os.open(self.path, flags, 0o644))
+        self.descriptor = _moved_up(os.open(self.path, flags, 0o600))
         self.identity = self._identify()
         # Left by an earlier process with this pid, or by ourselves before a close.
         self.torn = os.fstat(self.descriptor).st_size > 0

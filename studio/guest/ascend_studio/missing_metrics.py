@@ -30,7 +30,7 @@ def _leave(pid: int) -> None:
         return
     path = os.path.join(run, FILE % ascend_studio._setting(ascend_studio.ATTEMPT, 1))
     line = _why().encode() + b"\n"
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         if line not in os.read(descriptor, 4096):
             os.write(descriptor, line)
