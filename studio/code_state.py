@@ -72,7 +72,7 @@ def keep(run_folder: Path, code: Path, python: Path) -> None:
     """Write code.json and, for a dirty tree, code.patch. Raises OSError."""
     text = patch(code)
     if text:
-        files.write_whole(run_folder / "code.patch", text, files.OWN)
+        files.write_whole(run_folder / "code.patch", text, files.mode_in(run_folder))
     state: dict[str, Any] = {
         "folder": str(code), "commit": commit(code), "dirty": bool(text), "python": str(python),
         "studio": studio.__version__, "studio_commit": commit(paths.ROOT), "packages": interpreters.packages(python),

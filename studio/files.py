@@ -18,7 +18,13 @@ LONGEST = 40  # signs of a name; a file system allows 255 bytes, and 4 a sign
 
 
 OWN = 0o600
-"""The mode of what its owner alone may read: requests, logs, patches, ledgers."""
+"""The mode of what its owner alone may read."""
+
+
+def mode_in(folder: Path) -> int:
+    """Return the mode of what a run keeps: for the owner alone, or also for a group that may read the run's folder.
+    Raises OSError."""
+    return OWN | (0o040 if folder.stat().st_mode & 0o040 else 0)
 
 
 def write_whole(path: Path, data: bytes, mode: int = 0o666) -> None:
@@ -52,10 +58,11 @@ def write_json(path: Path, value: Any, mode: int = 0o666) -> None:
 
 
 def open_append(path: Path) -> int:
-    """Open a file of a run for appending, by its owner alone; return the descriptor. Raises OSError, also where the
+    """Open a file of a run for appending, made with `mode_in`; return the descriptor. Raises OSError, also where the
     path is a symbolic link.
     """
-    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, OWN)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    return os.open(path, flags, mode_in(path.parent))
 
 
 def read_as(path: Path, kind: type[T]) -> T | None:

@@ -18,14 +18,14 @@ import secrets
 import shlex
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 import studio
-from studio import files, ledger, processes
+from studio import files, ledger, processes, secret_words, trust
 from studio.errors import StudioError, from_os
 from studio.events import Ended, Event, Metric, Progress, attempt_and_rank, decode, last_of
 from studio.tail import last_lines
@@ -52,8 +52,11 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
+    """`secrets`: what placeholders in the request stand for, known only to the process that made the run."""
+
     folder: Path
     request: RunRequest
+    secrets: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -77,16 +80,20 @@ def line_of(request: RunRequest) -> str:
 
 
 def create(runs: Path, command: str, values: dict[str, Any], project: Path | None = None) -> Run:
-    """Create a run under `runs`, whole or not at all. Raises StudioError (full disk, no permission)."""
+    """Create a run under `runs`, whole or not at all; run.json has placeholders for secrets in command lines. Raises
+    StudioError (full disk, no permission).
+    """
     now = time.time_ns()
-    request = RunRequest(command=command, values=values, time=now, project=str(project or ""))
+    masked, kept = secret_words.mask(values)
+    request = RunRequest(command=command, values=masked, time=now, project=str(project or ""))
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now // 10**9))
     name = f"{stamp}-{now // 10**6 % 1000:03d}-{command}-{secrets.token_hex(2)}"
     making = runs / f".{name}.making"
     try:
         making.mkdir(mode=0o700, parents=True)
+        making.chmod(0o750 if project is not None and trust.is_shared(project) else 0o700)
         (making / "artifacts").mkdir()
-        files.write_json(making / "run.json", request, files.OWN)
+        files.write_json(making / "run.json", request, files.mode_in(making))
         making.rename(runs / name)
     except OSError as error:
         shutil.rmtree(making, ignore_errors=True)
@@ -94,7 +101,7 @@ def create(runs: Path, command: str, values: dict[str, Any], project: Path | Non
     except UnicodeEncodeError as error:
         shutil.rmtree(making, ignore_errors=True)
         raise StudioError("error.not_utf8", path=ascii(str(project or runs))) from error
-    return Run(folder=runs / name, request=request)
+    return Run(folder=runs / name, request=request, secrets=kept)
 
 
 def open_run(folder: Path) -> Run:

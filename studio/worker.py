@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from studio import files, ledger, processes, schema
+from studio import files, ledger, processes, schema, secret_words
 from studio.errors import StudioError, from_os
 from studio.events import Ended, Finding, Journal
 from studio.feature import action_of
@@ -73,7 +74,7 @@ def _spawn(run: Run, *arguments: str) -> int:
         log = os.fdopen(files.open_append(run.folder / "worker.log"), "ab")
         with log:
             child = subprocess.Popen(
-                line, cwd=run.folder, env=_own_environment(run.folder), stdin=subprocess.DEVNULL, stdout=log,
+                line, cwd=run.folder, env=_own_environment(run), stdin=subprocess.DEVNULL, stdout=log,
                 stderr=log, start_new_session=True,
             )  # fmt: skip
     except OSError as error:
@@ -92,12 +93,15 @@ def reap_started() -> None:
     _started[:] = [child for child in _started if child.poll() is None]
 
 
-def _own_environment(folder: Path) -> dict[str, str]:
+def _own_environment(run: Run) -> dict[str, str]:
     """Return the environment without the variables of a run: the worker belongs to no training, and a studio inside a
     training starts runs of its own.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ASCEND_STUDIO_")}
-    return {**environment, processes.WORKER_VARIABLE: os.path.realpath(folder)}
+    environment[processes.WORKER_VARIABLE] = os.path.realpath(run.folder)
+    if run.secrets:
+        environment[secret_words.VARIABLE] = json.dumps(run.secrets)
+    return environment
 
 
 def stop(run: Run) -> bool:
@@ -164,7 +168,7 @@ def _outcome(run: Run, features: tuple[Feature, ...], journal: Journal, *, is_be
         action = action_of(features, run.request.command)
         if action is None:
             raise StudioError("run.unknown_command", command=run.request.command)
-        spec, wrong = schema.from_json(action.spec, run.request.values)
+        spec, wrong = schema.from_json(action.spec, _values(run))
         if problems := wrong or (() if is_begun else schema.problems(spec)):
             raise StudioError(problems[0].rule, **problems[0].args)
         return action.load()(spec, run)
@@ -190,6 +194,18 @@ def _outcome(run: Run, features: tuple[Feature, ...], journal: Journal, *, is_be
                 )
             )
         return Ended(code=1, reason="failed_to_start")
+
+
+def _values(run: Run) -> dict[str, Any]:
+    """Return the values of the request with their secrets; a training that has begun does without. Raises
+    StudioError.
+    """
+    try:
+        return secret_words.restore(run.request.values)
+    except StudioError:
+        if (run.folder / "training.json").exists():
+            return run.request.values
+        raise
 
 
 def _write_end(journal: Journal, ended: Ended) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -16,8 +15,6 @@ from studio.schema import Problem, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-_LIKE_A_KEY = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[\w\-.]{20,}", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,27 +114,10 @@ def environment_rows(spec: OwnSpec) -> tuple[tuple[str, str], ...]:
 
 
 def _no_secrets(spec: OwnSpec) -> Iterable[Problem]:
-    """A run keeps what is asked for."""
+    """A run keeps the environment that is asked for; secrets in the line are masked, see `studio.secret_words`."""
     for name, _ in spec.environment.env:
         if is_secret(name):
             yield Problem(field="env", rule="launch.rule.secret", args={"name": name})
-    for name, _ in program_line.parse_program_line(spec.program.line).settings:
-        if is_secret(name):
-            yield Problem(field="line", rule="launch.rule.secret", args={"name": name})
-    for name in secrets_of(program_line.parse_program_line(spec.program.line).words):
-        yield Problem(field="line", rule="launch.rule.secret", args={"name": name})
-
-
-def secrets_of(line: tuple[str, ...]) -> tuple[str, ...]:
-    """Names in a line whose values look like keys: --pad-token '<pad>' is none."""
-    problems = []
-    for word, following in zip(line, (*line[1:], ""), strict=False):
-        name, separator, value = word.partition("=")
-        is_setting = bool(separator) or word.startswith("-")
-        plain = name.lstrip("-").replace("-", "_").replace(".", "_")
-        if is_setting and is_secret(plain) and _LIKE_A_KEY.fullmatch(value if separator else following):
-            problems.append(name)
-    return tuple(problems)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,6 +87,11 @@ def artifact(kind: str, path: Any) -> None:
 _HIGH = 900
 
 
+def mode_in(folder: str) -> int:
+    """For the owner alone, or also for a group that may read the run's folder."""
+    return 0o600 | (os.stat(folder).st_mode & 0o040)
+
+
 class _EventFile:
     """The event file of one process. Opened at the first record; one write per record."""
 
@@ -124,7 +129,7 @@ class _EventFile:
     def _open(self) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         self.descriptor = -1
-        self.descriptor = _moved_up(os.open(self.path, flags, 0o600))
+        self.descriptor = _moved_up(os.open(self.path, flags, mode_in(os.path.dirname(self.path))))
         self.identity = self._identify()
         # Left by an earlier process with this pid, or by ourselves before a close.
         self.torn = os.fstat(self.descriptor).st_size > 0

@@ -144,6 +144,7 @@ def _write(path: str, members: Dict[str, Any]) -> None:
     with zipfile.ZipFile(making, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in sorted(members.items()):
             archive.writestr(name, text)
+    os.chmod(making, ascend_studio.mode_in(os.environ[ascend_studio.RUN]))
     os.replace(making, path)
 
 

@@ -1,0 +1,88 @@
+"""Secrets in a command reach the program and are kept nowhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from studio import secret_words
+from studio.errors import StudioError
+from tests.command_line import last_json, studio
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECRET = "hunter2-Swordfish"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train.py", "--token", SECRET),
+        ("train.py", f"--password={SECRET}"),
+        ("train.py", f"--hub.api-key={SECRET}"),
+        ("env", f"HF_TOKEN={SECRET}", "train.py"),
+        ("sh", "-c", f"WANDB_API_KEY={SECRET} python train.py"),
+        ("train.py", "--header", f"Authorization: Bearer {SECRET}"),
+        ("git", "clone", f"https://me:{SECRET}@host.example/x.git"),
+        ("train.py", "sk-hunter2-Swordfish"),
+    ],
+)
+def test_that_a_secret_in_a_line_is_replaced_and_put_back(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    masked, kept = secret_words.mask({"program": {"line": list(words), "count": 3}})
+    assert SECRET not in str(masked)
+    monkeypatch.setenv(secret_words.VARIABLE, json.dumps(kept))
+    assert secret_words.restore(masked) == {"program": {"line": list(words), "count": 3}}
+    assert secret_words.VARIABLE not in os.environ
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train.py", "--pad-token", "<pad>", "--eos_token_id", "2", "--max-tokens", "2048"),
+        ("train.py", "--use-auth-token", "--epochs", "3"),
+        ("train.py", "--eos-token=[EOS]", "--auth", "none", "--lr=1e-3", "--tokenizer", "gpt2"),
+        ("git", "clone", "https://host.example/x.git", "a:b@c"),
+    ],
+)
+def test_that_what_only_sounds_like_a_secret_stays(words: tuple[str, ...]) -> None:
+    assert secret_words.masked_words(words) == words
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="‹\0"), max_size=30), max_size=6))
+def test_that_any_line_comes_back_as_it_was(words: list[str]) -> None:
+    masked, kept = secret_words.mask({"program": {"line": words}})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(secret_words.VARIABLE, json.dumps(kept))
+        assert secret_words.restore(masked)["program"]["line"] == words
+
+
+def test_that_a_placeholder_is_not_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    masked, _ = secret_words.mask({"program": {"line": ["--token", SECRET]}})
+    with pytest.raises(StudioError, match="secret"):
+        secret_words.mask(masked)
+    monkeypatch.delenv(secret_words.VARIABLE, raising=False)
+    with pytest.raises(StudioError, match="secret"):
+        secret_words.restore(masked)
+
+
+def test_that_a_secret_reaches_the_program_and_no_file_of_the_run(tmp_path: Path) -> None:
+    shell = shutil.which("sh")
+    assert shell
+    script = tmp_path / "train.sh"
+    script.write_text('[ "$2" = hunter2-Swordfish ] && exit 0; exit 9\n')
+    done = studio("launch", "--json", "--", shell, str(script), "--token", SECRET, cwd=tmp_path)
+    answer = last_json(done)
+    assert answer["code"] == 0, done.stderr
+    files = [path for path in tmp_path.rglob("*") if path.is_file() and path != script]
+    assert not [path for path in files if re.search(SECRET.encode(), path.read_bytes())]
+    assert SECRET not in done.stdout + done.stderr
