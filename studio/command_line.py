@@ -254,8 +254,9 @@ def _open_project(arguments: argparse.Namespace) -> None:
 
 def _follow(arguments: argparse.Namespace, run: Run, *, stop_on_interrupt: bool) -> int:
     """Show a run until it ends. Ctrl+C stops the run where this command started it, else only the watching."""
-    from studio import trust, worker
+    from studio import worker
     from studio.follow import follow
+    from studio.security import trust
 
     project = project_of(run.folder)
     may_revive = stop_on_interrupt or project is None or trust.is_trusted(project.folder)
@@ -363,8 +364,9 @@ def _give_worker(arguments: argparse.Namespace, run: Run) -> None:
 
 
 def _stop(arguments: argparse.Namespace) -> int:
-    from studio import ledger, worker
+    from studio import worker
     from studio.follow import raise_without_worker
+    from studio.security import ledger
 
     run = _named_run(arguments)
     if runs.glance(run).state == "unattended":

@@ -6,11 +6,12 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from studio import ledger, worker
 from studio import run as runs
+from studio import worker
 from studio.errors import StudioError
 from studio.events import Ended, Finding, Metric, Note, Progress
 from studio.output.terminal import printable_line
+from studio.security import ledger
 from studio.sentences import sentence_of
 from studio.tail import RunTail
 from studio.texts import t
@@ -61,12 +62,14 @@ def is_error(event: Event) -> bool:
 
 def _is_over(run: Run, *, may_revive: bool) -> bool:
     """Return whether nothing more will come. Raises StudioError where a worker is needed and none may be started."""
+    if runs.ended_of(run.folder):
+        return False  # its last events are still to be read
     state = runs.state_of(run.folder)
     if state in runs.WITHOUT_WORKER and not (may_revive and worker.revive(run)):
         raise_without_worker(run)
     if state == "queued" and time.time_ns() - run.request.time > LONGEST_START:
         raise StudioError("run.no_worker", run=run.name, log=str(run.folder / "worker.log"))
-    return state == "lost" and runs.ended_of(run.folder) is None
+    return state == "lost"
 
 
 def raise_without_worker(run: Run) -> None:

@@ -212,7 +212,7 @@ def probe(path: Path, seconds: float = PROBE_SECONDS, is_cancelled: Callable[[],
     `is_cancelled`. Never raises: whatever goes wrong is in the answer.
 
     It runs the interpreter and the start files of its site-packages. The caller must not pass one inside a project that
-    is not trusted (`studio.trust`); `read` reads the files only.
+    is not trusted (`studio.security.trust`); `read` reads the files only.
     """
     try:
         with tempfile.TemporaryFile() as printed, tempfile.TemporaryDirectory() as folder:

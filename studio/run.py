@@ -25,9 +25,10 @@ from typing import Any
 import msgspec
 
 import studio
-from studio import files, ledger, processes, secret_words, trust
+from studio import files, processes
 from studio.errors import StudioError, from_os
 from studio.events import Ended, Event, Metric, Progress, attempt_and_rank, decode, last_of
+from studio.security import ledger, secret_words, trust
 from studio.tail import last_lines
 
 FORMAT = 1

@@ -12,12 +12,13 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from studio import files, ledger, processes, schema, secret_words
+from studio import files, processes, schema
 from studio.errors import StudioError, from_os
 from studio.events import Ended, Finding, Journal
 from studio.feature import action_of
 from studio.paths import MAIN
 from studio.run import WITHOUT_WORKER, Run, ended_of, open_run, refuse_links, state_of
+from studio.security import ledger, secret_words
 from studio.supervisor import STOP
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def revive(run: Run) -> bool:
         state, entry = state_of(run.folder), ledger.entry_of(run.folder)
         if entry is None or not ledger.is_own(run.folder):
             return False
-        if state not in WITHOUT_WORKER or not ledger.is_last_worker_gone(run.folder):
+        if ended_of(run.folder) or state not in WITHOUT_WORKER or not ledger.is_last_worker_gone(run.folder):
             return True
         if state == "interrupted" and not ledger.may_restart(run.folder):
             return False

@@ -111,7 +111,7 @@ def test_that_a_killed_worker_leaves_nothing_behind(tmp_path: Path, interpreter:
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     wait_for(lambda: not processes.marked(trial), what="nothing is left")
-    assert runs.glance(run).state == "unattended"
+    assert runs.glance(run).state == "interrupted"
     worker.start(run)
     wait_for(lambda: len(processes.marked(trial)) >= 3, what="the next worker begins again")
     assert worker.stop(run)

@@ -165,7 +165,7 @@ def test_that_a_certificate_whose_worker_is_killed_begins_again_and_leaves_nothi
     wait_for((tmp_path / "seen").exists)
     os.kill(pid, signal.SIGKILL)
     worker.reap_started()
-    wait_for(lambda: runs.glance(run).state == "unattended")
+    wait_for(lambda: runs.glance(run).state == "interrupted")
     worker.start(run)
     assert ended(run).code == 3  # nothing trains
     others = [runs.glance(other) for other in runs.runs_in(tmp_path / "runs") if other.name != run.name]

@@ -159,7 +159,7 @@ def killed_in(run: Run, module: str, name: str, after: int = 1) -> None:
 
 
 def resume(run: Run) -> Any:
-    assert runs.glance(run).state == "unattended"
+    assert runs.glance(run).state == "interrupted"
     worker.start(run)
     return ended(run)
 

@@ -93,7 +93,7 @@ def test_that_any_bytes_instead_of_a_file_of_ours_are_survived(tmp_path: Path, j
     run = small_run(tmp_path)
     for name in ("worker.json", "training.json", "exit.a1", events_file(run).name):
         (run.folder / name).write_bytes(junk)
-    assert runs.glance(run).state in ("queued", "running", "unattended", "ended", "elsewhere", "lost")
+    assert runs.glance(run).state in ("queued", "running", "unattended", "interrupted", "ended", "elsewhere", "lost")
     assert processes.read_mark(run.folder / "worker.json") is None or junk
 
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio import secret_words
 from studio.errors import StudioError
+from studio.security import secret_words
 from tests.command_line import last_json, studio
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from studio import code_state, environment, interpreters, trust
+from studio import code_state, environment, interpreters
+from studio.security import trust
 
 if TYPE_CHECKING:
     from pathlib import Path

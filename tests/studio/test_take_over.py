@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from studio import files, ledger, paths, processes, trust, worker
+from studio import files, paths, processes, worker
 from studio import run as runs
 from studio.project import Project, make_runs_folder
+from studio.security import ledger, trust
 from tests.command_line import studio
 from tests.runs import ended, events_of, launch, prepare, wait_for
 

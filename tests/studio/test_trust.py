@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from studio import files, paths, trust
+from studio import files, paths
+from studio.security import trust
 
 if TYPE_CHECKING:
     from pathlib import Path

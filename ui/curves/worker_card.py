@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 
 from backends import feature_of
-from studio import ledger
 from studio.feature import command_line_of
 from studio.run import WITHOUT_WORKER, line_of
+from studio.security import ledger
 from ui.widgets.basic import Card, Sentence, button, label
 from ui.widgets.localized import localize
 

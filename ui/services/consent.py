@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
-from studio import trust
 from studio.errors import from_os
+from studio.security import trust
 from ui.widgets.basic import (
     Card,
     Sentence,

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio import ledger, schema, trust, worker
 from studio import run as runs
+from studio import schema, worker
 from studio.errors import StudioError
 from studio.project import Project, make_runs_folder, runs_folder
+from studio.security import ledger, trust
 from ui.services import run_titles
 
 if TYPE_CHECKING:

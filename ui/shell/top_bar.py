@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy
 
-from studio import trust
 from studio.project import runs_folder
+from studio.security import trust
 from studio.texts import t
 from ui.widgets.basic import Elided, retone
 from ui.widgets.icons import show_icon

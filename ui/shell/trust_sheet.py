@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from studio import trust
 from studio.errors import from_os
+from studio.security import trust
 from studio.texts import t
 from ui.widgets.basic import (
     Sentence,

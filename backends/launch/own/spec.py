@@ -114,7 +114,7 @@ def environment_rows(spec: OwnSpec) -> tuple[tuple[str, str], ...]:
 
 
 def _no_secrets(spec: OwnSpec) -> Iterable[Problem]:
-    """A run keeps the environment that is asked for; secrets in the line are masked, see `studio.secret_words`."""
+    """A run keeps the environment that is asked for; secrets in the line are masked, see `secret_words`."""
     for name, _ in spec.environment.env:
         if is_secret(name):
             yield Problem(field="env", rule="launch.rule.secret", args={"name": name})

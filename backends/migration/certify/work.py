@@ -39,6 +39,7 @@ from studio import run as runs
 from studio.errors import Stopped, StudioError
 from studio.events import Artifact, Ended, Finding, Journal, Note, Progress
 from studio.exit_codes import NO, STOPPED
+from studio.security.secret_words import masked_words
 from studio.supervisor import STOP
 
 if TYPE_CHECKING:
@@ -189,8 +190,8 @@ class Certification:
             granted=certificate.is_granted(listed),
             original=str(self.tops[0]),
             migrated=str(self.tops[1]),
-            line=self.spec.training.line,
-            migrated_line=self.line,
+            line=masked_words(self.spec.training.line),
+            migrated_line=masked_words(self.line),
             workdir=self.workdir.as_posix() if self.workdir.parts else "",
             seed=self.spec.proof.seed,
             checks=listed,

@@ -33,7 +33,7 @@ def kill_workers(folder: Path, python: Path, rounds: int) -> dict[str, int | Non
         if mark.process():
             os.kill(mark.pid, signal.SIGKILL)
             kills += 1
-        wait_for(lambda: worker.reap_started() or runs.glance(run).state in ("unattended", "ended", "lost"))
+        wait_for(lambda: worker.reap_started() or runs.glance(run).state in (*runs.WITHOUT_WORKER, "ended", "lost"))
         worker.start(run)
         worker.start(run)
         wait_for(lambda: runs.glance(run).state in ("running", "ended"))

@@ -170,7 +170,7 @@ def _compared_with(folder: Path, spec: CompareSpec, killed_after: float | None) 
         time.sleep(killed_after)
         if mark.process():
             os.kill(mark.pid, signal.SIGKILL)
-        wait_for(lambda: worker.reap_started() or runs.glance(run).state in ("unattended", "ended", "lost"))
+        wait_for(lambda: worker.reap_started() or runs.glance(run).state in (*runs.WITHOUT_WORKER, "ended", "lost"))
         if runs.glance(run).state != "ended":
             worker.start(run)
     expect(ended(run, seconds=SECONDS).code, 3)

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QPushButton
 
 from backends.launch.spec import LaunchSpec
 from studio import run as runs
-from studio import schema, trust
+from studio import schema
+from studio.security import trust
 from tests.launch.specs import launch_spec
 from tests.ui import looks
 from tests.ui.form.entries import choice, line, pick, type_into

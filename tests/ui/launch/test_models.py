@@ -9,8 +9,9 @@ import pytest
 from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from studio import run as runs
-from studio import schema, trust
+from studio import schema
 from studio.events import Ended, Journal, Note
+from studio.security import trust
 from tests.launch.specs import launch_spec
 from tests.ui.form.entries import pick
 from ui.curves.page import CurvesPage

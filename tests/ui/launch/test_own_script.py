@@ -25,9 +25,10 @@ from PySide6.QtWidgets import (
 from backends.launch.own.spec import OwnSpec
 from backends.launch.rehearse.spec import RehearseSpec
 from studio import run as runs
-from studio import schema, texts, trust
+from studio import schema, texts
 from studio.paths import ASSETS
 from studio.project import make_runs_folder
+from studio.security import trust
 from tests.runs import ended
 from tests.ui import looks
 from ui.home import journey_steps as home_steps

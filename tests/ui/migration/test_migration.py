@@ -27,10 +27,11 @@ from backends.migration.migrate.changes import Changes, FileChanges, Hunk
 from backends.migration.official.tool import SCRIPT
 from backends.migration.scan.overview import FileHeat
 from backends.migration.scan.suppressions import suppress_findings
-from studio import files, trust
+from studio import files
 from studio import run as runs
 from studio.events import Ended, Journal
 from studio.project import Project, make_runs_folder
+from studio.security import trust
 from studio.texts import t
 from tests.ui import looks
 from ui.curves.page import CurvesPage

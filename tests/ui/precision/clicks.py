@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studio import run as runs
-from studio import trust
 from studio.run import outcome_of
+from studio.security import trust
 from tests.precision.capture.digits_weights import weights
 from tests.ui.looks import faults, settle
 from tests.ui.precision.journey import capture_and_land, copy_issue, make_reproducer, see_tensors, until

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from studio import processes, texts, trust
+from studio import processes, texts
 from studio.errors import StudioError
 from studio.paths import ROOT
+from studio.security import trust
 from tests.runs import wait_for
 from ui.shell import display
 

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QPus
 from backends import features
 from backends.launch.spec import LaunchSpec
 from studio import run as runs
-from studio import schema, texts, trust
+from studio import schema, texts
+from studio.security import trust
 from tests.ui.looks import faults, left_in_chinese, settle
 from ui.services import actions, settings
 from ui.services.settings import Settings

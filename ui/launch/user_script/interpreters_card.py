@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QLabel, QRadioButton, QSizePolicy, QVBoxLayout, QWidget
 
-from studio import interpreters, trust
+from studio import interpreters
+from studio.security import trust
 from studio.texts import t
 from ui.services.background import run_in_background
 from ui.widgets.basic import (
