@@ -46,7 +46,7 @@ def test_that_it_never_sleeps_while_there_is_more_to_read(tmp_path: Path, monkey
     Journal(run.folder, 1).write(Ended(code=0))
     naps: list[float] = []
     monkeypatch.setattr(time, "sleep", naps.append)
-    assert follow(run, print_message=lambda _text: None).state == "ended"
+    assert follow(run, print_message=lambda _text: None, may_revive=True).state == "ended"
     assert not naps
 
 
@@ -54,4 +54,4 @@ def test_that_an_event_file_that_cannot_be_read_holds_up_nothing(tmp_path: Path)
     run = runs.create(tmp_path, "launch", {})
     (run.folder / "events.a1.r1.p1.jsonl").mkdir()
     Journal(run.folder, 1).write(Metric(step=1, values={"loss": 0.5}), Ended(code=0))
-    assert follow(run, print_message=lambda _text: None).state == "ended"
+    assert follow(run, print_message=lambda _text: None, may_revive=True).state == "ended"
