@@ -29,14 +29,16 @@ def run_to_end(
     top: Path | None,
     until: Callable[[Run], bool] | None = None,
 ) -> tuple[Run, Glance]:
-    """Start a run of its own and return it when it has ended; a stop of this worker is passed on. `until`: the run is
-    stopped once this is true. Raises StudioError where it cannot be started.
+    """Start a run of its own and return it when it has ended, or when its worker was killed too often; a stop of this
+    worker is passed on. `until`: the run is stopped once this is true. Raises StudioError where it cannot be started.
     """
     run = runs.create(parent.folder.parent, command, values, top)
     files.write_json(parent.folder / BEGUN, run.name)
     worker.start(run)
     is_stopped = False
     while (glance := runs.glance(run)).state not in OVER:
+        if glance.state in runs.WITHOUT_WORKER and not worker.revive(run):
+            break
         if not is_stopped and (STOP.stop_requests or (until is not None and until(run))):
             is_stopped = worker.stop(run)
         time.sleep(EVERY)
@@ -51,8 +53,10 @@ def end_child_run(parent: Run) -> None:
         return
     run, latest = runs.open_run(parent.folder.parent / name), time.monotonic() + LONGEST
     while (state := runs.glance(run).state) not in OVER and time.monotonic() < latest:
+        if state == "interrupted":
+            break
         if state == "unattended":
-            worker.start(run)
+            worker.take_over(run)
         worker.stop(run)
         time.sleep(EVERY)
     worker.reap_started()

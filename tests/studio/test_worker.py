@@ -189,6 +189,13 @@ def test_that_workers_killed_at_random_moments_leave_one_training_and_one_end(
     assert (figures["begun"], figures["ends"], figures["code"]) == (1, 1, 4)
 
 
+def test_that_a_launch_whose_worker_is_killed_in_its_first_second_ends_with_one_training(tmp_path: Path) -> None:
+    """The short version of `prove worker`'s second part."""
+    from tests.prove.support.kills import kill_first_worker
+
+    assert {kill_first_worker(tmp_path / str(seed), seed) for seed in range(4)} <= {"right", "sentence"}
+
+
 def test_that_a_full_disk_ends_the_start_with_a_sentence_and_leaves_no_half_run(small_disk: Path) -> None:
     subprocess.run(["dd", "if=/dev/zero", "of=filler", "bs=4096"], cwd=small_disk, capture_output=True)
     with pytest.raises(StudioError) as caught:

@@ -11,10 +11,12 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from studio import processes, worker
+from studio import files, processes, worker
 from studio import run as runs
 from studio.events import Ended, Metric
-from tests.runs import ended, events_of, launch, wait_for
+from studio.paths import MAIN
+from studio.security import ledger
+from tests.runs import PATIENCE, ended, events_of, launch, wait_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +43,45 @@ def kill_workers(folder: Path, python: Path, rounds: int) -> dict[str, int | Non
     begun = (run.folder / "begun").read_text().count("begun")
     ends = sum(isinstance(event, Ended) for event in events_of(run))
     return {"begun": begun, "ends": ends, "code": glance.code, "kills": kills}
+
+
+PROGRAM = "echo begun >> begun; sleep 0.3; exit 4"
+
+
+def kill_first_worker(folder: Path, seed: int) -> str:
+    """Launch a program from a shell and kill the worker of its run in its first second.
+
+    Returns "right" where the program ran once and its code is that of the launch, "sentence" where it never ran and the
+    launch says so, else what was wrong.
+    """
+    chance = random.Random(seed)
+    folder.mkdir()
+    homes = {f"XDG_{name}_HOME": str(folder / name.lower()) for name in ("STATE", "CONFIG", "CACHE")}
+    line = [sys.executable, "-I", str(MAIN), "--no-project", "launch", "--json", "--", "/bin/sh", "-c", PROGRAM]
+    launched = subprocess.Popen(
+        line, cwd=folder, env=os.environ | homes, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    state = folder / "state" / "ascend-studio"
+    worker = wait_for(lambda: launched.poll() is not None or _worker_below(state), "a worker")
+    if isinstance(worker, processes.Process):
+        time.sleep(chance.random())
+        processes.send(worker, signal.SIGKILL)
+    _, message = launched.communicate(timeout=PATIENCE)
+    begun = folder / "begun"
+    count = begun.read_text().count("begun") if begun.exists() else 0
+    if (count, launched.returncode) == (1, 4):
+        return "right"
+    return "sentence" if count == 0 and message.strip() else f"begun {count}, code {launched.returncode}: {message}"
+
+
+def _worker_below(state: Path) -> processes.Process | None:
+    """Return the worker that is recorded first below a state folder."""
+    for path in sorted((state / "starts").glob("*.json")):
+        entry = files.read_as(path, ledger.Entry)
+        if entry and entry.workers and (mark := processes.mark_from(entry.workers[-1])):
+            return mark.process()
+    return None
 
 
 WINDOW = """
