@@ -2,79 +2,162 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
-import subprocess
-from pathlib import Path
-from typing import Any
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
 import studio
 from studio import files, interpreters, paths
+from studio.errors import StudioError
+from studio.git.calls import open_repository
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from studio.git.calls import Repository
 
 LARGEST = 1_000_000
 _PRIVATE = re.compile(r"(^|/)(\.env[^/]*|[^/]*\.(pem|key|p12|pfx)|[^/]*(token|secret|credential|password)[^/]*)$", re.I)
+# Files are compared byte by byte, since no filter runs, and submodules by their commit alone.
+_FLAGS = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--no-renames", "--no-color")
+_MAX_PATHS = 200  # of one command line: names of 4 KB each still fit
+_SUBMODULE = "160000"
+_MAX_POINTER = 1024
+_POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\n(?:.*\n)*?oid sha256:(\w{64})\nsize (\d+)\n")
 
 
-def _git(folder: Path, *words: str, settings: tuple[str, ...] = ()) -> bytes:
-    """Return the output of git, b"" where it fails. The settings keep it from running what a repository's config
-    names."""
-    harmless = ("core.fsmonitor=false", "core.hooksPath=/dev/null", *settings)
-    line = ["git", *(word for setting in harmless for word in ("-c", setting)), "-C", str(folder), *words]
+@dataclass(frozen=True, kw_only=True)
+class CodeState:
+    """`changed`: paths that differ from the commit, None where that is not known; `patch`: of those to keep."""
+
+    commit: str = ""
+    changed: tuple[str, ...] | None = None
+    patch: bytes = b""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Change:
+    """A path that differs from the commit. `blob`: its content there, "" where it is new or a submodule; `size`: the
+    bytes of that, None where the repository lacks it (a partial clone fetches when it needs to, and we do not)."""
+
+    path: str
+    blob: str
+    size: int | None
+
+
+def read_state(folder: Path) -> CodeState:
+    """Return the state of the code in a folder; what git cannot read stays as it is without a repository."""
+    commit, changed, patch = "", None, b""
+    with suppress(StudioError), open_repository(folder) as repository:
+        commit = repository.head()
+        if commit and repository.has_index():
+            changes = _changes(repository)
+            changed = tuple(change.path for change in changes)
+            patch = _diff(repository, ("--patch",), _paths_to_keep(repository.top, changes))
+    return CodeState(commit=commit, changed=changed, patch=patch)
+
+
+def read_commit(folder: Path) -> str:
+    """Return the commit of the repository that a folder is in, "" where there is none."""
+    with suppress(StudioError), open_repository(folder) as repository:
+        return repository.head()
+    return ""
+
+
+def _changes(repository: Repository) -> list[_Change]:
+    """Return what differs from the commit, except for files that git LFS put in the place of their pointers."""
+    repository.run("update-index", "-q", "--unmerged", "--refresh")  # A new time of a file is no change.
+    fields = os.fsdecode(repository.run("diff-index", *_FLAGS, "--raw", "-z", "--no-abbrev", "HEAD", "--")).split("\0")
+    blobs = dict(_committed(fields))
+    sizes = _sizes(repository, {blob for blob in blobs.values() if blob})
+    pointers = _contents(repository, [blob for blob, size in sizes.items() if size <= _MAX_POINTER])
+    changes = [
+        _Change(path=path, blob=blob, size=sizes.get(blob) if blob else 0)
+        for path, blob in blobs.items()
+        if not _is_lfs_copy(repository.top / path, pointers.get(blob, b""))
+    ]
+    listed = _diff(repository, ("--name-only", "-z"), [change.path for change in changes if change.size is not None])
+    names = set(os.fsdecode(listed).split("\0"))  # Other line ends, if the config says so, are no change either.
+    return [change for change in changes if change.size is None or change.path in names]
+
+
+def _diff(repository: Repository, flags: tuple[str, ...], names: list[str]) -> bytes:
+    parts = [names[start : start + _MAX_PATHS] for start in range(0, len(names), _MAX_PATHS)]
+    return b"".join(repository.run("diff", *_FLAGS, *flags, "HEAD", "--", *part) for part in parts)
+
+
+def _committed(fields: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the paths of `git diff --raw -z` with their objects in the commit. An index written by hand can name files
+    outside the work tree: those are none of ours."""
+    for header, path in zip(fields[::2], fields[1::2], strict=False):
+        mode, _, blob, _, _ = header.removeprefix(":").split(" ")
+        if not path.startswith("/") and ".." not in path.split("/"):
+            yield path, "" if mode == _SUBMODULE or not blob.strip("0") else blob
+
+
+def _sizes(repository: Repository, blobs: Iterable[str]) -> dict[str, int]:
+    """Return the sizes of those objects that the repository has."""
+    names = "".join(f"{blob}\n" for blob in blobs).encode()
+    lines = repository.run("cat-file", "--batch-check=%(objectname) %(objectsize)", data=names).decode().splitlines()
+    return {blob: int(size) for blob, _, size in (line.partition(" ") for line in lines) if size.isdigit()}
+
+
+def _contents(repository: Repository, blobs: list[str]) -> dict[str, bytes]:
+    output = repository.run("cat-file", "--batch", data="".join(f"{blob}\n" for blob in blobs).encode())
+    contents = {}
+    for blob in blobs:
+        header, _, output = output.partition(b"\n")
+        size = int(header.split(b" ")[2])
+        contents[blob], output = output[:size], output[size + 1 :]
+    return contents
+
+
+def _is_lfs_copy(path: Path, pointer: bytes) -> bool:
+    """Return whether a file is the one that a pointer of git LFS stands for. Over 1 MB its size decides: nobody waits
+    at a start until weights are hashed."""
+    match = _POINTER.fullmatch(pointer)
     try:
-        done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return b""
-    return done.stdout
+        if match is None or path.is_symlink() or path.stat().st_size != int(match[2]):
+            return False
+        return int(match[2]) > LARGEST or hashlib.sha256(path.read_bytes()).hexdigest().encode() == match[1]
+    except OSError:
+        return False
 
 
-def commit(folder: Path) -> str:
-    return _git(folder, "rev-parse", "HEAD").decode(errors="replace").strip()
+def _paths_to_keep(top: Path, changes: list[_Change]) -> list[str]:
+    """Return the paths whose change may be kept: not over 1 MB before or after, not named like a secret."""
+    kept, parents = [], set()
+    for change in changes:
+        if change.size is None or change.size > LARGEST or is_private(change.path) or not _is_small(top / change.path):
+            parents |= {str(parent) for parent in PurePosixPath(change.path).parents}
+        else:
+            kept.append(change.path)
+    return [path for path in kept if path not in parents]  # git would add what lies below a path
 
 
-def is_private(name: str) -> bool:
-    return bool(_PRIVATE.search(name))
+def is_private(path: str) -> bool:
+    return bool(_PRIVATE.search(path))
 
 
-def _without_filters(folder: Path) -> tuple[str, ...]:
-    """Return settings that switch off the clean filters which a repository names: a diff would run them."""
-    listed = _git(folder, "config", "--name-only", "--get-regexp", r"^filter\..*\.(clean|process|required)$")
-    names = sorted(set(listed.decode(errors="surrogateescape").split("\n")) - {""})
-    return tuple(f"{name}={'false' if name.endswith('.required') else ''}" for name in names)
-
-
-def _diff(folder: Path, *words: str) -> bytes:
-    flags = ("--no-ext-diff", "--no-textconv")
-    return _git(folder, "diff", *flags, *words, settings=_without_filters(folder))
-
-
-def changed(folder: Path) -> tuple[str, ...]:
-    """Return the paths with uncommitted changes that may be kept: not over 1 MB, not named like a secret."""
-    listed = _diff(folder, "--name-only", "-z", "HEAD", "--")
-    names = [name.decode(errors="surrogateescape") for name in listed.split(b"\0") if name]
-    top = _git(folder, "rev-parse", "--show-toplevel").rstrip(b"\n").decode(errors="surrogateescape")
-    return tuple(name for name in names if not is_private(name) and _small(f"{top}/{name}"))
-
-
-def _small(path: str) -> bool:
+def _is_small(path: Path) -> bool:
     try:
-        return Path(path).stat().st_size <= LARGEST
+        return path.lstat().st_size <= LARGEST
     except OSError:  # deleted: its removal belongs to the patch
         return True
 
 
-def patch(folder: Path) -> bytes:
-    names = changed(folder)
-    if not names:
-        return b""
-    return _diff(folder, "HEAD", "--", *(f":(top,literal){name}" for name in names))
-
-
 def keep(run_folder: Path, code: Path, python: Path) -> None:
     """Write code.json and, for a dirty tree, code.patch. Raises OSError."""
-    text = patch(code)
-    if text:
-        files.write_whole(run_folder / "code.patch", text, files.mode_in(run_folder))
-    state: dict[str, Any] = {
-        "folder": str(code), "commit": commit(code), "dirty": bool(text), "python": str(python),
-        "studio": studio.__version__, "studio_commit": commit(paths.ROOT), "packages": interpreters.packages(python),
+    state = read_state(code)
+    if state.patch:
+        files.write_whole(run_folder / "code.patch", state.patch, files.mode_in(run_folder))
+    value: dict[str, Any] = {
+        "folder": str(code), "commit": state.commit, "dirty": None if state.changed is None else bool(state.changed),
+        "python": str(python), "studio": studio.__version__, "studio_commit": read_commit(paths.ROOT),
+        "packages": interpreters.packages(python),
     }  # fmt: skip
-    files.write_json(run_folder / "code.json", state)
+    files.write_json(run_folder / "code.json", value)

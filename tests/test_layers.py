@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -201,6 +202,21 @@ def test_that_nothing_is_unpickled_and_nothing_runs_through_a_shell() -> None:
         if word in path.read_text(encoding="utf-8").replace("literal_eval(", "")
     ]
     assert not wrong
+
+
+def test_that_git_is_started_in_one_place() -> None:
+    """Its policy keeps git from running what a repository names: see `studio/git`."""
+    starters = [
+        path.relative_to(ROOT).as_posix()
+        for folder in ("studio", "backends", "ui")
+        for path in sources(folder)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (words := node.elts if isinstance(node, ast.List | ast.Tuple) else getattr(node, "args", None))
+        and isinstance(words, list)
+        and isinstance(words[0], ast.Constant)
+        and re.match(r"(/\S*/)?git( |$)", str(words[0].value))
+    ]
+    assert starters == ["studio/git/calls.py"]
 
 
 def test_that_no_test_module_imports_another() -> None:

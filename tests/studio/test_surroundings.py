@@ -106,7 +106,7 @@ def test_that_a_run_keeps_the_commit_and_the_patch_but_no_secrets_and_nothing_la
     assert "+after" in patch
     assert "train.py" in patch
     assert not [name for name in (".env", "token", "big") if name in patch]
-    assert len(code_state.commit(code)) == 40
+    assert len(code_state.read_commit(code)) == 40
     assert '"mindspore"' in (run / "code.json").read_text() or sys.version_info >= (3, 13)
 
 

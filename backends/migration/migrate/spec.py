@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from backends.migration.migrate import git_branch
 from backends.migration.scan.spec import Against, Speed
+from studio.errors import StudioError
 from studio.schema import Problem, option
 
 if TYPE_CHECKING:
@@ -69,12 +70,10 @@ def _branch_can_be_created(spec: MigrateSpec) -> Iterable[Problem]:
     path, branch = spec.migrated.path, spec.result.branch
     if not branch or not path.is_dir():
         return
-    if not git_branch.is_repository(path):
-        yield Problem(field="branch", rule="migration.rule.no_repository", args={"path": str(path)})
-    elif not git_branch.is_branch_name(path, branch):
-        yield Problem(field="branch", rule="migration.rule.no_branch_name", args={"text": branch[:60]})
-    elif git_branch.has_branch(path, branch):
-        yield Problem(field="branch", rule="migration.rule.branch_exists", args={"branch": branch[:60]})
+    try:
+        git_branch.check_new_branch(path, branch)
+    except StudioError as error:
+        yield Problem(field="branch", rule=error.key, args=error.values)
 
 
 @dataclass(frozen=True, kw_only=True)
