@@ -110,10 +110,11 @@ def _config(scratch: Path, location: Location, seconds: float) -> str:
         with suppress(FileNotFoundError):
             read_regular(path)
     listed = _values(scratch, ("--list",), str(location.git_dir), seconds)
-    values = {key: value for key, value in listed.items() if key in _KEYS}
-    if file.exists():  # Where git does not know the format of the repository, it lists the user's values alone.
-        listed = _values(scratch, ("--file", str(file), "--list"), os.devnull, seconds)
-        values |= {key: value for key, value in listed.items() if key in _FORMAT}
+    if (
+        _FORMAT[0] not in listed and file.exists()
+    ):  # Git skips the config of a repository whose format it does not know.
+        listed |= _values(scratch, ("--file", str(file), "--list"), os.devnull, seconds)
+    values = {key: value for key, value in listed.items() if key in (*_FORMAT, *_KEYS)}
     lines = []
     for key, value in values.items():
         section, _, name = key.partition(".")

@@ -3,16 +3,19 @@ for it."""
 
 from __future__ import annotations
 
+import atexit
 import os
 import pty
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
 NOTES = "notes.txt"
 TRAIN = "import torch\nx = torch.ones(2).cuda()\n"
@@ -42,12 +45,20 @@ def commit(folder: Path, *flags: str) -> None:
 
 def honest_repository(folder: Path, *flags: str) -> Path:
     """Make a repository whose one changed file is `NOTES`."""
-    (folder / "lib").mkdir(parents=True)
+    shutil.copytree(_template(flags), folder)
+    (folder / NOTES).write_text("after\n")
+    return folder
+
+
+@cache
+def _template(flags: tuple[str, ...]) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="ascend-studio-test-"))
+    atexit.register(shutil.rmtree, folder)
+    (folder / "lib").mkdir()
     (folder / NOTES).write_text("before\n")
     (folder / "train.py").write_text(TRAIN)
     (folder / "lib" / "net.py").write_text("import torch\n")
     commit(folder, *flags)
-    (folder / NOTES).write_text("after\n")
     return folder
 
 

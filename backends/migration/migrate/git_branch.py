@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from studio.git.calls import Repository
 
 _SECONDS = 120
+_SECONDS_OF_A_CHECK = 10  # The window waits for it.
 _DEFAULT_IDENTITY = ("-c", "user.name=Ascend Training Studio", "-c", "user.email=studio@localhost")
 
 
@@ -25,7 +26,7 @@ def check_new_branch(folder: Path, name: str) -> None:
     there."""
     if locate(folder) is None:
         raise StudioError("migration.rule.no_repository", path=str(folder))
-    with open_repository(folder, _SECONDS) as repository:
+    with open_repository(folder, _SECONDS_OF_A_CHECK) as repository:
         if not repository.head():
             raise StudioError("migration.rule.no_repository", path=str(folder))
         is_flag = name.startswith("-") or name == "HEAD"
@@ -43,11 +44,11 @@ def last_commit(folder: Path, branch: str) -> str:
 
 def _tip(repository: Repository, branch: str) -> tuple[str, str]:
     """Return the last commit of a branch and the work tree that has it checked out; each "" where there is none."""
-    line_format = "--format=%(refname) %(objectname) %(worktreepath)"
+    line_format = "--format=%(refname)%00%(objectname)%00%(worktreepath)"
     listed = os.fsdecode(repository.run("for-each-ref", line_format, f"refs/heads/{branch}"))
-    for line in listed.splitlines():  # Branches below this one are listed, too.
-        ref, commit, work_tree = line.split(" ", 2)
-        if ref == f"refs/heads/{branch}":
+    for line in listed.split("\n"):  # Branches below this one are listed, too.
+        if line.startswith(f"refs/heads/{branch}\0"):
+            _, commit, work_tree = line.split("\0")
             return commit, work_tree
     return "", ""
 
@@ -63,8 +64,12 @@ def create_commit(folder: Path, replaced: Sequence[ReplacedFile], message: str) 
         repository.run("update-index", "-z", "--index-info", data=b"".join(rows))
         # A partial clone lacks objects of the other files.
         tree = repository.run("write-tree", "--missing-ok").decode().strip()
-        line = (*_identity(repository), "commit-tree", tree, "-p", head, "-F", "-")
-        return repository.run(*line, data=message.encode()).decode().strip()
+        line = ("commit-tree", tree, "-p", head, "-F", "-")
+        try:
+            commit = repository.run(*line, data=message.encode())
+        except StudioError:  # Git knows no author.
+            commit = repository.run(*_DEFAULT_IDENTITY, *line, data=message.encode())
+        return commit.decode().strip()
 
 
 def create_branch(folder: Path, name: str, commit: str) -> None:
@@ -90,16 +95,6 @@ def _index_line(repository: Repository, head: str, file: ReplacedFile) -> bytes:
         after = after.replace(b"\r\n", b"\n")  # The work tree has other line ends than the commit.
     written = repository.run("hash-object", "-w", "--stdin", "--no-filters", data=after).strip()
     return mode + b" " + written + b"\t" + os.fsencode(path) + b"\0"
-
-
-def _identity(repository: Repository) -> tuple[str, ...]:
-    """Return flags with a neutral identity where git has none configured."""
-    try:
-        repository.run("var", "GIT_COMMITTER_IDENT")
-        repository.run("var", "GIT_AUTHOR_IDENT")
-    except StudioError:
-        return _DEFAULT_IDENTITY
-    return ()
 
 
 def delete_branch(folder: Path, name: str, commit: str) -> None:
