@@ -375,7 +375,7 @@ def _stop(arguments: argparse.Namespace) -> int:
         worker.take_over(run)
         _wait(run, ("running", "ended"))
     if not worker.stop(run) and runs.glance(run).state != "ended":
-        raise StudioError("run.not_here", run=run.name, state=t(f"state.{runs.glance(run).state}"))
+        raise worker.stop_refusal(run)
     _wait(run, ("ended",))
     return _result(arguments, run, runs.glance(run))
 

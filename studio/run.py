@@ -92,7 +92,9 @@ def create(runs: Path, command: str, values: dict[str, Any], project: Path | Non
     making = runs / f".{name}.making"
     try:
         making.mkdir(mode=0o700, parents=True)
-        making.chmod(0o750 if project is not None and trust.is_shared(project) else 0o700)
+        making.chmod(0o700)
+        if project is not None and trust.is_shared(project):
+            _open_to_group(making, project)
         (making / "artifacts").mkdir()
         files.write_json(making / "run.json", request, files.mode_in(making))
         making.rename(runs / name)
@@ -103,6 +105,16 @@ def create(runs: Path, command: str, values: dict[str, Any], project: Path | Non
         shutil.rmtree(making, ignore_errors=True)
         raise StudioError("error.not_utf8", path=ascii(str(project or runs))) from error
     return Run(folder=runs / name, request=request, secrets=kept)
+
+
+def _open_to_group(folder: Path, project: Path) -> None:
+    """Let the group of a project read a folder and what is made in it; it stays private where the user is not in that
+    group: the user's own group may be everybody. Raises OSError."""
+    try:
+        os.chown(folder, -1, project.stat().st_gid)
+    except PermissionError:
+        return
+    folder.chmod(0o2750)
 
 
 def open_run(folder: Path) -> Run:

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from studio import files, processes, schema
+from studio import run as runs
 from studio.errors import StudioError, from_os
 from studio.events import Ended, Finding, Journal
 from studio.feature import action_of
@@ -20,6 +21,7 @@ from studio.paths import MAIN
 from studio.run import WITHOUT_WORKER, Run, ended_of, open_run, refuse_links, state_of
 from studio.security import ledger, secret_words
 from studio.supervisor import STOP
+from studio.texts import t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,6 +117,17 @@ def stop(run: Run) -> bool:
         return False
     processes.send(worker, signal.SIGTERM)
     return True
+
+
+def stop_refusal(run: Run) -> StudioError:
+    """Return why `stop` asked no process, as a sentence."""
+    mark = processes.read_mark(run.folder / "worker.json")
+    if mark is not None and mark.process() is not None:
+        return StudioError("run.not_own_worker", run=run.name, pid=mark.pid)
+    glance = runs.glance(run)
+    if glance.state == "unattended":
+        return StudioError("run.stop_unattended", run=run.name)
+    return StudioError("run.not_here", run=run.name, state=t(f"state.{runs.outcome_of(glance)}"))
 
 
 @contextmanager

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,3 +66,12 @@ def interpreter(tmp_path: Path) -> Callable[[str], Path]:
         return path
 
     return make
+
+
+@pytest.fixture
+def bystander() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that has nothing to do with any run."""
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+    yield child
+    child.kill()
+    child.wait()

@@ -6,7 +6,9 @@ again, and so is the same folder at another path.
 
 from __future__ import annotations
 
+import grp
 import os
+import stat
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -65,9 +67,27 @@ def is_sharing_open(folder: Path) -> bool:
     """Return whether a project's mode lets its group write, so that the user is to be asked once whether the group may
     read its runs, too."""
     answers, identity = _answers(), identity_of(folder)
-    if identity is None or identity in answers.shared or identity in answers.private:
+    return not (identity in answers.shared or identity in answers.private) and is_writable_by_group(folder)
+
+
+def is_writable_by_group(folder: Path) -> bool:
+    """Return whether a folder's mode lets its group write; False where there is no folder."""
+    try:
+        return bool(folder.stat().st_mode & stat.S_IWGRP)
+    except OSError:
         return False
-    return bool(os.stat(identity.path).st_mode & 0o020)  # noqa: PTH116
+
+
+def group_of(folder: Path) -> str:
+    """Return the name of a folder's group, its number where it has none, and "" where there is no folder."""
+    try:
+        number = folder.stat().st_gid
+    except OSError:
+        return ""
+    try:
+        return grp.getgrgid(number).gr_name
+    except KeyError:
+        return str(number)
 
 
 def set_sharing(folder: Path, shared: bool) -> None:

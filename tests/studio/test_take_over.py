@@ -5,55 +5,24 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from studio import files, paths, processes, worker
 from studio import run as runs
+from studio import worker
 from studio.project import Project, make_runs_folder
 from studio.security import ledger, trust
 from tests.command_line import studio
 from tests.runs import ended, events_of, launch, prepare, wait_for
+from tests.runs_without_worker import WAITS, age_ledger, crafted, kill_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import subprocess
+    from collections.abc import Callable
     from pathlib import Path
 
     Make = Callable[[str], Path]
-
-DEAD = 2**22 - 1
-WAITS = "touch ready; while [ ! -e go ]; do sleep 0.05; done; exit 5"
-
-
-def crafted(folder: Path, python: Path, **marks: int) -> runs.Run:
-    """Make a run folder as somebody else would: its worker, and what else `marks` names, are processes by their pid."""
-    run = prepare(folder, python)
-    for name, pid in {"worker": DEAD, **marks}.items():
-        processes.write_mark(run.folder / f"{name}.json", pid)
-    return run
-
-
-def kill_worker(run: runs.Run) -> None:
-    mark = wait_for(lambda: processes.read_mark(run.folder / "worker.json"), what="worker.json")
-    os.kill(mark.pid, signal.SIGKILL)
-    wait_for(lambda: worker.reap_started() or mark.process() is None, what="the worker is gone")
-
-
-def age_ledger() -> None:
-    """Make every entry old enough for another worker."""
-    for path in (paths.state_home() / "starts").glob("*.json"):
-        files.write_json(path, {**files.read_json(path), "time": 0})
-
-
-@pytest.fixture
-def bystander() -> Iterator[subprocess.Popen[bytes]]:
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
-    yield child
-    child.kill()
-    child.wait()
 
 
 def test_that_a_run_of_somebody_else_is_neither_started_nor_taken_over(tmp_path: Path, interpreter: Make) -> None:

@@ -10,10 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from backends.common.run_values import grace_of
 from studio import worker
-from studio.errors import StudioError
 from studio.texts import t
 from studio.units import duration
-from ui.services.run_titles import state_name
 from ui.widgets.basic import (
     button,
     label,
@@ -82,8 +80,7 @@ class StopControl(QWidget):
         if worker.stop(run):
             self._stop_times.setdefault(run.name, time.monotonic())
         else:
-            state = state_name(self._glance) if self._glance else ""
-            self._session.trouble.emit(StudioError("run.not_here", run=run.name, state=state))
+            self._session.trouble.emit(worker.stop_refusal(run))
         self._show()
 
     def _show(self) -> None:

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from studio import worker
-from studio.errors import StudioError
 from studio.texts import has, t
-from ui.services.run_titles import state_name
 from ui.widgets.basic import label, text_button
 
 if TYPE_CHECKING:
@@ -65,5 +63,5 @@ class RunProgress(QWidget):
         self.cancel.setVisible(time.time() - run.request.time / 1e9 > CANCEL_AFTER)
 
     def stop(self) -> None:
-        if self._run is not None and self._glance is not None and not worker.stop(self._run):
-            self._session.trouble.emit(StudioError("run.not_here", run=self._run.name, state=state_name(self._glance)))
+        if self._run is not None and not worker.stop(self._run):
+            self._session.trouble.emit(worker.stop_refusal(self._run))

@@ -134,9 +134,13 @@ class Session(QObject):
         """Whether nothing of the project may run without being asked for."""
         return self.project is not None and not trust.is_trusted(self.project.folder)
 
+    def is_listed(self, run: Run) -> bool:
+        """Return whether a run is one of the open project, or of none where none is open."""
+        return run.folder.parent == self.folder
+
     def revives(self, run: Run, state: str) -> bool:
         """Return whether a run without a worker gets one here without being asked: see `worker.revive`."""
-        if self.is_restricted or not ledger.is_own(run.folder):
+        if self.is_restricted or not self.is_listed(run) or not ledger.is_own(run.folder):
             return False
         return state == "unattended" or ledger.may_restart(run.folder) or not ledger.is_last_worker_gone(run.folder)
 
