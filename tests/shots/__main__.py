@@ -34,26 +34,31 @@ def main() -> int:
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {f"XDG_{name}_HOME": f"{home}/{name.lower()}" for name in ("CONFIG", "STATE", "CACHE")}
-        stage = Stage(folder=Path(home) / "work", whole=True)
+        states = _chosen(sys.argv[2:])
+        stage = Stage(folder=Path(home) / "work", whole=any(state.needs_whole for state in states))
         print("… training what the pictures show", file=sys.stderr, flush=True)
         build(stage)
-        found = _shoot(stage, out, sys.argv[2:])
+        found = _shoot(stage, out, states)
     for fault in found:
         print(fault)
     print(f"{len(list(out.glob('*.png')))} pictures in {out}, {len(found)} faults")
     return 1 if found else 0
 
 
-def _shoot(stage: Stage, out: Path, parts: list[str]) -> list[str]:
-    from tests.bench.stage import window
+def _chosen(parts: list[str]) -> list[State]:
     from tests.shots.states import STATES
+
+    return [state for state in STATES if not parts or any(part in state.name for part in parts)]
+
+
+def _shoot(stage: Stage, out: Path, states: list[State]) -> list[str]:
+    from tests.bench.stage import window
 
     shell = window()
     found: list[str] = []
-    for state in STATES:
-        if not parts or any(part in state.name for part in parts):
-            print(f"… {state.name}", file=sys.stderr, flush=True)
-            found += _each_look(shell, stage, state, out)
+    for state in states:
+        print(f"… {state.name}", file=sys.stderr, flush=True)
+        found += _each_look(shell, stage, state, out)
     shell.close()
     return found
 

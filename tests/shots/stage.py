@@ -17,7 +17,7 @@ from studio import processes, schema, worker
 from studio import run as runs
 from studio.project import Project, make_runs_folder
 from tests.runs import ended
-from tests.shots import precision_states, timeline_states
+from tests.shots import precision_states, timeline_states, trust_states
 
 if TYPE_CHECKING:
     from studio.run import Run
@@ -199,6 +199,7 @@ def build(stage: Stage) -> None:
     _migrate(stage)
     precision_states.build(stage.precision, stage.whole)
     timeline_states.build(stage.folder)
+    trust_states.build(stage.folder)
     _train(stage, "failed", recipe="linear", device="ascend", steps=20)
     _train(stage, "linear-pynative", recipe="linear", mode="pynative")
     _train(stage, "linear", recipe="linear", mode="jit")

@@ -18,7 +18,7 @@ from backends.migration.official.opinion import Opinion, OpinionRow
 from studio import files, schema
 from studio.errors import StudioError
 from tests.bench.stage import wait
-from tests.shots import precision_states, timeline_states
+from tests.shots import precision_states, timeline_states, trust_states
 from ui.form.field_box import FieldBox
 from ui.launch.page import FOLDED, RECIPE
 from ui.launch.user_script.side import FOLDED as OWN_FOLDED
@@ -293,6 +293,7 @@ STATES = (
     State(name="curves-linear", show=_curves("linear")),
     *(State(name=name, show=show) for name, show in precision_states.STATES),
     *(State(name=name, show=show) for name, show in timeline_states.STATES),
+    *(State(name=name, show=show) for name, show in trust_states.STATES),
     State(name="curves-full", show=_curves("digits"), needs_whole=True),
     State(name="curves-log", show=_curves("digits", log=True), needs_whole=True),
     State(name="curves-amp", show=_curves("digits-O2"), needs_whole=True),

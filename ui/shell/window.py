@@ -23,6 +23,7 @@ from ui.shell.dropped_path import MISSING, PROJECT, RUN, UNKNOWN, recognise
 from ui.shell.main_menu import main_menu, project_menu, shortcuts_list
 from ui.shell.message_strip import Strip
 from ui.shell.rail import Rail
+from ui.shell.sharing import SharingQuestion
 from ui.shell.top_bar import TopBar
 from ui.shell.trust_sheet import trust_sheet
 from ui.widgets import theme
@@ -56,6 +57,7 @@ class Shell(QWidget):
         self.rail = Rail(self.page_ids)
         self.top_bar = TopBar()
         self.strip = Strip()
+        self.sharing = SharingQuestion(session)
         self.stack = QStackedWidget()
         self.stack.setObjectName("pages")
         self._lay_out()
@@ -77,6 +79,7 @@ class Shell(QWidget):
         right.setSpacing(0)
         right.addWidget(self.top_bar)
         right.addWidget(self.strip)
+        right.addWidget(self.sharing)
         right.addWidget(self.stack, 1)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -221,11 +224,13 @@ class Shell(QWidget):
         self.session.watch_run(run)
 
     def explain_trust(self) -> None:
-        if self.session.project:
-            trust_sheet(self, self.session, self.session.project).show_below(self.top_bar.trust_button)
+        if project := self.session.project:
+            ask_again = partial(self.sharing.show_project, project)
+            trust_sheet(self, self.session, project, ask_again).show_below(self.top_bar.trust_button)
 
     def _show_project(self, project: Project | None) -> None:
         self.top_bar.show_project(project)
+        self.sharing.show_project(project)
         self._follow_project(project)
         self._name_window(project)
         self.settings.remember_project(str(project.folder) if project else "")
