@@ -276,7 +276,7 @@ def _result(arguments: argparse.Namespace, run: Run, glance: Glance) -> int:
     action = action_of(arguments.features, run.request.command)
     if arguments.json:
         answer = action.answer_of(run) if action and glance.state == "ended" else {}
-        _print_json({**_as_json(run, glance), "artifacts": _artifacts(run), **answer})
+        _print_json({**_as_json(run, glance), "artifacts": _artifacts(run), **_losses(run), **answer})
     elif glance.state == "ended" and not glance.code:
         _print_message(t("cli.done", run=str(run.folder)))
     else:
@@ -286,7 +286,7 @@ def _result(arguments: argparse.Namespace, run: Run, glance: Glance) -> int:
 
 def _exit_code(glance: Glance, *, is_program: bool) -> int:
     """Return the code of the run: a user's program keeps its own, the work of the studio has 0, 1, 3 and 128+n."""
-    is_lost = "lost" in (glance.state, glance.reason)
+    is_lost = glance.state in ("lost", "gone") or glance.reason == "lost"
     if is_program:
         return NOT_RUN if is_lost or glance.reason == "failed_to_start" else glance.code or DONE
     code = FAILED if is_lost else glance.code or DONE
@@ -305,6 +305,14 @@ def _artifacts(run: Run) -> list[dict[str, str]]:
     """Return the files that the run left, as far as the end of its events names them."""
     events = [event for event in runs.last_events(run.folder) if isinstance(event, Artifact)]
     return [{"kind": event.kind, "path": event.path} for event in events]
+
+
+def _losses(run: Run) -> dict[str, int]:
+    """Return how many points and other records of the run could not be written."""
+    from studio.faults.lost_records import lost_of
+
+    lost = lost_of(run.folder)
+    return {"lost_points": lost.points, "lost_records": lost.others}
 
 
 def _number(value: float) -> float | str:
@@ -386,7 +394,7 @@ def _wait(run: Run, states: tuple[str, ...]) -> None:
     """
     seconds = STOP_SECONDS + _grace(run)
     end = time.monotonic() + seconds
-    while runs.glance(run).state not in (*states, "lost", "interrupted"):
+    while runs.glance(run).state not in (*states, *runs.OVER, "interrupted"):
         if time.monotonic() > end:
             raise StudioError("run.stop_overdue", run=run.name, minutes=round(seconds / 60))
         time.sleep(0.1)

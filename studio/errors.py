@@ -37,3 +37,12 @@ def from_os(error: OSError, path: object) -> StudioError:
         errno.ENOTDIR: "error.no_such_file",
     }
     return StudioError(keys.get(error.errno or 0, "error.file"), path=str(path), reason=error.strerror or str(error))
+
+
+def print_traceback() -> None:
+    """Print the exception that is handled just now. A full disk under the log must not become another exception."""
+    import traceback
+    from contextlib import suppress
+
+    with suppress(OSError):
+        traceback.print_exc()

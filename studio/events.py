@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from collections import deque
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
 from studio import files
+from studio.faults.held_folder import current_folder, held_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -145,25 +148,70 @@ def _encoded(event: Event) -> bytes:
 
 
 class Journal:
-    """Appends the events of this process to a run. Raises OSError; the next record then starts on a fresh line."""
+    """Appends the events of this process to a run, each whole or not at all.
+
+    Journals of one process and attempt share a file; what one of them keeps, the next that can write writes first.
+    """
+
+    _kept: ClassVar[dict[Path, deque[bytes]]] = {}
 
     def __init__(self, folder: Path, attempt: int) -> None:
-        self._path = folder / name_of(attempt, 0, os.getpid())
-        self._torn = False
+        self._folder = held_path(folder)
+        self._name = name_of(attempt, 0, os.getpid())
 
     def write(self, *events: Event) -> None:
-        for event in events:
-            timed = event if event.time else msgspec.structs.replace(event, time=time.time_ns())
-            self._append(_encoded(timed) + b"\n")
+        """Write what is kept, then these. Raises OSError; the event that failed and those behind it are not kept."""
+        lines = [_line(event) for event in events]
+        self._write_kept()
+        for line in lines:
+            self._append(line)
+
+    def write_or_keep(self, *events: Event) -> None:
+        """Write events, or keep them in memory until the file can be written again, as after a full disk."""
+        self._kept.setdefault(self._path, deque()).extend(map(_line, events))
+        with suppress(OSError):
+            self._write_kept()
+
+    @property
+    def _path(self) -> Path:
+        return self._folder / self._name
+
+    def _write_kept(self) -> None:
+        kept = self._kept.get(self._path)
+        while kept:
+            self._append(kept[0])
+            kept.popleft()
 
     def _append(self, line: bytes) -> None:
-        line = b"\n" + line if self._torn else line
-        self._torn = True
-        file = files.open_append(self._path)
+        file = files.open_append(current_folder(self._folder) / self._name)
         try:
-            self._torn = os.write(file, line) != len(line)
+            _write_record(file, line)
         finally:
             os.close(file)
+
+
+def _line(event: Event) -> bytes:
+    return _encoded(event if event.time else msgspec.structs.replace(event, time=time.time_ns())) + b"\n"
+
+
+def _open_for_records(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+
+
+def _write_record(file: int, line: bytes) -> None:
+    """Append a line. A disk that has room for a part of it only must not leave that part: a later record would be
+    appended to it and be unreadable. Raises OSError.
+    """
+    size = os.fstat(file).st_size
+    is_torn = size > 0 and os.pread(file, 1, size - 1) != b"\n"
+    rest = b"\n" + line if is_torn else line
+    try:
+        while rest:
+            rest = rest[os.write(file, rest) :]
+    except OSError:
+        with suppress(OSError):
+            os.ftruncate(file, size)
+        raise
 
 
 def last_of(events: Iterable[Event], kind: type[Any]) -> Any:

@@ -53,15 +53,24 @@ def written_whole(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
         raise
 
 
+def is_disk_full(folder: Path) -> bool:
+    """Return whether the disk of a folder has no room for this user; False where nobody can tell."""
+    try:
+        status = os.statvfs(folder)
+    except OSError:
+        return False
+    return status.f_blocks > 0 and not (status.f_bavail if os.geteuid() else status.f_bfree)
+
+
 def write_json(path: Path, value: Any, mode: int = 0o666) -> None:
     write_whole(path, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n", mode)
 
 
 def open_append(path: Path) -> int:
-    """Open a file of a run for appending, made with `mode_in`; return the descriptor. Raises OSError, also where the
-    path is a symbolic link.
+    """Open a file of a run for reading and appending, made with `mode_in`; return the descriptor. Raises OSError, also
+    where the path is a symbolic link.
     """
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     return os.open(path, flags, mode_in(path.parent))
 
 

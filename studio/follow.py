@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from studio import files, worker
 from studio import run as runs
-from studio import worker
-from studio.errors import StudioError
+from studio.errors import StudioError, from_os
 from studio.events import Ended, Finding, Metric, Note, Progress
+from studio.faults.held_folder import HeldFolder
+from studio.faults.lost_records import NOTHING, is_loss, lost_in
 from studio.output.terminal import printable_line
 from studio.security import ledger
 from studio.sentences import sentence_of
@@ -19,6 +22,7 @@ from studio.units import number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from studio.events import Event
     from studio.run import Glance, Run
@@ -30,15 +34,24 @@ def follow(run: Run, print_message: Callable[[str], None], *, may_revive: bool) 
     """Print what the run does until it ends. Returns how it ended.
 
     `may_revive`: where its worker is killed, another goes on with it, if this user started the run. Raises StudioError
-    where a run needs a worker and must not get one without being asked.
+    where a run needs a worker and must not get one without being asked, and where somebody moves or deletes its folder.
     """
+    try:
+        held = HeldFolder(run.folder)
+    except OSError as error:
+        raise from_os(error, run.folder) from error
+    with closing(held):
+        return _follow(run, held, _Lines(print_message), may_revive=may_revive)
+
+
+def _follow(run: Run, held: HeldFolder, lines: _Lines, *, may_revive: bool) -> Glance:
     tail = RunTail(run.folder)
-    lines = _Lines(print_message)
     checked_at = 0.0
     while True:
         offset = tail.offset()
         for _, rank, events in tail.read():
             lines.add(events if rank == 0 else [event for event in events if is_error(event)])
+            lines.lost += lost_in(events)
         if tail.offset() > offset and tail.pending():
             lines.show()
             continue
@@ -48,11 +61,20 @@ def follow(run: Run, print_message: Callable[[str], None], *, may_revive: bool) 
         if time.monotonic() - checked_at > 1:
             checked_at = time.monotonic()
             worker.reap_started()
+            _raise_if_gone(run, held)
+            lines.show_disk(run.folder)
             if _is_over(run, may_revive=may_revive):
                 lines.finish()
                 return runs.glance(run)
         lines.show()
         time.sleep(0.1)
+
+
+def _raise_if_gone(run: Run, held: HeldFolder) -> None:
+    if held.is_deleted():
+        raise StudioError("run.deleted", run=run.name)
+    if not held.is_in_place():
+        raise StudioError("run.moved_away", run=run.name, to=str(held.path()))
 
 
 def is_error(event: Event) -> bool:
@@ -96,6 +118,8 @@ class _Lines:
         self._progress: Progress | None = None
         self._news = False
         self._errors: set[str] = set()
+        self._is_disk_full = False
+        self.lost = NOTHING
         self.ended = False
 
     def add(self, events: list[Event]) -> None:
@@ -107,7 +131,8 @@ class _Lines:
                 self._progress = event
                 self._news = True
             elif isinstance(event, Note | Finding):
-                self._print_event(event)
+                if not is_loss(event):  # the end tells all of them together
+                    self._print_event(event)
             elif isinstance(event, Ended):
                 self.ended = True
 
@@ -132,10 +157,19 @@ class _Lines:
             sys.stderr.write(self._line() + ("" if self._live else "\n"))
             sys.stderr.flush()
 
+    def show_disk(self, folder: Path) -> None:
+        """Say once that the disk is full: nothing else tells why a run stands still, or does not end."""
+        was_full, self._is_disk_full = self._is_disk_full, files.is_disk_full(folder)
+        if self._is_disk_full and not was_full:
+            self._clear()
+            self._print(t("run.disk_full_now", path=str(folder)))
+
     def finish(self) -> None:
         self._clear()
         if self._values:
             self._print(self._line())
+        for sentence in self.lost.sentences():
+            self._print(sentence)
 
     def _line(self) -> str:
         values = "  ".join(f"{name} {number(float(value))}" for name, value in self._values.items())

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 RUN_VARIABLE = "ASCEND_STUDIO_RUN"
 WORKER_VARIABLE = "ASCEND_STUDIO_WORKER"
 ATTEMPT_VARIABLE = "ASCEND_STUDIO_ATTEMPT"
+FOLDER_DESCRIPTOR = 3
+"""By which a shim holds the run's folder open."""
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -75,8 +77,25 @@ def marked(folder: Path) -> list[Process]:
 
 
 def is_of_run(target: Process, folder: Path) -> bool:
-    """Return whether a process belongs to this user and was started for the training of the run in `folder`."""
-    return is_same(target) and _carries(target.pid, _run_setting(folder))
+    """Return whether a process belongs to this user and was started for the training of the run in `folder`: by its
+    environment or, where the folder was moved since, as a shim that holds it open."""
+    return is_same(target) and (_carries(target.pid, _run_setting(folder)) or _is_shim_of(target.pid, folder))
+
+
+def _is_shim_of(pid: int, folder: Path) -> bool:
+    if not _read(pid, "cmdline").startswith(b"/bin/sh\0-c\0") or not _is_own(pid):
+        return False
+    try:
+        return os.path.samefile(f"/proc/{pid}/fd/{FOLDER_DESCRIPTOR}", folder)  # noqa: PTH121 - a link
+    except OSError:
+        return False
+
+
+def run_folder_of(target: Process) -> Path | None:
+    """Return the run folder that a process has in its environment: where it was when the process was started."""
+    beginning = os.fsencode(f"{RUN_VARIABLE}=")
+    settings = [setting for setting in _read(target.pid, "environ").split(b"\0") if setting.startswith(beginning)]
+    return Path(os.fsdecode(settings[0].removeprefix(beginning))) if settings else None
 
 
 def is_worker_of(target: Process, folder: Path) -> bool:
@@ -125,13 +144,11 @@ def become_subreaper() -> None:
 
 
 def reap() -> dict[int, int]:
-    """Return the exit codes of children that ended, by pid, so that no zombies stay; 128 plus its number for a
-    signal."""
+    """Return the exit codes of children that ended, by pid, so that no zombies stay; minus its number for a signal."""
     codes: dict[int, int] = {}
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            code = os.waitstatus_to_exitcode(ended[1])
-            codes[ended[0]] = code if code >= 0 else 128 - code
+            codes[ended[0]] = os.waitstatus_to_exitcode(ended[1])
     return codes
 
 

@@ -3,7 +3,8 @@
 run.json        the request; never rewritten
 worker.json     who works on it: pid, start time, host
 training.json   the child that was started: pid, start time, attempt
-exit.a<n>       the exit code of attempt n, written by the shim around the child
+exit.a<n>       the exit code of attempt n, written by the shim around the child; a link on a full disk, see exit_code
+lost.a<n>.r<rank>.p<pid>  a link that says what a process could not record, see lost_records
 code.json       commit and packages; code.patch: the dirty tree
 output.log      everything the child printed
 events.a<attempt>.r<rank>.p<pid>.jsonl
@@ -18,7 +19,7 @@ import secrets
 import shlex
 import shutil
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +29,16 @@ import studio
 from studio import files, processes
 from studio.errors import StudioError, from_os
 from studio.events import Ended, Event, Metric, Progress, attempt_and_rank, decode, last_of
+from studio.faults.held_folder import current_folder
 from studio.security import ledger, secret_words, trust
 from studio.tail import last_lines
 
 FORMAT = 1
+OVER = ("ended", "lost", "gone")
+"""States of a run of which nothing more will come."""
 WITHOUT_WORKER = ("unattended", "interrupted")
 """States of a run on this host whose worker was killed."""
+_EXIT_CODE = re.compile(r"exit\.a\d{1,9}")
 _WRITTEN = re.compile(r"\.|artifacts$|output\.log|worker\.|events\.|exit\.a|.*\.(json|patch)$")
 """Names that workers, shims and guests write in a run's folder."""
 
@@ -129,10 +134,22 @@ def open_run(folder: Path) -> Run:
 
 
 def refuse_links(folder: Path) -> None:
-    """Raise StudioError where a file or folder that a worker writes to is a symbolic link: it may lead anywhere."""
-    links = sorted(entry.name for entry in os.scandir(folder) if entry.is_symlink() and _WRITTEN.match(entry.name))
+    """Raise StudioError where a file or folder that a worker writes to is a symbolic link: it may lead anywhere. An
+    exit code on a full disk is a link that leads nowhere and is never written again.
+    """
+    entries = [entry for entry in os.scandir(folder) if entry.is_symlink() and _WRITTEN.match(entry.name)]
+    links = sorted(entry.name for entry in entries if not _EXIT_CODE.fullmatch(entry.name) or not _is_code(entry.path))
     if links:
         raise StudioError("run.link", path=str(folder / links[0]))
+
+
+def _is_code(path: str) -> bool:
+    return os.readlink(path).isdigit()  # noqa: PTH115
+
+
+def located(run: Run) -> Run:
+    """Return the run where its folder is now, for who works on it and has let time pass."""
+    return replace(run, folder=current_folder(run.folder))
 
 
 def runs_in(folder: Path) -> tuple[Run, ...]:
@@ -171,7 +188,8 @@ def find_run(runs: Path, text: str) -> Run:
 class Glance:
     """What a list shows of a run, from the ends of its files. `state`: queued; running; unattended (the worker was
     killed, the training goes on or left its exit code); interrupted (the worker was killed before anything was
-    started); ended; lost; elsewhere (the worker is on another host). Times in ns since the epoch, 0 where unknown.
+    started); ended; lost; elsewhere (the worker is on another host); gone (the folder was moved or deleted). Times in
+    ns since the epoch, 0 where unknown.
     """
 
     state: str
@@ -231,6 +249,8 @@ def ended_of(folder: Path) -> Ended | None:
 
 def state_of(folder: Path) -> str:
     """Return the state of a run that has no `ended`: see Glance."""
+    if _is_gone(folder):
+        return "gone"
     worker = processes.read_mark(folder / "worker.json")
     if worker is None:
         return "interrupted" if ledger.is_last_worker_gone(folder) else "queued"
@@ -246,17 +266,32 @@ def state_of(folder: Path) -> str:
     return "unattended" if _goes_on(folder, training) else "lost"
 
 
+def _is_gone(folder: Path) -> bool:
+    """Return whether there is no run in a folder any more. One that cannot be read just now may still be there."""
+    try:
+        (folder / "run.json").stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def _goes_on(folder: Path, training: processes.Mark) -> bool:
     """Return whether a training without a worker still lives, or left an exit code that a worker has to record."""
     return bool(training.process() or exit_code(folder, training.attempt) or processes.marked(folder))
 
 
 def exit_code(folder: Path, attempt: int) -> str:
-    """Return what the shim wrote when the child of an attempt ended, "" while there is nothing."""
+    """Return what the shim wrote when the child of an attempt ended, "" while there is nothing. A full disk takes no
+    file of one byte, but it takes a link: its target is then the code.
+    """
+    path = current_folder(folder) / f"exit.a{attempt}"
     try:
-        return (folder / f"exit.a{attempt}").read_text(encoding="ascii").strip()
+        code = str(path.readlink()) if path.is_symlink() else path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError):
         return ""
+    return code if code.isdigit() else ""
 
 
 def trash(run: Run) -> Path:

@@ -1,7 +1,7 @@
 """Runs a command for a run, and leaves nothing of it behind when it ends or is stopped.
 
-The child is started behind a shim that waits until it has been written down, and that writes its exit code to a
-file: whoever takes over from a killed worker is not its parent and could not ask.
+The child is started behind a shim that waits until it has been written down, and that leaves its exit code in the
+run's folder: whoever takes over from a killed worker is not its parent and could not ask.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from studio import environment, files, paths, processes
-from studio.errors import Stopped, StudioError, from_os
+from studio.errors import Stopped, StudioError, from_os, print_traceback
 from studio.events import Ended
+from studio.faults.folder_watch import FolderWatch
+from studio.processes import FOLDER_DESCRIPTOR
 from studio.run import exit_code
 
 if TYPE_CHECKING:
@@ -28,9 +30,15 @@ if TYPE_CHECKING:
 
 # Gate: nothing starts unless the worker has written training.json; it dies unseen with a worker killed before that.
 # The traps keep the shim alive on a signal to the group; a handled signal is reset in the child it starts.
+# Through the open folder the code follows a run that is moved. A full disk takes no file, but nearly always a link; the
+# shim of a killed worker is the only one that knows the code, so it tries both for ten minutes.
 _SHIM = (
-    'trap : TERM INT HUP; read -r go || exit 125; file=$1; shift; "$@" </dev/null; code=$?; '
-    'echo $code > "$file.tmp" && mv "$file.tmp" "$file"; exit $code'
+    f'trap : TERM INT HUP; read -r go || exit 125; exec {FOLDER_DESCRIPTOR}<"$1"; '
+    f"folder=/proc/self/fd/{FOLDER_DESCRIPTOR}; file=$folder/$2; shift 2; "
+    f'(exec "$@" </dev/null {FOLDER_DESCRIPTOR}<&-); code=$?; tries=0; '
+    'exec 2>/dev/null; until echo $code >"$file.tmp" && mv "$file.tmp" "$file" || ln -s $code "$file"; do '
+    "[ -e $folder/run.json ] && [ $((tries += 1)) -lt 600 ] || break; sleep 1; done; "
+    'rm -f "$file.tmp"; exit $code'
 )
 LEFTOVER_GRACE = 5.0
 LOST = 1
@@ -84,17 +92,14 @@ def _joined(*paths: str) -> str:
 
 def _start(command: Command, run: Run, attempt: int) -> Process:
     """Start the child; return its shim. Raises StudioError where the folder or the shell refuses."""
-    shim = ("/bin/sh", "-c", _SHIM, "sh", str(run.folder / f"exit.a{attempt}"), *command.argv)
+    shim = ("/bin/sh", "-c", _SHIM, "sh", str(run.folder), f"exit.a{attempt}", *command.argv)
     try:
         with os.fdopen(files.open_append(run.log), "ab") as log:
             child = subprocess.Popen(
                 shim, cwd=command.cwd, env=child_environment(run, attempt, command.env), stdin=subprocess.PIPE,
                 stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
-        processes.write_mark(run.folder / "training.json", child.pid, attempt)
-        assert child.stdin is not None
-        child.stdin.write(b"go\n")
-        child.stdin.close()
+        _let_go(child, run, attempt)
     except OSError as error:
         raise from_os(error, error.filename or run.folder) from error
     except ValueError as error:  # a NUL in an argument or the environment
@@ -105,6 +110,19 @@ def _start(command: Command, run: Run, attempt: int) -> Process:
     return process
 
 
+def _let_go(child: subprocess.Popen[bytes], run: Run, attempt: int) -> None:
+    """Write down the shim, then let it start the program. Raises OSError; nothing was started then."""
+    assert child.stdin is not None
+    try:
+        processes.write_mark(run.folder / "training.json", child.pid, attempt)
+        child.stdin.write(b"go\n")
+        child.stdin.close()
+    except OSError:
+        child.kill()
+        child.wait()
+        raise
+
+
 class _Training:
     """The processes of one attempt, started here or recovered. `linger`: seconds that processes may live on by
     themselves after a program that ended well.
@@ -112,10 +130,12 @@ class _Training:
 
     def __init__(self, folder: Path, shim: Process | None, attempt: int, linger: float) -> None:
         self._folder = folder
+        self._marked_folder = (shim and processes.run_folder_of(shim)) or folder  # before somebody moved it
         self._shim = shim
         self._attempt = attempt
         self._linger = linger
         self._ended: float | None = None
+        self._reaped_code = ""
         self._left_pids: set[int] = set()
         self.left_code = 0
         """Of the first process that failed after the program had ended well."""
@@ -124,7 +144,7 @@ class _Training:
         """Return all living processes of the attempt: the descendants of this worker, those that carry the run's mark,
         and their descendants.
         """
-        marked = processes.marked(self._folder)
+        marked = processes.marked(self._marked_folder)
         below = processes.descendants([os.getpid(), *(process.pid for process in marked)])
         everyone = {one.pid: one for one in (*marked, *below) if one.state != "Z"}
         return [one for one in everyone.values() if one.pid != os.getpid()]
@@ -160,7 +180,7 @@ class _Training:
         """Return whether there is something to wait for without the program: what one that ended well may have left, or
         the processes of one whose shim was killed before this worker came.
         """
-        code = exit_code(self._folder, self._attempt)
+        code = self.code
         lasted = 0.0 if self._ended is None else time.monotonic() - self._ended
         waits = lasted < self._linger if code == "0" else not code and self._shim is None
         members = self.members() if waits else []
@@ -172,7 +192,17 @@ class _Training:
         the run.
         """
         for pid, code in processes.reap().items():
-            self.left_code = self.left_code or (code if pid in self._left_pids else 0)
+            if self._shim is not None and pid == self._shim.pid and code >= 0:
+                self._reaped_code = str(code)
+            if pid in self._left_pids:
+                self.left_code = self.left_code or (code if code >= 0 else 128 - code)
+
+    @property
+    def code(self) -> str:
+        """The exit code of the program, "" while it is unknown: what the shim left or, where the disk took nothing of
+        it, with what this worker saw the shim exit. A shim that was killed says nothing of the program.
+        """
+        return exit_code(self._folder, self._attempt) or self._reaped_code
 
     def end_all(self, grace: float) -> None:
         """Send TERM to all processes, then KILL until none is left."""
@@ -207,6 +237,10 @@ def supervise(
     `grace`: seconds that a stopped child has to finish its step, from the first signal on. `tick` is called about twice
     a second while it runs, and once when all its processes are gone; it may raise TooMuch. `linger`: seconds that
     processes may live on by themselves after a program that ended well; the run fails where one of them does.
+
+    A program whose run folder somebody moves or deletes goes on to its own end: what it works for, its weights and
+    tables, may lie anywhere, and a folder in the way is no reason to throw hours of computing away. A moved folder gets
+    the end of its run where it is then; of a deleted one nothing is written any more, so nothing is waited for either.
     """
     processes.become_subreaper()
     mark = processes.read_mark(run.folder / "training.json")
@@ -217,18 +251,21 @@ def supervise(
         attempt = mark.attempt
         training = _Training(run.folder, _living_shim(run.folder, mark), attempt, linger)
     tick_timer = _Tick(tick)
+    folder_watch = FolderWatch(run.folder, attempt)
     try:
-        left = _watch(training, grace, tick_timer)
+        left = _watch(training, grace, tick_timer, folder_watch)
     except TooMuch as error:
         training.end_all(0)
+        folder_watch.finish()
         tick_timer.last()
         return Ended(code=128 + signal.SIGKILL, reason=error.reason)
     left_code = training.left_code
     training.end_all(LEFTOVER_GRACE if left is None else left)
+    folder_watch.finish()
     tick_timer.last()
     if left is None and left_code:
         return Ended(code=left_code)
-    return _verdict(exit_code(run.folder, attempt), left is not None)
+    return _verdict(training.code, left is not None)
 
 
 def _living_shim(folder: Path, mark: Mark) -> Process | None:
@@ -253,9 +290,7 @@ class _Tick:
         except OSError:  # a full disk, for a while
             pass
         except Exception:
-            import traceback
-
-            traceback.print_exc()
+            print_traceback()
             self._tick = None
 
     def last(self) -> None:
@@ -263,10 +298,11 @@ class _Tick:
             self()
 
 
-def _watch(training: _Training, grace: float, tick: _Tick) -> float | None:
+def _watch(training: _Training, grace: float, tick: _Tick, folder_watch: FolderWatch) -> float | None:
     """Wait for the end and pass a stop on. Returns the rest of the grace of a stopped training, None otherwise."""
     end: float | None = None
     while not training.wait(0.1 if end else 0.5):
+        folder_watch.look()
         tick()
         if STOP.stop_requests and end is None:
             end = time.monotonic() + grace

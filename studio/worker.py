@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from studio import files, processes, schema
 from studio import run as runs
-from studio.errors import StudioError, from_os
+from studio.errors import StudioError, from_os, print_traceback
 from studio.events import Ended, Finding, Journal
+from studio.faults import lost_records
+from studio.faults.held_folder import current_folder, hold, is_deleted
 from studio.feature import action_of
 from studio.paths import MAIN
 from studio.run import WITHOUT_WORKER, Run, ended_of, open_run, refuse_links, state_of
@@ -34,6 +36,8 @@ CONTINUE = "--continue"
 """The argument of a worker that takes a training over and never starts one."""
 RETRY_SECONDS = 2
 """At the earliest so long after its last worker a run gets another one by itself."""
+PATIENCE = 600
+"""Seconds, and tries, until a full disk has room."""
 
 
 def start(run: Run) -> int:
@@ -162,16 +166,39 @@ def work(folder: Path, features: tuple[Feature, ...], *, may_start: bool = True)
     with _lock(folder) as held:
         if not held or run.is_newer or ended_of(folder) or state_of(folder) == "elsewhere":
             return 0
+        hold(folder)
         mark = processes.read_mark(folder / "training.json")
         if mark is None and not may_start:
             return 0
         is_begun = (folder / "worker.json").exists()
-        processes.write_mark(folder / "worker.json", os.getpid())
         journal = Journal(folder, mark.attempt if mark else 1)
-        ended = _outcome(run, features, journal, is_begun=is_begun)
-        _write_end(journal, ended)
-        ledger.forget(folder)
+        if _sign_in(folder, journal, tries=1 if mark is None else PATIENCE) or mark is not None:
+            ended = _outcome(run, features, journal, is_begun=is_begun)
+        else:
+            ended = Ended(code=1, reason="failed_to_start")
+        if _write_end(folder, journal, ended):
+            ledger.forget(current_folder(folder))
         return ended.code
+
+
+def _sign_in(folder: Path, journal: Journal, tries: int) -> bool:
+    """Write down who works on the run, trying once a second. Return whether that could be done: what nobody could see
+    at work must not be begun, but a training that was begun before the disk was full needs its worker all the same.
+    """
+    for left in reversed(range(tries)):
+        try:
+            processes.write_mark(folder / "worker.json", os.getpid())
+            return True
+        except OSError as error:
+            refusal = from_os(error, folder)
+        time.sleep(1 if left else 0)
+    _tell(journal, refusal)
+    return False
+
+
+def _tell(journal: Journal, error: StudioError) -> None:
+    """Make an error a finding, so that every page has a reason to show; on a full disk, once that can be written."""
+    journal.write_or_keep(Finding(rule=error.key, severity="error", args=error.values))
 
 
 def _outcome(run: Run, features: tuple[Feature, ...], journal: Journal, *, is_begun: bool) -> Ended:
@@ -187,26 +214,14 @@ def _outcome(run: Run, features: tuple[Feature, ...], journal: Journal, *, is_be
             raise StudioError(problems[0].rule, **problems[0].args)
         return action.load()(spec, run)
     except StudioError as error:
-        with suppress(OSError):
-            journal.write(Finding(rule=error.key, severity="error", args=error.values))
+        _tell(journal, error)
         return Ended(code=1, reason="failed_to_start")
     except OSError as error:
-        error_sentence = from_os(error, error.filename or run.folder)
-        with suppress(OSError):
-            journal.write(Finding(rule=error_sentence.key, severity="error", args=error_sentence.values))
+        _tell(journal, from_os(error, error.filename or run.folder))
         return Ended(code=1, reason="failed_to_start")
     except Exception as error:
-        import traceback
-
-        traceback.print_exc()
-        with suppress(OSError):
-            journal.write(
-                Finding(
-                    rule="run.our_error",
-                    severity="error",
-                    args={"reason": f"{type(error).__name__}: {error}"},
-                )
-            )
+        print_traceback()
+        _tell(journal, StudioError("run.our_error", reason=f"{type(error).__name__}: {error}"))
         return Ended(code=1, reason="failed_to_start")
 
 
@@ -222,13 +237,20 @@ def _values(run: Run) -> dict[str, Any]:
         raise
 
 
-def _write_end(journal: Journal, ended: Ended) -> None:
-    """Write the end of a run; on a full disk, try until it can be written: everybody waits for it."""
-    for _ in range(600):
+def _write_end(folder: Path, journal: Journal, ended: Ended) -> bool:
+    """Write the end of a run, and before it what its processes could not record. On a full disk, try until it can be
+    written: everybody waits for it. Nobody waits for that of a folder that was deleted. Return whether nothing is left
+    to be done for the run.
+    """
+    for _ in range(PATIENCE):
+        if is_deleted(folder):
+            return True
         try:
+            lost_records.collect(current_folder(folder), journal)
             journal.write(ended)
-            return
+            return True
         except OSError:
+            if STOP.stop_requests > 2:
+                break
             time.sleep(1)
-        if STOP.stop_requests > 2:
-            return
+    return False

@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from backends.launch.spec import LaunchSpec
+from studio import processes, schema, worker
 from studio import run as runs
-from studio import schema, worker
 from studio.tail import RunTail
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from studio.events import Event
+    from studio.processes import Process
     from studio.run import Glance, Run
 
 # Seconds. A machine under load is slow, not wrong: no wait of a test is about time, and each ends as soon as it can.
@@ -57,6 +58,14 @@ def ended(run: Run, seconds: float = PATIENCE) -> Glance:
 def worker_log(run: Run) -> str:
     path = run.folder / "worker.log"
     return path.read_text(errors="replace") if path.exists() else ""
+
+
+def worker_of(run: Run) -> Process:
+    """Wait for the worker of a run and return it."""
+    mark = wait_for(lambda: processes.read_mark(run.folder / "worker.json"), "worker.json")
+    process: Process | None = mark.process()
+    assert process is not None
+    return process
 
 
 def events_of(run: Run) -> list[Event]:

@@ -19,7 +19,6 @@ BEGUN = "begun.json"
 EVERY = 0.2
 LONGEST = 60.0
 """Seconds that a run which was left at work has to end in."""
-OVER = ("ended", "lost")
 
 
 def run_to_end(
@@ -36,7 +35,7 @@ def run_to_end(
     files.write_json(parent.folder / BEGUN, run.name)
     worker.start(run)
     is_stopped = False
-    while (glance := runs.glance(run)).state not in OVER:
+    while (glance := runs.glance(run)).state not in runs.OVER:
         if glance.state in runs.WITHOUT_WORKER and not worker.revive(run):
             break
         if not is_stopped and (STOP.stop_requests or (until is not None and until(run))):
@@ -52,7 +51,7 @@ def end_child_run(parent: Run) -> None:
     if not isinstance(name, str) or not (parent.folder.parent / name / "run.json").exists():
         return
     run, latest = runs.open_run(parent.folder.parent / name), time.monotonic() + LONGEST
-    while (state := runs.glance(run).state) not in OVER and time.monotonic() < latest:
+    while (state := runs.glance(run).state) not in runs.OVER and time.monotonic() < latest:
         if state == "interrupted":
             break
         if state == "unattended":

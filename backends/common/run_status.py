@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from backends.common.marks import Marks, mark_of
 from backends.common.summary import NOTE, Summary, as_number, from_note
 from studio.events import Ended, Finding, Metric, Note, Progress
+from studio.faults.lost_records import NOTHING, is_loss, lost_in
 
 if TYPE_CHECKING:
     from studio.events import Event
@@ -36,6 +37,7 @@ class RunStatus:
         self.debug_ports = range(0)
         self.breaks_in_step = True
         self.findings: list[Finding] = []
+        self.lost = NOTHING
         self.marks = Marks()
         self.ended: Ended | None = None
         self._recent: deque[tuple[int, int]] = deque(maxlen=RECENT)
@@ -46,7 +48,9 @@ class RunStatus:
         for event in [event for event in events if type(event) is not Metric]:
             if mark := mark_of(event):
                 self.marks.add(mark)
-            if isinstance(event, Finding):
+            if is_loss(event):
+                self.lost += lost_in([event])
+            elif isinstance(event, Finding):
                 self._find(event)
             elif rank == 0 and attempt >= self.attempt:
                 self._add(event)

@@ -12,6 +12,7 @@ from backends.launch.launchers import python_of
 from backends.launch.plan import launch_command, write_inputs
 from studio import code_state, paths, processes, schema
 from studio.events import Journal
+from studio.faults.held_folder import current_folder
 from studio.supervisor import supervise
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def launch(spec: LaunchSpec, run: Run) -> Ended:
         code_state.keep(run.folder, Path(run.request.project or paths.ROOT), python_of(spec))
     if not (run.folder / "training.json").exists():
         state.request_planned(run.folder, schema.effective(spec).planned)
-    write_inputs(spec, run.folder)
+        write_inputs(spec, run.folder)
     ended = supervise(launch_command(spec, run), run, spec.advanced.grace)
     record_cause(run, ended)
     return ended
@@ -33,6 +34,7 @@ def launch(spec: LaunchSpec, run: Run) -> Ended:
 
 def record_cause(run: Run, ended: Ended) -> None:
     """Adds what is known of a failure to the run's events."""
-    mark = processes.read_mark(run.folder / "training.json")
+    folder = current_folder(run.folder)
+    mark = processes.read_mark(folder / "training.json")
     with suppress(OSError):
-        Journal(run.folder, mark.attempt if mark else 1).write(*explain.findings(run.folder, ended))
+        Journal(run.folder, mark.attempt if mark else 1).write_or_keep(*explain.findings(folder, ended))

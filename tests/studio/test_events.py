@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from studio import events
 from studio.events import Artifact, Ended, Finding, Journal, Metric, Note, Progress, decode
+from tests.full_disk import limited_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,18 +96,31 @@ def test_that_newer_kinds_and_fields_are_let_be() -> None:
     assert decode(newer) == ([Ended(time=1, code=0)], 0)
 
 
-def test_that_after_a_short_write_the_next_record_begins_a_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("free", [0, 1, 20])
+def test_that_a_record_that_fits_only_in_part_raises_and_leaves_no_part(tmp_path: Path, free: int) -> None:
+    """An end of which half is written would never be read, and whoever wrote it would think it done."""
     journal = Journal(tmp_path, 1)
     journal.write(ALL[0])
-    write = os.write
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "write", lambda file, data: write(file, data[:10]))
-        journal.write(ALL[1])
-    journal.write(ALL[2])
     (path,) = tmp_path.iterdir()
-    assert decode(path.read_bytes()) == ([ALL[0], ALL[2]], 1)
+    with limited_files(path.stat().st_size + free), pytest.raises(OSError, match="too large"):
+        journal.write(ALL[1])
+    Journal(tmp_path, 1).write(ALL[2])
+    assert decode(path.read_bytes()) == ([ALL[0], ALL[2]], 0)
+
+
+def test_that_a_record_begins_a_line_behind_half_a_record_of_a_killed_process(tmp_path: Path) -> None:
+    (tmp_path / events.name_of(1, 0, os.getpid())).write_bytes(b'{"type":"no')
+    Journal(tmp_path, 1).write(ALL[0])
+    (path,) = tmp_path.iterdir()
+    assert decode(path.read_bytes()) == ([ALL[0]], 1)
+
+
+def test_that_kept_records_are_written_before_the_next_one(tmp_path: Path) -> None:
+    with limited_files(0):
+        Journal(tmp_path, 1).write_or_keep(ALL[0], ALL[1])
+    Journal(tmp_path, 1).write(ALL[2])
+    (path,) = tmp_path.iterdir()
+    assert decode(path.read_bytes()) == ([ALL[0], ALL[1], ALL[2]], 0)
 
 
 def test_that_names_of_event_files_tell_attempt_and_rank() -> None:

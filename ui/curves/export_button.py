@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from backends.common.run_values import recipe_of
 from backends.launch.export.spec import Export, ExportSpec, pointer_of
+from studio.run import OVER
 from studio.texts import t
 from ui.services.file_dialogs import choose_new_file
 from ui.widgets.basic import button
@@ -34,7 +35,7 @@ class ExportButton(QWidget):
 
     def show_run(self, run: Run, glance: Glance | None) -> None:
         self._run = run
-        is_over = glance is not None and glance.state in ("ended", "lost")
+        is_over = glance is not None and glance.state in OVER
         self.setVisible(is_over and run.request.command == "launch" and pointer_of(run.folder, "last").is_file())
 
     def _choose_file(self) -> None:

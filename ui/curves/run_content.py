@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from backends.common.run_values import recipe_of
+from studio import run as runs
 from studio.run import outcome_of
 from studio.sentences import sentence_of
 from studio.texts import has, t
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 SCROLL_BAR = 14
 ANSWERED = ("done", "no")
-OVER = ("done", "no", "failed", "stopped", "lost")
+OUTCOMES = ("done", "no", "failed", "stopped", "lost", "gone")
 WORKING = ("running", "unattended", "queued", "elsewhere")
 PHASES = ("load", "attach", "check", "compile", "train", "evaluate", "finish")
 MAX_WARNINGS = 3
@@ -67,7 +68,7 @@ class WatchedRun:
 
     @property
     def is_over(self) -> bool:
-        return self.watcher.is_loaded and self.outcome in OVER
+        return self.watcher.is_loaded and self.outcome in OUTCOMES
 
 
 class RunContent(QScrollArea):
@@ -139,7 +140,7 @@ class RunContent(QScrollArea):
         self.worker.show_run(run, glance)
         self.add_line.show_findings(status.findings, has_points=bool(watcher.curves.series))
         self.attach.show_status(status, is_running=state in ("running", "unattended"))
-        self.rehearsal.show_run(run, is_over=watcher.is_loaded and state in ("ended", "lost"))
+        self.rehearsal.show_run(run, is_over=watcher.is_loaded and state in runs.OVER)
 
     def show_run(self, watched: WatchedRun) -> None:
         self._show_outcome(watched)
@@ -197,6 +198,8 @@ class RunContent(QScrollArea):
             if finding.severity == "warning" and finding.rule != explained
         ]
         sentences = list(dict.fromkeys(filter(None, map(sentence_of, findings))))
+        if not watcher.status.ended:  # after its end the sentence below the title tells it
+            sentences[:0] = watcher.status.lost.sentences()
         if watcher.damaged:
             sentences.append(t("curves.damaged", n=watcher.damaged))
         attempts = watcher.curves.starts().items()
@@ -204,7 +207,13 @@ class RunContent(QScrollArea):
         return sentences[:MAX_WARNINGS]
 
     def sentence(self, watched: WatchedRun) -> str:
-        """The sentence below the title: what the run does, or what came of it."""
+        """The sentence below the title: what the run does, or what came of it and what is missing in its record."""
+        sentence = self._sentence(watched)
+        for missing in watched.status.lost.sentences() if watched.status.ended else ():
+            sentence = t("curves.joined", first=sentence, then=missing).strip()
+        return sentence
+
+    def _sentence(self, watched: WatchedRun) -> str:
         run, status, outcome = watched.run, watched.status, watched.outcome
         answer = self.answers.card(run.request.command)
         if outcome == "done" and status.summary:

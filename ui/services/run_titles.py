@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 MODES = {"jit": "@jit", "graph": "Graph", "pynative": "PyNative"}
 TONES: dict[str, Tone] = {
     "running": "accent", "unattended": "warning", "interrupted": "warning", "queued": "neutral",
-    "elsewhere": "neutral", "lost": "bad", "done": "good", "no": "bad", "failed": "bad", "stopped": "warning",
+    "elsewhere": "neutral", "gone": "neutral", "lost": "bad", "done": "good", "no": "bad", "failed": "bad",
+    "stopped": "warning",
 }  # fmt: skip
 
 

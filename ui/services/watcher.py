@@ -82,7 +82,7 @@ class RunWatcher(QObject):
         return self._tail.offset() if self._tail else 0
 
     def _pace(self) -> int:
-        return ENDED if self.glance and self.glance.state in ("ended", "lost") else LIVE
+        return ENDED if self.glance and self.glance.state in runs.OVER else LIVE
 
     def _read_until(self, end: int) -> list[tuple[int, int, list[Event]]]:
         """Reads until the time is over or there is nothing more, at least one piece."""

@@ -101,7 +101,7 @@ def _follow(folder: Path, request: Request, journal: Journal) -> dict[int, Rank]
         if STOP.stop_requests:
             state.withdraw(folder, request)
             return {}
-        if runs.glance(runs.open_run(folder)).state in ("ended", "lost"):
+        if runs.glance(runs.open_run(folder)).state in runs.OVER:
             ends = ends or time.monotonic() + AFTER_THE_END
             if time.monotonic() > ends or not state.ranks(folder, request.id):
                 break

@@ -68,8 +68,7 @@ class Memory:
         used = sum(map(resident_bytes, pids))
         if used > self._limit:
             args = {"count": len(pids), "used": size(used), "limit": size(self._limit)}
-            with suppress(OSError):
-                self._journal.write(Finding(rule="launch.own.over_memory", severity="error", args=args))
+            self._journal.write_or_keep(Finding(rule="launch.own.over_memory", severity="error", args=args))
             raise TooMuch(OVER)
 
 

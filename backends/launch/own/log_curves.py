@@ -12,6 +12,7 @@ from backends.common import log_patterns
 from studio import processes
 from studio import run as runs
 from studio.events import Journal, Metric, Note, attempt_and_rank, decode, name_of
+from studio.faults.held_folder import current_folder
 from studio.tail import Tail, last_lines
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ class _Lines:
 
     def _data(self) -> bytes:
         try:
-            file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            path = current_folder(self._path.parent) / self._path.name
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError:
             return b""
         try:
@@ -119,7 +121,7 @@ class _Training:
     def writes_loss(self) -> bool:
         names = [] if self._writes else _event_files(self._folder)
         for name in sorted(set(names) - self._ours)[:MAX_FILES]:
-            tail = self._tails.setdefault(name, Tail(self._folder / name))
+            tail = self._tails.setdefault(name, Tail(current_folder(self._folder) / name))
             self._writes = self._writes or bool(_LOSS.search(tail.read()))
         return self._writes
 
@@ -271,7 +273,7 @@ def _attempt(folder: Path) -> int:
 
 def _event_files(folder: Path) -> list[str]:
     try:
-        return [name for name in os.listdir(folder) if attempt_and_rank(name)]
+        return [name for name in os.listdir(current_folder(folder)) if attempt_and_rank(name)]
     except OSError:
         return []
 

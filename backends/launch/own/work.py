@@ -16,7 +16,8 @@ from backends.launch.own.plan import check_program, folder_of, program_command, 
 from backends.launch.work import record_cause
 from studio import code_state, files, processes
 from studio.events import Finding, Journal, Note, attempt_and_rank
-from studio.run import exit_code
+from studio.faults.held_folder import current_folder
+from studio.run import exit_code, located
 from studio.supervisor import supervise
 from studio.tail import last_lines
 
@@ -40,6 +41,7 @@ def run_script(spec: OwnSpec, run: Run) -> Ended:
     linger = math.inf if spec.ending.wait_all else spec.ending.grace
     watch = Watch(spec, run)
     ended = supervise(command, run, spec.ending.grace, tick=watch.tick, linger=linger)
+    run = located(run)
     watch.finish()
     if ended.code == 0 and spec.recording.curves:
         watch.report_missing()
@@ -59,8 +61,7 @@ def report_left_over(run: Run, ended: Ended) -> None:
     """The program ended well, and yet the run did not: what it left running failed."""
     if exit_code(run.folder, attempt_of(run)) == "0":
         finding = Finding(rule="launch.own.left_failed", args={"code": ended.code})
-        with suppress(OSError):
-            Journal(run.folder, attempt_of(run)).write(finding)
+        Journal(run.folder, attempt_of(run)).write_or_keep(finding)
 
 
 def keep_code(spec: OwnSpec, run: Run) -> None:
@@ -102,15 +103,15 @@ class Watch:
             count = len(processes.marked(self._folder))
             self._left += bool(count)
             if count and self._left == 2:
-                self._journal.write(Note(key="launch.own.goes_on", args={"count": count}))
+                self._journal.write_or_keep(Note(key="launch.own.goes_on", args={"count": count}))
 
     def report_missing(self) -> None:
         """Why there is no curve, where neither a process of the training nor its log has one."""
+        folder = current_folder(self._folder)
         with suppress(OSError):
-            if self._log.pattern is None and not has_metrics(self._folder, self._attempt):
-                why = why_nothing(self._folder, self._attempt)
-                finding = Finding(rule="hooks.nothing_seen", severity="warning", args={"why": why})
-                self._journal.write(finding)
+            if self._log.pattern is None and not has_metrics(folder, self._attempt):
+                why = why_nothing(folder, self._attempt)
+                self._journal.write_or_keep(Finding(rule="hooks.nothing_seen", severity="warning", args={"why": why}))
 
 
 def has_metrics(folder: Path, attempt: int) -> bool:

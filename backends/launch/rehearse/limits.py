@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from backends.launch.own.limits import resident_bytes
 from studio import processes
 from studio.events import Note
+from studio.faults.held_folder import current_folder
 from studio.supervisor import TooMuch
 from studio.units import duration, size
 
@@ -52,8 +54,9 @@ class Limits:
     def _request_end(self, reached: str, note: Note) -> None:
         """The guest looks whether the file is there: one that a full disk keeps empty says as much."""
         self.reached, self._end_requested_at = reached, time.monotonic()
-        (self._folder / END).write_text(reached, encoding="ascii")
-        self._journal.write(note)
+        with suppress(OSError):
+            (current_folder(self._folder) / END).write_text(reached, encoding="ascii")
+        self._journal.write_or_keep(note)
 
     def _used(self) -> int:
         """Bytes that all its processes hold."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from studio import processes
 from studio.errors import from_os
 from studio.events import Artifact, Ended, Finding, Journal, Note
 from studio.exit_codes import NO
+from studio.run import located
 from studio.supervisor import supervise
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def rehearse(spec: RehearseSpec, run: Run) -> Ended:
         keep_code(own_of(spec), run)
     limits = Limits(spec.rehearsal, run, journal)
     ended = supervise(command, run, GRACE, tick=limits.tick, linger=math.inf)
+    run = located(run)
     (run.folder / END).unlink(missing_ok=True)
     return report_end(spec, run, journal, ended, limits.reached)
 
@@ -70,14 +71,12 @@ def report_end(spec: RehearseSpec, run: Run, journal: Journal, ended: Ended, lim
         report.write_report(run, rehearsal, report.rows_of(parts))
     except OSError as error:
         return _lost(journal, from_os(error, run.folder))
-    with suppress(OSError):
-        journal.write(Artifact(kind="rehearsal", path=FILE), Artifact(kind="operators", path=OPERATORS))
-        journal.write(summary(rehearsal))
+    journal.write_or_keep(Artifact(kind="rehearsal", path=FILE), Artifact(kind="operators", path=OPERATORS))
+    journal.write_or_keep(summary(rehearsal))
     if ended.reason == "stopped":
         return ended
     if not rehearsal.answer:
-        with suppress(OSError):
-            journal.write(refusal(rehearsal, ended))
+        journal.write_or_keep(refusal(rehearsal, ended))
         return Ended(code=NO, reason="no")
     if limit or not ended.code:
         return Ended(code=0)
@@ -87,8 +86,7 @@ def report_end(spec: RehearseSpec, run: Run, journal: Journal, ended: Ended, lim
 
 def _lost(journal: Journal, error: StudioError) -> Ended:
     """Whoever asked for the report is not told that all is well without it."""
-    with suppress(OSError):
-        journal.write(Finding(rule=error.key, severity="error", args=error.values))
+    journal.write_or_keep(Finding(rule=error.key, severity="error", args=error.values))
     return Ended(code=1)
 
 

@@ -22,7 +22,8 @@ ENGINE = "ascend_engine"
 def shapes(spec: LaunchSpec, run: Run) -> Ended:
     """Leaves artifacts/shapes.json, and the same as a table in output.log."""
     spec = alone(spec)
-    write_inputs(spec, run.folder)
+    if not (run.folder / "training.json").exists():
+        write_inputs(spec, run.folder)
     ended = supervise(command(spec, run), run, spec.advanced.grace)
     record_cause(run, ended)
     return ended

@@ -16,6 +16,7 @@ from studio.command import Command
 from studio.errors import Stopped, StudioError, from_os
 from studio.events import Artifact, Ended, Journal, Note
 from studio.exit_codes import STOPPED
+from studio.run import located
 from studio.supervisor import is_stop_requested, supervise
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from studio.run import Run
 
 OPINION_FILE = "artifacts/second-opinion.json"
+OFFICIAL = "artifacts/official"
 GRACE = 5.0
 
 
@@ -34,8 +36,10 @@ def second_opinion(spec: OfficialSpec, run: Run) -> Ended:
 
     The project is passed as it is: the tool refuses links, and some characters in a path.
     """
-    out = run.folder / "artifacts" / "official"
+    out = run.folder / OFFICIAL
     ended = supervise(plan_tool_run(spec, run, out), run, GRACE)
+    run = located(run)
+    out = run.folder / OFFICIAL
     if ended.code:
         return ended
     project = spec.asked.path

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 1.0
 """Seconds between two looks at runs that train."""
-END_STATES = ("ended", "lost")
 
 
 def compare_losses(spec: LossesSpec, run: Run) -> Ended:
@@ -63,7 +62,7 @@ class Watched:
         return self._curves.names()
 
     def is_over(self) -> bool:
-        return runs.glance(self.run).state in END_STATES
+        return runs.glance(self.run).state in runs.OVER
 
 
 class Comparing:

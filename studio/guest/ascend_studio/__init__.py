@@ -6,12 +6,14 @@
 Outside a run of the studio every function does nothing. Inside one
 (ASCEND_STUDIO_RUN names the run's folder) each call appends one JSON line to
 events.a<attempt>.r<rank>.p<pid>.jsonl in that folder. Nothing here raises into
-the training. Python 3.7, standard library only.
+the training; what a full disk refuses waits, see backlog.py. Python 3.7, standard
+library only.
 """
 
 from __future__ import annotations
 
 # Paths are text here, and errors are caught inside loops: this runs in every step of a training.
+import atexit
 import errno
 import fcntl
 import functools
@@ -21,6 +23,8 @@ import operator
 import os
 import threading
 import time
+
+from ascend_studio.backlog import Backlog
 
 if False:  # typing costs more at the start than all the rest
     from typing import Any, Callable, Dict, Iterator, Optional, Tuple
@@ -93,7 +97,8 @@ def mode_in(folder: str) -> int:
 
 
 class _EventFile:
-    """The event file of one process. Opened at the first record; one write per record."""
+    """The event file of one process. Opened at the first record; one write per record. What cannot be written waits in
+    a backlog."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -102,23 +107,59 @@ class _EventFile:
         self.descriptor = -1
         self.identity: Optional[Tuple[int, int]] = None
         self.torn = False
+        self.backlog: Optional[Backlog] = None
 
     def append(self, line: bytes) -> None:
         with self.lock:
-            if self.descriptor < _HIGH and not self._is_open():
-                self._open()
+            if self.backlog is not None and not self._catch_up(self.backlog):
+                self.backlog.add(line)
+                return
+            written, reason = 0, errno.ENOSPC
             try:
-                self._write(line)
+                written = self._write(line)
             except OSError as error:
-                if error.errno != errno.EBADF:
-                    raise
-                self._open()
-                self._write(line)
+                reason = error.errno or 0
+            if written != len(line):
+                self._begin_backlog(line, written, reason)
 
-    def _write(self, line: bytes) -> None:
-        data = b"\n" + line if self.torn else line
-        self.torn = True  # unless all of it is written
-        self.torn = os.write(self.descriptor, data) != len(data)
+    def finish(self) -> None:
+        """Write what waits, or leave word of it: the process ends."""
+        with self.lock:
+            if self.backlog is not None:
+                self.backlog.due = 0.0
+                self._catch_up(self.backlog)
+
+    def _begin_backlog(self, line: bytes, written: int, reason: int) -> None:
+        self.backlog = Backlog(self.path, line[:written], reason)
+        self.backlog.add(line[written:])
+        self.backlog.leave_link()
+
+    def _catch_up(self, backlog: Backlog) -> bool:
+        """Return whether nothing waits any more. A signal handler that records meanwhile has to wait."""
+        if backlog.is_writing or time.monotonic() < backlog.due or not backlog.write(self._write):
+            return False
+        backlog.remove_link()
+        self.backlog = None
+        return True
+
+    def _write(self, data: bytes) -> int:
+        """Return how many bytes were written, which may be none. Raises OSError."""
+        if self.descriptor < _HIGH and not self._is_open():
+            self._open()
+        try:
+            return self._write_once(data)
+        except OSError as error:
+            if error.errno != errno.EBADF:
+                raise
+            self._open()
+            return self._write_once(data)
+
+    def _write_once(self, data: bytes) -> int:
+        if not self.torn:
+            return os.write(self.descriptor, data)
+        written = os.write(self.descriptor, b"\n" + data)
+        self.torn = False
+        return written - 1
 
     def _is_open(self) -> bool:
         try:
@@ -154,6 +195,16 @@ def _moved_up(descriptor: int) -> int:
 
 
 _event_file: Optional[_EventFile] = None
+
+
+def finish() -> None:
+    """Write what could not be written yet, once more; it is for the end of a process, after its last record."""
+    if _event_file is not None:
+        _event_file.finish()
+
+
+# The first to be registered is the last to be called.
+atexit.register(finish)
 
 
 def _append(kind: str, body: str) -> None:

@@ -84,6 +84,7 @@ class LateMetrics:
             until = time.monotonic() + PATIENCE
             while self.waiting and self._is_ready(until):
                 self.waiting.popleft().write()
+            ascend_studio.finish()
 
     def _is_ready(self, until: float) -> bool:
         while not self.waiting[0].is_ready():

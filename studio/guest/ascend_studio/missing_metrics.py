@@ -39,10 +39,10 @@ def _leave(pid: int) -> None:
 
 
 def _has_metrics() -> bool:
-    """Return whether this process wrote a metric."""
+    """Return whether this process wrote a metric, or waits for room to write it."""
     file = ascend_studio._event_file
-    if file is None:
-        return False
+    if file is None or file.backlog is not None:
+        return file is not None
     with open(file.path, "rb") as lines:
         return any(line.startswith(b'{"type":"metric"') for line in lines)
 

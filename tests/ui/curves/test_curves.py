@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from backends.common.run_status import RunStatus
 from backends.common.summary import from_note, summary_of
 from backends.curves.related_runs import run_in_other_mode
+from studio import processes, schema, texts
 from studio import run as runs
-from studio import schema, texts
-from studio.events import Ended, Finding, Metric, Note, Progress
+from studio.events import Ended, Finding, Journal, Metric, Note, Progress
 from studio.series import Curves
 from tests.ui.curves.recording import recorded, spec_of
 from ui.curves import page as page_module
@@ -246,6 +246,51 @@ def test_that_the_page_sees_a_damaged_line_and_says_so(qtbot: QtBot, page: Curve
     loaded(qtbot, page)
     qtbot.waitUntil(page.content.notice.isVisible)
     assert "1 damaged" in page.content.notice.text()
+
+
+LOST_ARGS = {"points": 111, "first": 60, "last": 170, "why": "run.why.disk_full"}
+LOST = Finding(rule="run.points_lost", severity="warning", args=LOST_ARGS)
+LOST_SENTENCE = "111 points between step 60 and 170 could not be written: the disk was full."
+
+
+def test_that_missing_points_are_told_while_it_runs_and_where_its_end_is_shown(
+    qtbot: QtBot, page: CurvesPage, session: Session
+) -> None:
+    run = recorded(session.folder, *steps(3), LOST)
+    processes.write_mark(run.folder / "worker.json", os.getpid())
+    session.refresh_runs()
+    loaded(qtbot, page)
+    qtbot.waitUntil(page.content.notice.isVisible)
+    assert page.content.notice.text() == LOST_SENTENCE
+    Journal(run.folder, 1).write(Ended(code=0))
+    qtbot.waitUntil(lambda: LOST_SENTENCE in page.sentence.text())
+    assert not page.content.notice.isVisible()
+
+
+def test_that_the_losses_of_all_ranks_are_one_sentence(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
+    args = {**LOST_ARGS, "points": 9, "first": 62, "last": 180}
+    other = Finding(rule="run.points_lost", severity="warning", args=args)
+    recorded(session.folder, *steps(3), LOST, other, Ended(code=0))
+    session.refresh_runs()
+    loaded(qtbot, page)
+    expected = "120 points between step 60 and 180 could not be written: the disk was full."
+    qtbot.waitUntil(lambda: expected in page.sentence.text())
+
+
+def test_that_a_run_whose_folder_is_moved_away_does_not_run_for_ever(
+    qtbot: QtBot, page: CurvesPage, session: Session, tmp_path: Path
+) -> None:
+    run = recorded(session.folder, *steps(3))
+    processes.write_mark(run.folder / "worker.json", os.getpid())
+    session.refresh_runs()
+    session.choose_run(run)
+    qtbot.waitUntil(lambda: page.chip.text().endswith("Running"))
+    run.folder.rename(tmp_path / "there")
+    qtbot.waitUntil(lambda: page.chip.text().endswith("Folder gone"))
+    qtbot.waitUntil(lambda: "moved or deleted" in page.sentence.text())
+    session.refresh_runs()
+    assert session.listed == []
+    assert page.chip.text().endswith("Folder gone")
 
 
 def test_that_a_long_run_is_read_in_slices(qtbot: QtBot, page: CurvesPage, session: Session) -> None:
