@@ -3,10 +3,14 @@
 error(step)   |target - golden|             relative(step)  |target - golden| / |golden|
 mean_abs      mean error                    mean_rel        mean relative, over the steps that both have
 bias          mean (target - golden) / |golden|: of the size of mean_rel where one curve lies above the other all along
-limit         what mean_rel may be: what was asked for; else NOISES times the mean_rel between two golden runs, at least
-              LEAST; without a second golden run DEFAULT
-step_limit    what the relative error of one step may be before it is named as the first that differs: STEPS times the
-              limit, at least NOISES times the largest relative error between the golden runs
+limit         what mean_rel may be: what was asked for; else NOISE_FACTOR times the mean_rel between two golden runs, at
+              least MIN_LIMIT; without a second golden run DEFAULT_LIMIT
+window        the mean relative error of the worst tenth of the steps in a row, at least WINDOW_STEPS of them: a run
+              that leaves the golden curve for a while, or at its end, has a small mean over all steps
+window_limit  WINDOW_FACTOR times the limit, at least NOISE_FACTOR times the window between the golden runs
+step_limit    what the relative error of one step may be: STEP_FACTOR times the limit, at least NOISE_FACTOR times the
+              largest relative error between the golden runs
+expected      the steps that a verdict has to cover: as many as were asked for, else all that either curve has
 
 The numbers are ours: 1 % of the mean is what teams commonly ask of a port, and no standard of a vendor; two runs that
 differ by chance alone are as far apart as two golden runs, and twice that leaves room for the chance in it.
@@ -27,8 +31,11 @@ DEFAULT_LIMIT = 0.01
 MIN_LIMIT = 0.001
 NOISE_FACTOR = 2.0
 STEP_FACTOR = 5.0
+WINDOW_FACTOR = 2.0
+WINDOW_STEPS = 5
 
-Verdict = Literal["pass", "differs", "nonfinite", "too_few"]
+Verdict = Literal["pass", "differs", "nonfinite", "both_nonfinite", "incomplete", "too_few"]
+Measure = Literal["mean", "window", "step"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +49,8 @@ class Curve:
 @dataclass(frozen=True, kw_only=True)
 class Distance:
     """Between two curves; see the module. Of steps where both are finite; figures are NaN without any. `nonfinite`: the
-    first step where only one of the two is NaN or infinite, None without."""
+    first step where only one of the two is NaN or infinite, None without; `both_nonfinite`: the first where both are.
+    `window_steps`: first and last step of the worst window, None without steps."""
 
     steps: int
     mean_abs: float
@@ -52,16 +60,23 @@ class Distance:
     max_rel_step: int | None
     bias: float
     nonfinite: int | None
+    both_nonfinite: int | None
+    window: float
+    window_steps: tuple[int, int] | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class LossJudgement:
-    """`noise`: between the golden runs, where there are two. `first_beyond`: the first step over `step_limit`."""
+    """`noise`: between the golden runs, where there are two. `first_beyond`: the first step over `step_limit`.
+    `exceeded`: the measures that are over their limits. `expected`: steps, see the module."""
 
     verdict: Verdict
+    exceeded: tuple[Measure, ...]
+    expected: int
     distance: Distance
     noise: Distance | None
     limit: float
+    window_limit: float
     step_limit: float
     first_beyond: int | None
 
@@ -82,27 +97,42 @@ def judge_losses(
     """`steps`: of the common ones the first so many are looked at, and all of them have to be there."""
     measured = curve_distance(target, golden, steps)
     noise = curve_distance(golden_again, golden, steps) if golden_again is not None else None
-    limit = allow if allow is not None else _limit(noise)
-    noisiest = noise.max_rel if noise is not None and noise.steps else 0.0
-    step_limit = max(STEP_FACTOR * limit, NOISE_FACTOR * noisiest)
+    known = noise if noise is not None and noise.steps else None
+    limit = allow if allow is not None else _limit(known)
+    window_limit = max(WINDOW_FACTOR * limit, NOISE_FACTOR * (known.window if known else 0.0))
+    step_limit = max(STEP_FACTOR * limit, NOISE_FACTOR * (known.max_rel if known else 0.0))
+    expected = steps or max(len(target.steps), len(golden.steps))
+    exceeded = _exceeded(measured, limit, window_limit, step_limit)
     return LossJudgement(
-        verdict=_verdict(measured, limit, steps), distance=measured, noise=noise, limit=limit, step_limit=step_limit,
+        verdict=_verdict(measured, exceeded, steps, expected), exceeded=exceeded, expected=expected, distance=measured,
+        noise=noise, limit=limit, window_limit=window_limit, step_limit=step_limit,
         first_beyond=_first_beyond(target, golden, steps, step_limit),
     )  # fmt: skip
 
 
 def _limit(noise: Distance | None) -> float:
-    if noise is None or not noise.steps:
-        return DEFAULT_LIMIT
-    return max(MIN_LIMIT, NOISE_FACTOR * noise.mean_rel)
+    return DEFAULT_LIMIT if noise is None else max(MIN_LIMIT, NOISE_FACTOR * noise.mean_rel)
 
 
-def _verdict(measured: Distance, limit: float, steps: int | None) -> Verdict:
+def _exceeded(measured: Distance, limit: float, window_limit: float, step_limit: float) -> tuple[Measure, ...]:
+    measures: tuple[tuple[Measure, float, float], ...] = (
+        ("mean", measured.mean_rel, limit),
+        ("window", measured.window, window_limit),
+        ("step", measured.max_rel, step_limit),
+    )
+    return tuple(name for name, error, most in measures if error > most)
+
+
+def _verdict(measured: Distance, exceeded: tuple[Measure, ...], steps: int | None, expected: int) -> Verdict:
     if measured.nonfinite is not None:
         return "nonfinite"
+    if measured.both_nonfinite is not None:
+        return "both_nonfinite"
     if measured.steps < (steps or 1):
         return "too_few"
-    return "pass" if measured.mean_rel <= limit else "differs"
+    if exceeded:
+        return "differs"
+    return "pass" if measured.steps >= expected else "incomplete"
 
 
 def align_curves(
@@ -119,12 +149,27 @@ def curve_distance(target: Curve, golden: Curve, steps: int | None = None) -> Di
     both = np.isfinite(ours) & np.isfinite(others)
     error, relative = _errors(ours[both], others[both])
     worst = int(relative.argmax()) if len(relative) else None
+    in_both = np.flatnonzero(~np.isfinite(ours) & ~np.isfinite(others))
+    window, window_steps = _worst_window(common[both], relative)
     return Distance(
         steps=len(error), mean_abs=_mean(error), mean_rel=_mean(relative), max_abs=float(error.max(initial=0.0)),
         max_rel=float(relative.max(initial=0.0)), max_rel_step=None if worst is None else int(common[both][worst]),
         bias=_mean(np.sign(ours[both] - others[both]) * relative),
         nonfinite=int(common[in_one[0]]) if len(in_one) else None,
+        both_nonfinite=int(common[in_both[0]]) if len(in_both) else None, window=window, window_steps=window_steps,
     )  # fmt: skip
+
+
+def _worst_window(steps: NDArray[Any], relative: NDArray[Any]) -> tuple[float, tuple[int, int] | None]:
+    """Return the largest mean relative error of a tenth of the steps in a row, and its first and last step."""
+    if not len(relative):
+        return math.nan, None
+    width = min(len(relative), max(WINDOW_STEPS, len(relative) // 10))
+    bounded = np.minimum(relative, np.finfo(np.float64).max / len(relative))
+    sums = np.concatenate(([0.0], np.cumsum(bounded)))
+    means = (sums[width:] - sums[:-width]) / width
+    first = int(means.argmax())
+    return float(bounded[first : first + width].mean()), (int(steps[first]), int(steps[first + width - 1]))
 
 
 def _is_one_sided(ours: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:

@@ -25,8 +25,9 @@ def write_losses(run: Run, metric: str, judgement: LossJudgement) -> None:
 def as_json(metric: str, judgement: LossJudgement) -> dict[str, Any]:
     return {
         "metric": metric, "verdict": judgement.verdict, "pass": judgement.verdict == "pass",
-        **_distance_json(judgement.distance),
-        "limit": judgement.limit, "step_limit": judgement.step_limit, "first_beyond": judgement.first_beyond,
+        "exceeded": list(judgement.exceeded), "expected": judgement.expected, **_distance_json(judgement.distance),
+        "limit": judgement.limit, "window_limit": judgement.window_limit, "step_limit": judgement.step_limit,
+        "first_beyond": judgement.first_beyond,
         "noise": _distance_json(judgement.noise) if judgement.noise else None,
     }  # fmt: skip
 

@@ -43,6 +43,16 @@ def _runs_exist(spec: LossesSpec) -> Iterable[Problem]:
         yield Problem(field="noise_run", rule="precision.rule.run_not_there", args={"place": str(choices.noise_run)})
 
 
+def _noise_run_is_another(spec: LossesSpec) -> Iterable[Problem]:
+    """A run beside itself has no noise, and the target's own difference is not the noise of the golden runs."""
+    choices = spec.runs
+    if choices.noise_run != Path() and choices.noise_run.resolve() in (
+        choices.target_run.resolve(),
+        choices.golden_run.resolve(),
+    ):
+        yield Problem(field="noise_run", rule="precision.rule.noise_run_twice")
+
+
 def _metric_is_named(spec: LossesSpec) -> Iterable[Problem]:
     if not spec.judging.metric.strip():
         yield Problem(field="metric", rule="precision.rule.no_metric")
@@ -53,4 +63,4 @@ class LossesSpec:
     runs: Runs = field(default_factory=Runs)
     judging: Judging = field(default_factory=Judging)
 
-    RULES = (_runs_exist, _metric_is_named)
+    RULES = (_runs_exist, _noise_run_is_another, _metric_is_named)

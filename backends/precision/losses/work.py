@@ -102,26 +102,36 @@ class Comparing:
                 known=", ".join(lacking.names()[:20]) or "-",
             )  # fmt: skip
         self.journal.write(Artifact(kind="losses", path=LOSSES_FILE))
+        args = _args(judgement)
+        self.journal.write(Note(key=f"precision.losses.limits_{self._limit_origin(judgement)}", args=args))
         if judgement.verdict == "pass":
-            self.journal.write(Note(key=VERDICT_KEYS["pass"], args=_args(judgement)))
+            self.journal.write(Note(key="precision.losses.pass", args=args))
             return Ended(code=0)
-        self.journal.write(Finding(rule=VERDICT_KEYS[judgement.verdict], severity="warning", args=_args(judgement)))
+        self.journal.write(Finding(rule=_verdict_key(judgement), severity="warning", args=args))
         return Ended(code=NO, reason="no")
 
+    def _limit_origin(self, judgement: LossJudgement) -> str:
+        if self.spec.judging.allow_losses is not None:
+            return "asked"
+        return "noise" if judgement.noise is not None and judgement.noise.steps else "default"
 
-VERDICT_KEYS = {
-    "pass": "precision.losses.pass",
-    "differs": "precision.losses.differ",
-    "nonfinite": "precision.losses.nonfinite",
-    "too_few": "precision.losses.too_few",
-}
+
+def _verdict_key(judgement: LossJudgement) -> str:
+    """Return the key of the sentence; of losses that differ, by the first measure that is over its limit."""
+    if judgement.verdict == "differs":
+        return f"precision.losses.differ_{judgement.exceeded[0]}"
+    return f"precision.losses.{judgement.verdict}"
 
 
 def _args(judgement: LossJudgement) -> dict[str, object]:
     """For the sentences: figures as they are written there."""
     distance = judgement.distance
+    first, last = distance.window_steps or (0, 0)
     return {
-        "steps": distance.steps, "mean_abs": f"{distance.mean_abs:.3g}", "mean_rel": f"{distance.mean_rel:.3%}",
-        "limit": f"{judgement.limit:.3%}", "max_rel": f"{distance.max_rel:.3%}", "max_step": distance.max_rel_step or 0,
-        "step": distance.nonfinite or 0, "beyond": "-" if judgement.first_beyond is None else judgement.first_beyond,
+        "steps": distance.steps, "expected": judgement.expected, "mean_abs": f"{distance.mean_abs:.3g}",
+        "mean_rel": f"{distance.mean_rel:.3%}", "limit": f"{judgement.limit:.3%}", "max_rel": f"{distance.max_rel:.3%}",
+        "max_step": distance.max_rel_step or 0, "window": f"{distance.window:.3%}", "first": first, "last": last,
+        "window_limit": f"{judgement.window_limit:.3%}", "step_limit": f"{judgement.step_limit:.3%}",
+        "step": distance.nonfinite or distance.both_nonfinite or 0,
+        "beyond": judgement.first_beyond or 0,
     }  # fmt: skip

@@ -72,15 +72,15 @@ def test_that_a_nan_of_one_run_fails_at_its_step(value: float) -> None:
     found = judge_losses(curve(broken), golden)
     assert (found.verdict, found.distance.nonfinite, found.first_beyond) == ("nonfinite", 31, 31)
     assert judge_losses(golden, curve(broken)).verdict == "nonfinite"
-    assert judge_losses(curve(broken), curve(broken)).verdict == "pass"
+    assert judge_losses(curve(broken), curve(broken)).verdict == "both_nonfinite"
 
 
-def test_that_the_first_step_far_off_is_named_though_the_mean_passes() -> None:
+def test_that_one_step_far_off_fails_though_the_mean_passes() -> None:
     golden = falling(2000)
     values = golden.values.copy()
     values[700] *= 1.5
     found = judge_losses(curve(values), golden)
-    assert (found.verdict, found.first_beyond) == ("pass", 701)
+    assert (found.verdict, found.exceeded, found.first_beyond) == ("differs", ("step",), 701)
 
 
 def test_that_fewer_steps_than_asked_for_fail() -> None:
@@ -108,5 +108,26 @@ VALUES = st.lists(st.floats(width=64), max_size=12)
 @given(target=VALUES, golden=VALUES, again=VALUES, steps=st.none() | st.integers(1, 12))
 def test_that_any_curves_get_a_verdict(target: Any, golden: Any, again: Any, steps: int | None) -> None:
     found = judge_losses(curve(target), curve(golden), curve(again), steps=steps)
-    assert found.verdict in ("pass", "differs", "nonfinite", "too_few")
-    assert judge_losses(curve(golden), curve(golden)).verdict == ("pass" if np.isfinite(golden).any() else "too_few")
+    assert found.verdict in ("pass", "differs", "nonfinite", "both_nonfinite", "incomplete", "too_few")
+    assert found.verdict != "pass" or (found.distance.steps == found.expected and not found.exceeded)
+    same = "pass" if golden and np.isfinite(golden).all() else "both_nonfinite" if golden else "too_few"
+    assert judge_losses(curve(golden), curve(golden)).verdict == same
+
+
+def test_that_a_drift_in_the_last_tenth_fails_though_the_mean_passes() -> None:
+    golden = falling(200)
+    values = golden.values.copy()
+    values[180:] *= 1 + np.linspace(0, 0.045, 20)
+    found = judge_losses(curve(values), golden)
+    assert (found.verdict, found.exceeded, found.distance.window_steps) == ("differs", ("window",), (181, 200))
+    assert found.distance.mean_rel < found.limit
+
+
+@pytest.mark.parametrize("steps", [slice(0, 1), slice(0, 100), slice(0, 200, 10)])
+def test_that_a_run_of_which_not_all_steps_are_there_is_no_pass(steps: slice) -> None:
+    golden = falling(200)
+    part = Curve(steps=golden.steps[steps], values=golden.values[steps])
+    found = judge_losses(part, golden)
+    assert (found.verdict, found.expected) == ("incomplete", 200)
+    assert judge_losses(golden, part).verdict == "incomplete"
+    assert judge_losses(part, golden, steps=len(part.steps)).verdict == "pass"

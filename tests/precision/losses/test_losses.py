@@ -54,7 +54,10 @@ def test_that_equal_losses_pass_and_the_figures_are_kept(tmp_path: Path) -> None
     assert ended.code == 0
     assert (answer["pass"], answer["steps"], answer["mean_rel"], answer["first_beyond"]) == (True, 100, 0, None)
     assert answer["noise"] is None
-    assert [event.key for event in events_of(run) if hasattr(event, "key")] == ["precision.losses.pass"]
+    assert [event.key for event in events_of(run) if hasattr(event, "key")] == [
+        "precision.losses.limits_default",
+        "precision.losses.pass",
+    ]
 
 
 def test_that_losses_apart_are_a_no(tmp_path: Path) -> None:
@@ -62,7 +65,7 @@ def test_that_losses_apart_are_a_no(tmp_path: Path) -> None:
     ended, answer, run = compared(tmp_path, trained(tmp_path, off), trained(tmp_path, GOLDEN))
     assert (ended.code, ended.reason) == (3, "no")
     assert (answer["verdict"], answer["first_beyond"], answer["mean_rel"]) == ("differs", 61, pytest.approx(0.08))
-    assert [event.rule for event in events_of(run) if hasattr(event, "rule")] == ["precision.losses.differ"]
+    assert [event.rule for event in events_of(run) if hasattr(event, "rule")] == ["precision.losses.differ_mean"]
 
 
 def test_that_the_noise_of_a_second_golden_run_counts(tmp_path: Path) -> None:
@@ -131,3 +134,11 @@ def test_that_the_command_line_finds_runs_and_ends_with_3(tmp_path: Path) -> Non
     done = studio("compare-losses", str(off.folder), str(golden.folder), "--allow", "1.5", cwd=tmp_path)
     assert done.returncode == 0
     assert "150" in done.stderr
+
+
+def test_that_the_noise_is_not_taken_from_the_target_or_the_golden_run_itself(tmp_path: Path) -> None:
+    target, golden = trained(tmp_path, GOLDEN), trained(tmp_path, [loss * 1.2 for loss in GOLDEN])
+    for again in (target, golden):
+        words = ("compare-losses", str(target.folder), str(golden.folder), "--golden-again", str(again.folder))
+        done = studio(*words, cwd=tmp_path)
+        assert (done.returncode, "run of its own" in done.stderr) == (2, True)

@@ -36,7 +36,10 @@ SIDES = (
 )  # fmt: skip
 VERDICTS: dict[str, tuple[str, Tone]] = {
     "pass": ("precision.more.losses_pass", "good"), "differs": ("precision.more.losses_differ", "bad"),
-    "nonfinite": ("precision.more.losses_nonfinite", "bad"), "too_few": ("precision.more.losses_few", "warning"),
+    "nonfinite": ("precision.more.losses_nonfinite", "bad"),
+    "both_nonfinite": ("precision.more.losses_nonfinite", "bad"),
+    "incomplete": ("precision.more.losses_incomplete", "warning"),
+    "too_few": ("precision.more.losses_few", "warning"),
 }  # fmt: skip
 GUTTER = 20
 
