@@ -16,8 +16,9 @@ OverflowPlace = Literal["input", "output"]
 
 
 class Overflow(msgspec.Struct, frozen=True, kw_only=True):
-    """The first call of one step and rank with a NaN or an Inf, by our reader. `is_made`: its inputs are finite, so it
-    made it; else it came in with an input, and nothing traced before had made it. `value`: "NaN", "Inf" or "-Inf";
+    """The first call of one step and rank with a NaN or an Inf, by our reader. `is_made`: the call made it, of finite
+    inputs or, where `has_infinite_inputs`, of inputs with an Inf and without a NaN; else it came in with an input, and
+    nothing traced before had made it. `value`: "NaN", "Inf" or "-Inf";
     `item`: of which input or output; `source`: as "model.py:88"."""
 
     step: int
@@ -25,6 +26,7 @@ class Overflow(msgspec.Struct, frozen=True, kw_only=True):
     call: str
     is_made: bool
     value: str
+    has_infinite_inputs: bool = False
     place: OverflowPlace = "output"
     item: str = "0"
     source: str = ""
@@ -42,14 +44,24 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
 
 class OverflowResult(msgspec.Struct, frozen=True, kw_only=True):
     """`found` and `named` by step and rank, empty where all is finite. `passes`: how many steps of a rank were looked
-    through, `calls`: their calls. `problem`: a key, its sentence takes `args`, where msprobe could not look."""
+    through, `calls`: their calls, `infinite`: those with an Inf in an output, as a mask has. `damaged` and `unread`: of
+    the passes, those with entries that could not be read, and those without statistics. `problem`: a key, its sentence
+    takes `args`, where msprobe could not look."""
 
     passes: int
     calls: int
+    infinite: int = 0
+    damaged: int = 0
+    unread: int = 0
     found: tuple[Overflow, ...] = ()
     named: tuple[Named, ...] = ()
     problem: str = ""
     args: dict[str, Any] = {}
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether all that was dumped could be looked at."""
+        return not (self.damaged or self.unread)
 
     @property
     def first(self) -> Overflow | None:
@@ -68,6 +80,7 @@ def overflow_answer(run: Run) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(result)
     first = plain["found"][0] if plain["found"] else None
     return {
-        "first_overflow": first, "passes": result.passes, "calls": result.calls, "found": plain["found"],
+        "first_overflow": first, "passes": result.passes, "calls": result.calls,
+        "infinite": result.infinite, "damaged": result.damaged, "unread": result.unread, "found": plain["found"],
         "msprobe": {"named": plain["named"], "problem": result.problem},
     }  # fmt: skip

@@ -12,7 +12,7 @@ from backends.precision.dump.layout import find_dumps, refuse_several_captures
 from backends.precision.dump.names import source_of
 from backends.precision.dump.read import read_dump
 from backends.precision.msprobe.overflow import run_overflow_check
-from backends.precision.overflow.first_overflow import first_overflow, has_statistics
+from backends.precision.overflow.first_overflow import first_overflow, has_statistics, infinite_calls
 from backends.precision.overflow.result import OVERFLOW_FILE, Named, Overflow, OverflowResult
 from studio import files
 from studio.errors import Stopped, StudioError
@@ -37,7 +37,8 @@ def overflow_check(spec: OverflowSpec, run: Run) -> Ended:
         return Ended(code=STOPPED, reason="stopped")
     files.write_json(run.folder / OVERFLOW_FILE, result)
     journal.write(Artifact(kind="overflow", path=OVERFLOW_FILE), *result_notes(result))
-    return Ended(code=NO, reason="no") if result.found or result.named else Ended(code=0)
+    is_clean = result.is_whole and not (result.found or result.named)
+    return Ended(code=0) if is_clean else Ended(code=NO, reason="no")
 
 
 class _Looking:
@@ -49,7 +50,8 @@ class _Looking:
         self.overflows: list[Overflow] = []
         self.named: list[Named] = []
         self.calls, self.done = 0, 0
-        self.has_figures, self.is_torch = False, True
+        self.infinite, self.damaged, self.unread = 0, 0, 0
+        self.is_torch = True
         self.problem: tuple[str, dict[str, Any]] = ("", {})
 
     def work(self) -> OverflowResult:
@@ -58,11 +60,12 @@ class _Looking:
             for location in ranks:
                 self._check_rank(location, step)
             self._check_with_msprobe(ranks, step)
-        if not self.has_figures:
+        if self.unread == len(self.places):
             raise StudioError("precision.overflow.no_statistics", place=str(self.places[0].folder))
         problem, args = self.problem
         return OverflowResult(
-            passes=len(self.places), calls=self.calls, found=tuple(self.overflows), named=tuple(self.named),
+            passes=len(self.places), calls=self.calls, infinite=self.infinite, damaged=self.damaged,
+            unread=self.unread, found=tuple(self.overflows), named=tuple(self.named),
             problem=problem, args=args,
         )  # fmt: skip
 
@@ -75,7 +78,9 @@ class _Looking:
             args = {"place": str(location.folder), "skipped": dump.skipped}
             self.journal.write(Note(key="precision.compare.damaged_dump", args=args))
         self.calls += len(dump.calls)
-        self.has_figures |= has_statistics(dump)
+        self.infinite += infinite_calls(dump)
+        self.damaged += bool(dump.damage)
+        self.unread += not has_statistics(dump)
         self.is_torch &= dump.framework != "mindspore"
         if (overflow := first_overflow(dump, step, location.rank or 0)) is not None:
             self.overflows.append(overflow)
@@ -116,14 +121,20 @@ def _chosen(spec: OverflowSpec) -> tuple[DumpLocation, ...]:
 def result_notes(result: OverflowResult) -> list[Finding | Note]:
     """What is said of it: ours, then msprobe's beside it."""
     ours: Finding | Note
-    if result.first is None:
-        ours = Note(key="precision.overflow.clean", args={"calls": result.calls, "passes": result.passes})
+    covered = {"calls": result.calls, "passes": result.passes, "infinite": result.infinite}
+    if result.first is None and not result.is_whole:
+        args = {**covered, "damaged": result.damaged, "unread": result.unread}
+        ours = Finding(rule="precision.overflow.incomplete", severity="warning", args=args)
+    elif result.first is None:
+        ours = Note(key="precision.overflow.masked" if result.infinite else "precision.overflow.clean", args=covered)
     else:
         ours = Finding(rule=rule_of(result.first), severity="warning", args=args_of(result.first))
     return [ours, msprobe_note(result)]
 
 
 def rule_of(overflow: Overflow) -> str:
+    if overflow.has_infinite_inputs:
+        return "precision.overflow.infinite_at" if overflow.source else "precision.overflow.infinite"
     if overflow.is_made:
         return "precision.overflow.made_at" if overflow.source else "precision.overflow.made"
     return "precision.overflow.came_at" if overflow.source else "precision.overflow.came"

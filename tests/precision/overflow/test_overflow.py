@@ -24,6 +24,7 @@ from studio.events import Finding, Note
 from tests.command_line import last_json, studio
 from tests.precision.dump.recorded import copy_of
 from tests.precision.msprobe.recorded import RECORDED
+from tests.runs import events_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,7 +127,7 @@ def test_that_memory_that_nobody_has_written_is_none(tmp_path: Path) -> None:
         max_size=5,
     )
 )
-def test_that_any_statistics_give_the_first_that_makes_one_else_the_first_that_is_given_a_nan(
+def test_that_any_statistics_give_the_earliest_that_makes_one_or_is_given_a_nan_that_comes_through(
     tmp_path: Path, planted: list[tuple[int, str, float]]
 ) -> None:
     def change(data: dict[str, Any]) -> None:
@@ -152,13 +153,57 @@ def _slowly(data: dict[str, Any]) -> tuple[str, bool] | None:
     def endless(value: float) -> bool:
         return not math.isfinite(value)
 
-    made = (name for name, one in data.items() if bad(one["output"], endless) and not bad(inputs(one), endless))
-    came = (name for name, one in data.items() if bad(inputs(one), math.isnan))
-    first = next(made, None)
-    if first is not None:
-        return first, True
-    second = next(came, None)
-    return None if second is None else (second, False)
+    given = [name for name, one in data.items() if bad(inputs(one), math.isnan)]
+    for name, one in data.items():
+        if name in given:
+            has_output = any(tensor and "Max" in tensor for tensor in one["output"])
+            if bad(one["output"], endless) or not has_output:
+                return name, False
+        elif bad(one["output"], math.isnan) or (bad(one["output"], endless) and not bad(inputs(one), endless)):
+            return name, True
+    return (given[0], False) if given else None
+
+
+def test_that_a_nan_in_the_data_comes_before_what_it_makes_backward(tmp_path: Path) -> None:
+    def change(data: dict[str, Any]) -> None:
+        names = list(data)
+        for tensor in (*data[names[0]]["input_args"][:1], *data[names[0]]["output"]):
+            tensor.update(Max=NAN, Min=NAN)
+        data[names[-1]]["output"][0].update(Max=NAN, Min=NAN)
+
+    found = first_overflow(read_dump(DumpLocation(folder=dump_of(tmp_path, change))), 0, 0)
+    assert found is not None
+    assert (found.place, found.is_made, found.call.split(".")[-1]) == ("input", False, "forward")
+
+
+def test_that_a_wholly_masked_row_is_named_at_its_softmax(tmp_path: Path) -> None:
+    def change(data: dict[str, Any]) -> None:
+        data[NORM]["input_args"][0].update(Min=-INF, Mean=-INF, Norm=INF)
+        data[NORM]["output"][0].update(Max=NAN, Min=NAN)
+
+    found = first_overflow(read_dump(DumpLocation(folder=dump_of(tmp_path, change))), 0, 0)
+    assert found is not None
+    assert (found.call, found.is_made, found.has_infinite_inputs) == (NORM, True, True)
+
+
+def test_that_a_nan_that_a_call_does_not_pass_on_comes_after_one_that_is_made(tmp_path: Path) -> None:
+    def change(data: dict[str, Any]) -> None:
+        data[next(iter(data))]["input_args"][0].update(Max=NAN, Min=NAN)
+        data[NORM]["output"][0].update(Max=INF)
+
+    found = first_overflow(read_dump(DumpLocation(folder=dump_of(tmp_path, change))), 0, 0)
+    assert found is not None
+    assert (found.call, found.is_made) == (NORM, True)
+
+
+def test_that_a_dump_of_which_not_all_could_be_read_is_no_success(tmp_path: Path, no_msprobe: Path) -> None:
+    capture = tmp_path / "capture"
+    dump_of(capture, lambda _: None, step=0, rank=0)
+    whole = dump_of(capture, lambda _: None, step=0, rank=1) / "dump.json"
+    whole.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    code, result, run = looked(tmp_path, capture, no_msprobe)
+    assert (code, result.damaged, result.found) == (3, 1, ())
+    assert "precision.overflow.incomplete" in [event.rule for event in events_of(run) if isinstance(event, Finding)]
 
 
 # The command
