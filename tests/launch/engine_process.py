@@ -10,12 +10,13 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 import pytest
 
 from backends.launch.engine_options import FILE
 from tests.launch.engine_config import options_text_of
+from tests.launch.forked_process import ForkedProcess, server
 
 ROOT = Path(__file__).parents[2]
 PATHS = (ROOT / "studio" / "guest", ROOT / "backends" / "launch" / "engine")
@@ -23,6 +24,9 @@ SCRIPT_PATHS = (*PATHS, ROOT)
 """What a script of a test finds: `tests.launch.engine_config` too."""
 PYTHON37 = Path("/root/.pyenv/versions/3.7.16/bin/python")
 LINEAR = "--recipe linear --optimizer sgd --lr 0.1 --steps 60 --seed 1"
+LOG = "output.log"
+FRESH = (sys.executable,)
+Process = Union["subprocess.Popen[bytes]", ForkedProcess]
 needs_mindspore = pytest.mark.skipif(not find_spec("mindspore"), reason="no MindSpore here")
 
 
@@ -58,42 +62,75 @@ def read_events(folder: Path) -> list[dict[str, Any]]:
 
 
 def start(folder: Path, *command: str, python_path: tuple[Path, ...] = PATHS) -> subprocess.Popen[bytes]:
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(map(str, python_path)),
-        "ASCEND_STUDIO_RUN": str(folder),
-    }
-    with (folder / "output.log").open("wb") as log:
+    with (folder / LOG).open("wb") as log:
         return subprocess.Popen(
             command,
             cwd=folder,
-            env=environment,
+            env=environment(folder, python_path),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
         )
 
 
-def finish(folder: Path, process: subprocess.Popen[bytes]) -> Ran:
+def fork(folder: Path, *words: str, python_path: tuple[Path, ...] = PATHS) -> ForkedProcess:
+    """Do what `start` does with the words that follow the interpreter, in a process where MindSpore is imported."""
+    return server().fork(*words, cwd=folder, env=environment(folder, python_path), log=folder / LOG)
+
+
+def environment(folder: Path, python_path: tuple[Path, ...]) -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, python_path)), "ASCEND_STUDIO_RUN": str(folder)}
+
+
+def finish(folder: Path, process: Process) -> Ran:
     try:
         code = process.wait(timeout=300)
     finally:
         process.kill()
-    return Ran(folder=folder, code=code, output=(folder / "output.log").read_text("utf-8"))
+    return Ran(folder=folder, code=code, output=(folder / LOG).read_text("utf-8"))
 
 
-def start_training(folder: Path, line: str, python: tuple[str, ...] = (sys.executable,)) -> subprocess.Popen[bytes]:
-    """Start the engine in a folder that exists, with the options of a line of flags."""
+def start_training(folder: Path, line: str, python: tuple[str, ...] = ()) -> Process:
+    """Start the engine in a folder that exists, with the options of a line of flags.
+
+    With `python`, such as FRESH, the process begins with nothing imported; otherwise MindSpore is.
+    """
     (folder / FILE).write_text(options_text_of(line), "utf-8")
-    return start(folder, *python, "-m", "ascend_engine", FILE)
+    words = ("-m", "ascend_engine", FILE)
+    return start(folder, *python, *words) if python else fork(folder, *words)
 
 
-def train(folder: Path, line: str, python: tuple[str, ...] = (sys.executable,)) -> Ran:
+def train(folder: Path, line: str, python: tuple[str, ...] = ()) -> Ran:
     folder.mkdir(exist_ok=True)
     return finish(folder, start_training(folder, line, python))
 
 
+SMALL_TEXT = """
+import runpy
+from ascend_engine.recipes import text
+
+text.LAYERS, text.SAMPLE, text.EVALUATED = 1, 20, 8
+runpy.run_module("ascend_engine", run_name="__main__", alter_sys=True)
+"""
+
+
+def train_small_text(folder: Path, line: str) -> Ran:
+    """Train the text recipe with one layer, of which two take ten seconds to compile, and a short sample."""
+    folder.mkdir(exist_ok=True)
+    (folder / FILE).write_text(options_text_of(f"--recipe text {line}"), "utf-8")
+    return finish(folder, fork(folder, save(folder / "small_text.py", SMALL_TEXT), FILE))
+
+
 def check(folder: Path, script: str) -> str:
-    """Run a script that uses the engine's own modules; returns its output."""
+    """Run a script that uses the engine's own modules, with MindSpore imported; returns its output."""
+    path = save(folder / "script.py", script)
+    ran = finish(folder, fork(folder, path, python_path=SCRIPT_PATHS))
+    assert ran.code == 0, ran.output
+    return ran.output
+
+
+def check_fresh(folder: Path, script: str) -> str:
+    """Do what `check` does in a process that begins with nothing imported."""
     path = save(folder / "script.py", script)
     ran = finish(folder, start(folder, sys.executable, path, python_path=SCRIPT_PATHS))
     assert ran.code == 0, ran.output

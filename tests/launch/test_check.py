@@ -36,8 +36,7 @@ from studio import run as runs
 from studio.command import Command
 from tests.command_line import last_json, studio
 from tests.launch.check_answers import MB, answer, search_result
-from tests.launch.engine_process import check as in_engine
-from tests.launch.engine_process import needs_mindspore
+from tests.launch.engine_process import check_fresh, needs_mindspore
 from tests.launch.specs import launch_spec
 from tests.runs import wait_for
 
@@ -431,7 +430,7 @@ assert isinstance(npu.do(resource_usage.PEAK_ON_CARD), int)
 
 @needs_mindspore
 def test_that_a_training_knows_what_it_has_used(tmp_path: Path) -> None:
-    in_engine(tmp_path, USAGE)
+    check_fresh(tmp_path, USAGE)
 
 
 @needs_mindspore

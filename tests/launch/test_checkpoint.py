@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from tests.launch.engine_process import check, read_events
+from tests.launch.engine_process import check_fresh, read_events
 from tests.prove.checkpoint import checkpoint, fill, kill_writers, last_step, small_disk
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ one.after_step(9, 1.0, {})  # the one that was due at 4
 one.finish(9, 1.0, {})
 assert steps() == [2, 9], steps()
 """
-    check(tmp_path, KEEPER + script)
+    check_fresh(tmp_path, KEEPER + script)
     assert [event["kind"] for event in read_events(tmp_path) if event["type"] == "artifact"] == ["checkpoint"] * 2
 
 
@@ -225,7 +225,7 @@ for step, loss in enumerate((3.0, 2.0, 9.0), 10):
 two.finish(12, 9.0, {})
 assert (keeper.FOLDER / "best").read_text().startswith("step-000010-")
 """
-    check(tmp_path, KEEPER + script)
+    check_fresh(tmp_path, KEEPER + script)
 
 
 def test_that_minutes_are_counted_from_the_last_one(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ one.writer.wait()
 one.after_step(3, 1.0, {})
 assert steps() == [2], steps()
 """
-    check(tmp_path, KEEPER + script)
+    check_fresh(tmp_path, KEEPER + script)
 
 
 def test_that_a_write_that_fails_is_told_once_and_the_training_goes_on(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ keeper.FOLDER.unlink()
 one.finish(3, 1.0, {})
 assert steps() == [3], steps()
 """
-    check(tmp_path, KEEPER + script)
+    check_fresh(tmp_path, KEEPER + script)
     (finding,) = (event for event in read_events(tmp_path) if event["type"] == "finding")
     assert (finding["rule"], finding["args"]["step"]) == ("launch.checkpoint_failed", 1)
     assert "File exists" in finding["args"]["reason"]

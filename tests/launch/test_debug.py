@@ -27,7 +27,7 @@ from studio.paths import MAIN
 from studio.run import open_run
 from tests.launch.debugger import Debugger, free_port
 from tests.launch.engine_config import options_text_of
-from tests.launch.engine_process import PATHS, ROOT, check, finish, needs_mindspore, start, start_training
+from tests.launch.engine_process import FRESH, PATHS, ROOT, check, finish, needs_mindspore, start, start_training
 from tests.runs import ended, events_of, launch, prepare, wait_for
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ print(line_of_error())
 def test_that_a_debugger_stops_in_the_step_and_the_training_goes_on_without_it(tmp_path: Path) -> None:
     port, step = free_port(), PATHS[1] / "ascend_engine" / "step.py"
     line = 1 + [text.strip() for text in step.read_text().splitlines()].index("def train_step(inputs, labels):")
-    process = start_training(tmp_path, f"{LINEAR} --steps 3 --debug-port {port}")
+    process = start_training(tmp_path, f"{LINEAR} --steps 3 --debug-port {port}", FRESH)
     wait_for(lambda: b"waits for a debugger" in (tmp_path / "output.log").read_bytes())
     listening = Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()
     assert [row.split()[1] for row in listening.splitlines() if f":{port:04X} 0" in row] == [f"0100007F:{port:04X}"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.launch.engine_process import (
+    FRESH,
     LINEAR,
     PYTHON37,
     Ran,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 def linear(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Ran]:
     @functools.cache
     def run(options: str) -> Ran:
-        ran = train(tmp_path_factory.mktemp("run"), f"{LINEAR} --device cpu {options}")
+        ran = train(tmp_path_factory.mktemp("run"), f"{LINEAR} --device cpu {options}", FRESH)
         assert ran.code == 0, ran.output
         return ran
 
@@ -166,7 +167,7 @@ def test_that_too_little_text_is_a_finding(tmp_path: Path) -> None:
 @needs_mindspore
 def test_that_sigterm_finishes_the_step_and_says_where(tmp_path: Path) -> None:
     options = "--recipe linear --device cpu --optimizer sgd --lr 0.01 --batch 8 --steps 1000000"
-    process = start_training(tmp_path, options)
+    process = start_training(tmp_path, options, FRESH)
     deadline = time.monotonic() + 300
     while b"step 1/" not in (tmp_path / "output.log").read_bytes():
         assert time.monotonic() < deadline
@@ -184,7 +185,7 @@ def test_that_sigterm_finishes_the_step_and_says_where(tmp_path: Path) -> None:
 @needs_mindspore
 @pytest.mark.skipif(Path("/dev/davinci_manager").exists(), reason="an NPU is here")
 def test_that_a_missing_npu_is_a_finding_with_mindspores_reason(tmp_path: Path) -> None:
-    ran = train(tmp_path, f"{LINEAR} --batch 32 --device ascend")
+    ran = train(tmp_path, f"{LINEAR} --batch 32 --device ascend", FRESH)
     assert ran.code == 1
     (finding,) = ran.findings()
     assert (finding["rule"], finding["severity"]) == ("launch.device_unavailable", "error")
@@ -196,7 +197,7 @@ def test_that_a_missing_npu_is_a_finding_with_mindspores_reason(tmp_path: Path) 
 @needs_mindspore
 def test_that_an_error_in_python_code_is_a_finding_with_its_place(tmp_path: Path) -> None:
     options = "--recipe digits --device auto --optimizer adam --lr 0.1 --batch 8 --steps 2"
-    ran = train(tmp_path, f"{options} --assets {tmp_path / 'none'}")
+    ran = train(tmp_path, f"{options} --assets {tmp_path / 'none'}", FRESH)
     assert ran.code == 1
     (finding,) = ran.findings()
     assert finding["rule"] == "launch.python_error"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.launch.engine_process import assert_no_warnings, check, needs_mindspore, train
+from tests.launch.engine_process import assert_no_warnings, check, needs_mindspore, train, train_small_text
 from tests.launch.step_scripts import COMMON, accumulation
 
 if TYPE_CHECKING:
@@ -195,9 +195,10 @@ def test_that_what_the_cpu_cannot_do_is_refused_with_the_reason(tmp_path: Path, 
 def test_that_every_level_trains_and_its_overflows_are_counted(
     tmp_path: Path, recipe: str, amp: str, mode: str
 ) -> None:
-    options = f"--recipe {recipe} --device cpu --optimizer adamw --lr 0.003 --weight-decay 0.01 --batch 4 --clip 1"
+    options = "--device cpu --optimizer adamw --lr 0.003 --weight-decay 0.01 --batch 4 --clip 1"
     precision = f"--mode {mode} --amp {amp} --loss-scale dynamic --scale 16777216 --schedule cosine --warmup 5"
-    ran = train(tmp_path, f"{options} {precision} --accumulate 2 --steps 12")
+    line = f"{options} {precision} --accumulate 2 --steps 12"
+    ran = train_small_text(tmp_path, line) if recipe == "text" else train(tmp_path, f"--recipe {recipe} {line}")
     assert ran.code == 0, ran.output
     scales, overflows = ran.metric("loss_scale"), ran.metric("overflows")
     assert overflows[-1] > 0

@@ -15,7 +15,7 @@ from backends.launch.template import make_template
 from studio import paths, schema, texts
 from studio.errors import StudioError
 from tests.command_line import last_json, studio
-from tests.launch.engine_process import Ran, check, needs_mindspore, train
+from tests.launch.engine_process import FRESH, Ran, check, needs_mindspore, train
 from tests.launch.specs import launch_spec, rules
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ OPTIONS = "--recipe own --device cpu --batch 8 --optimizer adamw --lr 0.01"
 
 
 def own(folder: Path, file: Path, options: str) -> Ran:
-    return train(folder, f"{OPTIONS} --recipe-file {file} {options}")
+    return train(folder, f"{OPTIONS} --recipe-file {file} {options}", FRESH)
 
 
 @needs_mindspore

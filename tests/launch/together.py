@@ -95,6 +95,8 @@ def compare(line, batch):
     apart = Case(f"{line} --batch {batch}", PLACE)
     norms, weights = apart.trained(5)
     assert not group.differ(PLACE, apart.weights), line
+    if PLACE.rank:  # the ranks have the same weights
+        return
     whole_norms, whole = Case(f"{line} --batch {batch * SIZE}", ALONE).trained(5)
     assert np.abs(weights - whole).max() < 1e-6, (line, np.abs(weights - whole).max())
     assert np.allclose(norms, whole_norms, rtol=1e-4), (line, norms, whole_norms)

@@ -24,7 +24,8 @@ from tests.runs import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from subprocess import Popen
+
+    from tests.launch.engine_process import Process
 
 LINEAR = "--recipe linear --batch 8 --lr 0.05"
 TEXT = "--recipe text --batch 2 --lr 0.003"  # with a dropout
@@ -115,7 +116,7 @@ def _run(run: Path, case: Case, earlier: Path | None, chance: random.Random | No
     return code == 0
 
 
-def _wait(run: Path, process: Popen[bytes], chance: random.Random, longest: float) -> None:
+def _wait(run: Path, process: Process, chance: random.Random, longest: float) -> None:
     """Until a random moment, or from there on until a checkpoint is being written."""
     time.sleep(chance.random() * longest)
     if chance.random() < 1 / 3:

@@ -15,7 +15,7 @@ from backends.launch.plan import write_inputs
 from backends.launch.script.document import script_text
 from backends.launch.spec import LaunchSpec
 from studio import schema
-from tests.launch.engine_process import finish, start
+from tests.launch.engine_process import finish, fork
 from tests.launch.pairs import Choice, cover
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def combinations() -> list[Choice]:
 def metrics_of_run(folder: Path, spec: LaunchSpec) -> dict[int, dict[str, float]]:
     """Return by step what a run recorded, without times."""
     write_inputs(spec, folder)
-    ran = finish(folder, start(folder, sys.executable, "-m", "ascend_engine", FILE))
+    ran = finish(folder, fork(folder, "-m", "ascend_engine", FILE))
     found: dict[int, dict[str, float]] = {}
     for event in ran.events:
         if event["type"] == "metric":
