@@ -50,7 +50,7 @@ def run_each(folder: Path, run: Path | None) -> dict[str, int]:
     for name, script in trainings.SCRIPTS.items():
         paths.append(folder / f"{name}.py")
         paths[-1].write_text(trainings.BEGIN + script)
-    out = execute([sys.executable, "-c", trainings.EACH_IN_A_FORK, *paths], run, folder)
+    out = execute([sys.executable, "-c", trainings.EACH_IN_A_FORK, "torch", *paths], run, folder)
     ends = [line.split() for line in out.splitlines()]
     assert all(code == "0" for _, _, code in ends), out
     return {Path(path).stem: int(pid) for path, pid, _ in ends}

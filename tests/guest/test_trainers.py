@@ -46,7 +46,9 @@ def run_each(folder: Path, run: Path | None) -> dict[str, int]:
     paths = [folder / f"{name}.py" for name in trainers.SCRIPTS]
     for path in paths:
         path.write_text(trainings.BEGIN + trainers.BEGIN + trainers.SCRIPTS[path.stem])
-    out = execute([sys.executable, "-c", trainings.EACH_IN_A_FORK, *paths], run, folder)
+    hugging_face, lightning = paths[:2], paths[2:]
+    scripts = ["transformers.trainer", *hugging_face, "pytorch_lightning", *lightning]
+    out = execute([sys.executable, "-c", trainings.EACH_IN_A_FORK, *scripts], run, folder)
     ends = [line.split() for line in out.splitlines()]
     assert all(code == "0" for _, _, code in ends), out
     return {path.stem: int(pid) for path, (_, pid, _) in zip(paths, ends, strict=True)}

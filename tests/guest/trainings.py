@@ -262,10 +262,13 @@ if __name__ == "__main__":
 """
 )
 
-# Imports torch once and runs each script file in a fork: "name pid" is printed for each.
+# Imports modules and runs each script file (*.py) in a fork, in the order of the words: "name pid code" is printed.
 EACH_IN_A_FORK = """
-import atexit, os, sys, torch
+import atexit, importlib, os, sys
 for path in sys.argv[1:]:
+    if not path.endswith(".py"):
+        importlib.import_module(path)
+        continue
     pid = os.fork()
     if pid == 0:
         out = os.open(path + ".out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
