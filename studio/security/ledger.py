@@ -71,9 +71,11 @@ def locked() -> Iterator[None]:
 
 
 def forget(folder: Path) -> None:
-    """Remove the entry of a run that has ended: nothing of it is left to be done."""
+    """Remove the entry of a run that has ended: nothing of it is left to be done. A deleted folder may be named by its
+    open descriptor.
+    """
     with suppress(OSError):
-        _path(folder).unlink()
+        _path_of(folder.stat()).unlink()
 
 
 def entry_of(folder: Path) -> Entry | None:
@@ -109,7 +111,10 @@ def may_restart(folder: Path) -> bool:
 
 
 def _path(folder: Path) -> Path:
-    state = folder.lstat()
+    return _path_of(folder.lstat())
+
+
+def _path_of(state: os.stat_result) -> Path:
     return paths.state_home() / "starts" / f"{state.st_dev:x}-{state.st_ino:x}.json"
 
 

@@ -15,6 +15,7 @@ from studio import run as runs
 from studio.errors import print_traceback
 from studio.events import Ended, Finding
 from studio.tail import RunTail
+from tests.command_line import last_json, studio
 from tests.full_disk import limited_files
 from tests.prove.support.full_disk import (
     CODE,
@@ -183,3 +184,22 @@ def test_that_a_reason_that_a_full_disk_refused_is_written_before_the_end(disk: 
     events = events_of(run)
     assert isinstance(events[-1], Ended)
     assert "explain.disk_full.cause" in [event.rule for event in events if isinstance(event, Finding)]
+
+
+def test_that_whoever_launches_is_told_of_missing_points_where_the_end_is_shown(
+    tmp_path: Path, interpreter: Make
+) -> None:
+    script = """python3 - <<'EOF'
+import ascend_studio, resource
+ascend_studio.metric(0, loss=1.0)
+resource.setrlimit(resource.RLIMIT_FSIZE, (10, resource.RLIM_INFINITY))
+for step in range(1, 112):
+    ascend_studio.metric(step, loss=1.0)
+EOF"""
+    words = ("launch", "--recipe", "linear", "--python", str(interpreter(script)), "--json")
+    done = studio(*words, cwd=tmp_path)
+    assert done.returncode == 0
+    assert (last_json(done)["lost_points"], last_json(done)["lost_records"]) == (111, 0)
+    assert "111 points between step 1 and 111 could not be written: File too large." in done.stderr.splitlines()
+    watched = studio("--language", "zh", "watch", last_json(done)["run"], cwd=tmp_path)
+    assert "第 1 到第 111 步之间有 111 个点没能写入" in watched.stderr

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from studio import processes, worker
+from studio import paths, processes, worker
 from studio import run as runs
 from studio.errors import StudioError
 from studio.events import Ended, Finding, Journal, Metric, Note
@@ -108,6 +108,7 @@ def test_that_a_deleted_run_goes_on_to_its_end_and_leaves_nothing(tmp_path: Path
     wait_for((tmp_path / "go.ne").exists, "the program comes to its end")
     wait_for(lambda: worker.reap_started() or not processes.is_same(process), "the worker ends", seconds=30)
     assert list((tmp_path / "runs").iterdir()) == []
+    assert list((paths.state_home() / "starts").glob("*.json")) == []
 
 
 @pytest.mark.parametrize("fault", ["moved_away", "deleted"])
