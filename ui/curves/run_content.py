@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from backends.common.run_values import recipe_of
+from studio import files
 from studio import run as runs
 from studio.run import outcome_of
 from studio.sentences import sentence_of
@@ -198,8 +199,8 @@ class RunContent(QScrollArea):
             if finding.severity == "warning" and finding.rule != explained
         ]
         sentences = list(dict.fromkeys(filter(None, map(sentence_of, findings))))
-        if not watcher.status.ended:  # after its end the sentence below the title tells it
-            sentences[:0] = watcher.status.lost.sentences()
+        if not watcher.status.ended:  # after its end the sentence below the title tells what is missing
+            sentences[:0] = [*_disk_warning(watcher), *watcher.status.lost.sentences()]
         if watcher.damaged:
             sentences.append(t("curves.damaged", n=watcher.damaged))
         attempts = watcher.curves.starts().items()
@@ -232,3 +233,11 @@ class RunContent(QScrollArea):
             key = f"curves.sentence.{outcome}"
         step = max(0, status.steps_done)
         return t(key, recipe=recipe_name(run), step=step, total=status.total) if has(key) else ""
+
+
+def _disk_warning(watcher: RunWatcher) -> list[str]:
+    """Return why a run stands still, or does not come to its end, on a full disk."""
+    is_working = watcher.glance is not None and watcher.glance.state in WORKING
+    if watcher.run is None or not is_working or not files.is_disk_full(watcher.run.folder):
+        return []
+    return [t("run.disk_full_now", path=str(watcher.run.folder))]

@@ -23,7 +23,7 @@ EVERY = 0.5  # seconds between two tries
 
 _METRIC = b'{"type":"metric"'
 _PROGRESS = b'{"type":"progress"'
-_STEP = re.compile(rb'"step":(-?\d+)')
+_STEP = rb'"step":(-?\d+)'  # compiled where it is needed: every start of a Python would pay for it
 
 
 class Backlog:
@@ -101,7 +101,7 @@ def _count(counts: Dict[str, int], lines: bytes) -> None:
     points = lines.count(_METRIC)
     counts["others"] += lines.count(b"\n") - points - lines.count(_PROGRESS)
     if points:
-        first, last = _STEP.search(lines, lines.find(_METRIC)), _STEP.search(lines, lines.rfind(_METRIC))
+        first, last = (re.search(_STEP, lines[place:]) for place in (lines.find(_METRIC), lines.rfind(_METRIC)))
         if first and last:
             counts["first"] = counts["first"] if counts["points"] else int(first.group(1))
             counts["last"] = int(last.group(1))

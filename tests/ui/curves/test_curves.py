@@ -18,6 +18,7 @@ from studio import processes, schema, texts
 from studio import run as runs
 from studio.events import Ended, Finding, Journal, Metric, Note, Progress
 from studio.series import Curves
+from tests.prove.support.full_disk import small_disk
 from tests.ui.curves.recording import recorded, spec_of
 from ui.curves import page as page_module
 from ui.curves.chart_grid import ChartGrid
@@ -275,6 +276,23 @@ def test_that_the_losses_of_all_ranks_are_one_sentence(qtbot: QtBot, page: Curve
     loaded(qtbot, page)
     expected = "120 points between step 60 and 180 could not be written: the disk was full."
     qtbot.waitUntil(lambda: expected in page.sentence.text())
+
+
+def test_that_a_full_disk_is_told_while_a_run_works(
+    qtbot: QtBot, page: CurvesPage, session: Session, tmp_path: Path
+) -> None:
+    with small_disk(tmp_path) as disk:
+        if disk is None:
+            pytest.skip("mounting needs root")
+        run = recorded(disk.runs, *steps(3))
+        processes.write_mark(run.folder / "worker.json", os.getpid())
+        session.choose_run(run)
+        qtbot.waitUntil(lambda: page.chip.text().endswith("Running"))
+        assert not page.content.notice.isVisible()
+        disk.fill()
+        qtbot.waitUntil(lambda: "is full" in page.content.notice.text())
+        disk.free()
+        qtbot.waitUntil(lambda: not page.content.notice.isVisible())
 
 
 def test_that_a_run_whose_folder_is_moved_away_does_not_run_for_ever(
