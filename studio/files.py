@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 T = TypeVar("T")
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -66,6 +68,30 @@ def write_json(path: Path, value: Any, mode: int = 0o666) -> None:
     write_whole(path, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n", mode)
 
 
+def make_own_folder(path: Path) -> bool:
+    """Make a folder where it is missing; return whether it is this user's alone: nobody else may write to it, owns what
+    is in it, or can put another one in its place unless its group allows that.
+    """
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.is_symlink() or path.stat().st_uid != os.geteuid():
+            return False
+        path.chmod(0o700)
+        inside = (Path(parent, name) for parent, folders, names in os.walk(path) for name in (*folders, *names))
+        if any(entry.lstat().st_uid != os.geteuid() for entry in inside):
+            return False
+        return all(map(_is_safe_parent, Path(os.path.realpath(path)).parents))
+    except OSError:
+        return False
+
+
+def _is_safe_parent(folder: Path) -> bool:
+    state = folder.stat()
+    return state.st_uid in (0, os.geteuid()) and (
+        not state.st_mode & stat.S_IWOTH or bool(state.st_mode & stat.S_ISVTX)
+    )
+
+
 def open_append(path: Path) -> int:
     """Open a file of a run for reading and appending, made with `mode_in`; return the descriptor. Raises OSError, also
     where the path is a symbolic link.
@@ -84,9 +110,26 @@ def read_as(path: Path, kind: type[T]) -> T | None:
         return None
 
 
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file for reading. Raises OSError, also for a pipe or a device: a folder may come from somebody
+    else, and a read of those waits for ever.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a regular file. Raises OSError as `open_regular` does."""
+    with open_regular(path) as file:
+        return file.read()
+
+
 def read_json(path: Path) -> Any:
     """Return the value, or None where the file is missing, unreadable or not JSON."""
     try:
-        return msgspec.json.decode(path.read_bytes())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return msgspec.json.decode(read_bytes(path))
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

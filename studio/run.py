@@ -125,7 +125,7 @@ def _open_to_group(folder: Path, project: Path) -> None:
 def open_run(folder: Path) -> Run:
     """Return the run in a folder. Raises StudioError where run.json is missing or damaged."""
     try:
-        request = msgspec.json.decode((folder / "run.json").read_bytes(), type=RunRequest)
+        request = msgspec.json.decode(files.read_bytes(folder / "run.json"), type=RunRequest)
     except OSError as error:
         raise from_os(error, folder / "run.json") from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -288,7 +288,7 @@ def exit_code(folder: Path, attempt: int) -> str:
     """
     path = current_folder(folder) / f"exit.a{attempt}"
     try:
-        code = str(path.readlink()) if path.is_symlink() else path.read_text(encoding="ascii").strip()
+        code = str(path.readlink()) if path.is_symlink() else files.read_bytes(path).decode("ascii").strip()
     except (OSError, UnicodeDecodeError):
         return ""
     return code if code.isdigit() else ""
@@ -298,8 +298,10 @@ def trash(run: Run) -> Path:
     """Move a run to the trash beside the runs. Raises StudioError; a run that still works is refused."""
     if glance(run).state in ("running", "unattended"):
         raise StudioError("run.still_works", run=run.name)
-    bin_folder = run.folder.parent.parent / "trash"
+    bin_folder = _trash_folder(run.folder.parent)
     try:
+        if bin_folder.is_symlink():
+            raise StudioError("run.link", path=str(bin_folder))
         bin_folder.mkdir(exist_ok=True)
         return run.folder.rename(bin_folder / run.name)
     except OSError as error:
@@ -307,7 +309,11 @@ def trash(run: Run) -> Path:
 
 
 def trashed(runs: Path) -> tuple[Run, ...]:
-    return runs_in(runs.parent / "trash")
+    return runs_in(_trash_folder(runs))
+
+
+def _trash_folder(runs: Path) -> Path:
+    return runs.parent / "trash"
 
 
 def restore(run: Run, runs: Path) -> Run:
@@ -320,8 +326,8 @@ def restore(run: Run, runs: Path) -> Run:
 
 def empty_trash(runs: Path) -> int:
     """Delete what is in the trash for good; return how many runs that were."""
-    folder = runs.parent / "trash"
-    names = run_names(folder)
+    folder = _trash_folder(runs)
+    names = () if folder.is_symlink() else run_names(folder)
     for name in names:
         shutil.rmtree(folder / name, ignore_errors=True)
     return len(names)

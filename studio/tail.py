@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from studio import events
+from studio import events, files
 from studio.events import attempt_and_rank
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class RunTail:
 def last_lines(path: Path, max_bytes: int = 8192) -> list[bytes]:
     """The last whole lines of a file, at most `max_bytes` of them; [] where it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with files.open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             file.seek(max(0, size - max_bytes))
             lines = file.read(max_bytes).split(b"\n")

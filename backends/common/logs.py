@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from studio import files
 from studio.tail import last_lines
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _read(folder: Path, path: Path) -> LogEnd:
     rank = rank_of(path)
     name = path.relative_to(folder).as_posix()
     try:
-        with path.open("rb") as file:
+        with files.open_regular(path) as file:
             size, written = os.fstat(file.fileno()).st_size, os.fstat(file.fileno()).st_mtime
             lines = [_plain(line) for line in last_lines(path, END)]
             first = 1 + _newlines(file, size - END)

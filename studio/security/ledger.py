@@ -1,5 +1,7 @@
 """The starts that this user asked for, one file each under XDG_STATE_HOME: what may be worked on without asking again.
 
+Of files whose content decides what is run or written long after, such as the request of a run, the digest stays.
+
 A run folder says of itself what it likes; an entry here says that this user started it. It names the folder by device
 and inode, which a copy or another folder at the same path does not have, and the content of run.json by its digest.
 """
@@ -49,6 +51,7 @@ def record(folder: Path, worker_pid: int) -> None:
     path = _path(folder)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     files.write_json(path, entry, files.OWN)
+    remember(folder / "run.json")
 
 
 @contextmanager
@@ -110,6 +113,25 @@ def may_restart(folder: Path) -> bool:
     return entry is not None and is_own(folder) and len(entry.workers) < MOST_WORKERS
 
 
+def remember(path: Path) -> None:
+    """Record that this user wrote a file as it is now. Raises OSError."""
+    record_path = _record_path(path)
+    record_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    files.write_whole(record_path, b"", files.OWN)
+
+
+def is_remembered(path: Path) -> bool:
+    """Return whether this user wrote a file, and nobody changed it since."""
+    try:
+        return _record_path(path).exists()
+    except OSError:
+        return False
+
+
+def _record_path(path: Path) -> Path:
+    return paths.state_home() / "records" / hashlib.sha256(files.read_bytes(path)).hexdigest()
+
+
 def _path(folder: Path) -> Path:
     return _path_of(folder.lstat())
 
@@ -119,4 +141,4 @@ def _path_of(state: os.stat_result) -> Path:
 
 
 def _digest(folder: Path) -> str:
-    return hashlib.sha256((folder / "run.json").read_bytes()).hexdigest()
+    return hashlib.sha256(files.read_bytes(folder / "run.json")).hexdigest()

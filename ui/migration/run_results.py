@@ -17,7 +17,7 @@ from backends.migration.scan.baseline import changes_since, read_findings
 from backends.migration.scan.fingerprint import fingerprints
 from backends.migration.scan.overview import Overview
 from backends.migration.scan.suppressions import read_suppressions
-from studio import schema
+from studio import files, schema
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def read_overview(run: Path) -> Overview | None:
     """Read a run's overview; None where it is missing, damaged or written by a newer version: findings are shown
     without it."""
     try:
-        return msgspec.json.decode((run / OVERVIEW_FILE).read_bytes(), type=Overview)
+        return msgspec.json.decode(files.read_bytes(run / OVERVIEW_FILE), type=Overview)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
@@ -145,7 +145,7 @@ def read_newest_certificate(runs: list[Run]) -> Certificate | None:
 def read_newest_opinion(runs: list[Run]) -> Opinion | None:
     """Read the opinion of the first run; None where it is missing or damaged."""
     try:
-        return msgspec.json.decode((runs[0].folder / OPINION_FILE).read_bytes(), type=Opinion) if runs else None
+        return msgspec.json.decode(files.read_bytes(runs[0].folder / OPINION_FILE), type=Opinion) if runs else None
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
@@ -175,7 +175,7 @@ def read_newest_applied(runs: list[Run]) -> AppliedMigration | None:
         if run.folder in undone or migrate_spec_of(run).result.undo != Path():
             continue
         try:
-            changes = msgspec.json.decode((run.folder / CHANGES_FILE).read_bytes(), type=Changes)
+            changes = msgspec.json.decode(files.read_bytes(run.folder / CHANGES_FILE), type=Changes)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             continue
         if changes.target or changes.branch:

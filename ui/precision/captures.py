@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from backends.common import program_line
 from backends.launch.capture.state import FOLDER
 from backends.precision.dump.layout import find_dumps, refuse_several_captures
+from studio import files
 from studio.errors import StudioError
 from studio.texts import t
 from studio.units import size
@@ -108,7 +109,7 @@ def newest_write_time(files: Iterable[Path]) -> float:
 def _read_header(path: Path) -> dict[str, str]:
     """Read the fields that msprobe writes at the head of a dump."""
     try:
-        with path.open("rb") as file:
+        with files.open_regular(path) as file:
             return {name.decode(): value.decode() for name, value in _HEADER_FIELD.findall(file.read(HEADER_BYTES))}
     except OSError:
         return {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from backends.migration.migrate import git_branch
 from backends.migration.migrate.project_copy import unfinished_copy
 from studio import files
 from studio.errors import StudioError, from_os
+from studio.security import ledger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +66,8 @@ def record_undo(
         files.write_json(run / UNDO_FILE, undo)
     except OSError as error:
         raise from_os(error, run) from error
+    with suppress(OSError):  # without a home to write to, the migration counts and is undone by hand
+        ledger.remember(run / UNDO_FILE)
     return undo
 
 
@@ -81,8 +85,10 @@ def read_undo(run: Path) -> Undo:
 
 def undo_migration(run: Path) -> Undo:
     """Restore every byte; run again, or after a kill half-way, it does what is left. Raises StudioError and touches
-    nothing where a file was changed since."""
+    nothing where a file was changed since, or where the record is not this user's: it names files to write to."""
     undo = read_undo(run)
+    if not ledger.is_remembered(run / UNDO_FILE):
+        raise StudioError("migration.migrate.foreign_undo", run=run.name, originals=str(run / ORIGINALS))
     if undo.branch:
         git_branch.delete_branch(Path(undo.folder), undo.branch, undo.commit)
         return undo

@@ -170,7 +170,7 @@ def migrate_answer(run: Run) -> dict[str, Any]:
     """Return what `--json` adds: how much was changed, findings per state before and after, and what is left to a
     person."""
     try:
-        changes = msgspec.json.decode((run.folder / CHANGES_FILE).read_bytes(), type=Changes)
+        changes = msgspec.json.decode(files.read_bytes(run.folder / CHANGES_FILE), type=Changes)
     except (OSError, msgspec.MsgspecError):
         return {}
     manual_hunks = [

@@ -82,7 +82,7 @@ def write_opinion(run: Run, opinion: Opinion) -> None:
 def opinion_answer(run: Run) -> dict[str, Any]:
     """Return what `--json` adds: the comparison."""
     try:
-        opinion = msgspec.json.decode((run.folder / OPINION_FILE).read_bytes(), type=Opinion)
+        opinion = msgspec.json.decode(files.read_bytes(run.folder / OPINION_FILE), type=Opinion)
     except (OSError, msgspec.MsgspecError):
         return {}
     return dict(msgspec.to_builtins(opinion))

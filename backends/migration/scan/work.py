@@ -106,7 +106,7 @@ def _finding_counts(overview: Overview) -> dict[str, Any]:
 def scan_answer(run: Run) -> dict[str, Any]:
     """What `--json` adds: the counts of the overview and where the files are."""
     try:
-        overview: Any = msgspec.json.decode((run.folder / OVERVIEW).read_bytes())
+        overview: Any = msgspec.json.decode(files.read_bytes(run.folder / OVERVIEW))
     except (OSError, msgspec.MsgspecError):
         return {}
     names = ("places", "advice", "hours", "files", "lines", "seconds", "facts", "notes")

@@ -126,7 +126,7 @@ def _part(data: Array, span: tuple[int, int]) -> bytes:
 def _header(folder: Path) -> _Header:
     path = folder / HEADER_FILE
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Header)
+        return msgspec.json.decode(files.read_bytes(path), type=_Header)
     except OSError as error:
         raise from_os(error, path) from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -138,7 +138,7 @@ def _header(folder: Path) -> _Header:
 
 def _mapped(path: Path, expected: int) -> Array:
     try:
-        with path.open("rb") as file:
+        with files.open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size != expected or path.name != Path(path.name).name:
                 raise _damaged(path.parent, ValueError(f"{size} bytes, not {expected}"))

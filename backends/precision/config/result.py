@@ -120,7 +120,7 @@ def read_check(run: Run) -> EnvironmentCheck:
     """Return the check of a run that has ended. Raises StudioError."""
     path = run.folder / CONFIG_CHECK_FILE
     try:
-        return msgspec.json.decode(path.read_bytes(), type=EnvironmentCheck)
+        return msgspec.json.decode(files.read_bytes(path), type=EnvironmentCheck)
     except OSError as error:
         raise from_os(error, path) from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

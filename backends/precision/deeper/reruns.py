@@ -10,6 +10,7 @@ from backends.precision.origin import run_around
 from studio import files, processes
 from studio import run as runs
 from studio.errors import StudioError
+from studio.security import ledger
 
 if TYPE_CHECKING:
     from studio.run import Run
@@ -34,14 +35,14 @@ def capture_values(
 
 
 def origin_run(dump: Path) -> Run:
-    """Raises StudioError where the dump is from elsewhere, also in a run that was brought here, or from a command that
-    is no training."""
+    """Raises StudioError where the dump is from elsewhere, also in a run that was brought here or started by somebody
+    else, or from a command that is no training."""
     folder = run_around(dump)
     mark = processes.read_mark(folder / "worker.json") if folder is not None else None
     if folder is None or (mark is not None and mark.host.host != processes.current_host().host):
         raise StudioError("precision.deeper.not_ours", folder=str(dump))
     run = runs.open_run(folder)
-    if run.request.command not in COMMANDS:
+    if run.request.command not in COMMANDS or not ledger.is_remembered(folder / "run.json"):
         raise StudioError("precision.deeper.not_ours", folder=str(dump))
     return run
 

@@ -92,7 +92,7 @@ def files_of(path: Path) -> tuple[Path, ...]:
 def _last_of_run(run: Path) -> Path:
     folder = run / "artifacts" / "checkpoints"
     try:
-        name = (folder / "last").read_text(encoding="utf-8", errors="replace").strip()
+        name = files.read_bytes(folder / "last").decode("utf-8", "replace").strip()
     except OSError:
         name = ""
     if not name or "/" in name or not (folder / name / OURS).is_file():

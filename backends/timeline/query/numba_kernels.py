@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from backends.timeline.query.coverage_numpy import rows_with_calls
 from backends.timeline.query.row_span import window_edges
 from backends.timeline.query.statistics_numba import BUCKETS, RangeRows, SliceColumns
 from backends.timeline.query.tally import NO_SLICE, SHORTEST
+from studio import files
 from studio.paths import cache_home
 
 if TYPE_CHECKING:
@@ -57,6 +60,7 @@ class StatisticsKernels:
 
 
 _kernels: list[StatisticsKernels] = []
+_temporary: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def has_numba() -> bool:
@@ -67,10 +71,22 @@ def loaded() -> StatisticsKernels | None:
     return _kernels[0] if _kernels else None
 
 
+def choose_cache() -> None:
+    """Name the folder of numba's cache. Numba runs what it finds there, so one that somebody else may have written
+    to is left alone, and what is compiled is kept for this process only."""
+    if "NUMBA_CACHE_DIR" in os.environ:
+        return
+    folder = cache_home() / "numba"
+    if not files.make_own_folder(folder):
+        _temporary.append(tempfile.TemporaryDirectory(prefix="ascend-studio-", ignore_cleanup_errors=True))
+        folder = Path(_temporary[-1].name)
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+
+
 def load_kernels() -> StatisticsKernels | None:
     """Compile in the calling thread. Returns None where numba is missing or does not work here."""
     if not _kernels and has_numba():
-        os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_home() / "numba"))
+        choose_cache()
         try:
             _kernels.append(_compiled())
         except Exception:  # a numba that does not fit this numpy or processor: whatever it raises, numpy does it too

@@ -18,6 +18,7 @@ from studio import processes, schema
 from studio import run as runs
 from studio.errors import StudioError
 from studio.paths import MAIN
+from studio.security import ledger
 from tests.precision.dump.recorded import json_of
 from tests.precision.signoff.made import compared
 
@@ -68,11 +69,14 @@ def test_that_a_dump_from_elsewhere_cannot_be_captured_again(tmp_path: Path) -> 
     assert "cannot be captured again" in done.stderr
 
 
-def test_that_a_run_of_another_host_is_not_run_on_this_one(tmp_path: Path) -> None:
+def test_that_a_run_of_another_user_or_host_is_not_run_on_this_one(tmp_path: Path) -> None:
     run = runs.create(tmp_path, "script", schema.to_json(OwnSpec()))
     dump = run.folder / "artifacts" / "captures" / "x" / "step1" / "rank0"
     dump.mkdir(parents=True)
     processes.write_mark(run.folder / "worker.json", os.getpid())
+    with pytest.raises(StudioError, match="you started"):
+        origin_run(dump)
+    ledger.remember(run.folder / "run.json")
     assert origin_run(dump).name == run.name
     mark = json.loads((run.folder / "worker.json").read_text(encoding="utf-8"))
     mark["place"]["host"] = "gpu-17"

@@ -6,7 +6,6 @@ Compiling takes seconds the first time and is cached under the cache home; nothi
 from __future__ import annotations
 
 import gc
-import os
 import sys
 import threading
 from contextlib import contextmanager, nullcontext
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from backends.timeline.query import numba_kernels as statistics
-from studio.paths import cache_home
 from ui.timeline.drawing.frame import (
     FAINTEST,
     LEVELS,
@@ -42,7 +40,7 @@ def load_numba() -> DrawPixelRows | None:
     """Compile in the calling thread. Returns None where numba is missing or does not work here."""
     if not statistics.has_numba():
         return None
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_home() / "numba"))
+    statistics.choose_cache()
     try:
         from ui.timeline.drawing.pixel_rows_numba import draw_pixel_rows as compiled
 
