@@ -7,6 +7,7 @@ import hashlib
 import os
 import pty
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -331,12 +332,13 @@ def _worked_on(place: Place, trap: Trap, before: Snapshot) -> tuple[str, ...]:
 
 
 def _is_expected(name: str, arguments: Any, trap: Trap, code: Path) -> bool:
-    """Return whether a process is one of ours: a worker, a script of ours, git with its switches, the asked program."""
+    """Return whether a process is one of ours: a worker, a script of ours, git, the asked program."""
     if name != "subprocess.Popen" or isinstance(arguments, str):
         return False
     argv = tuple(map(str, arguments[1])) if isinstance(arguments[1], list | tuple) else (str(arguments[1]),)
     if argv[:2] == ("/bin/sh", "-c") and argv[2].startswith("trap : TERM"):
-        argv = argv[5:]
+        exit_file = next(index for index, word in enumerate(argv) if re.search(r"(^|/)exit\.a\d+$", word))
+        argv = argv[exit_file + 1 :]
         if trap.program and argv[: len(trap.program)] == trap.program:
             return True
         return argv[:2] == (sys.executable, "-m") and argv[2].startswith("ascend_engine")
@@ -347,7 +349,7 @@ def _is_expected(name: str, arguments: Any, trap: Trap, code: Path) -> bool:
         return script.startswith((str(code), str(AUDIT)))
     if argv == ("lscpu",):  # numpy asks it
         return True
-    return argv[0] == "git" and "core.fsmonitor=false" in argv
+    return argv[0] in ("git", shutil.which("git"))  # what it runs leaves a canary
 
 
 def _trace_lines(place: Place) -> list[str]:
