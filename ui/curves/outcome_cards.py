@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from backends.common.run_values import mode_of
 from backends.common.summary import summary_of
@@ -14,7 +13,6 @@ from backends.curves.related_runs import run_in_other_mode
 from backends.launch.check import messages
 from backends.launch.check.predictions import check_before, prediction_pairs
 from studio.sentences import sentence_of
-from studio.tail import last_lines
 from studio.texts import t
 from studio.units import count, duration, size
 from ui.curves.figures import line_text
@@ -27,13 +25,16 @@ from ui.widgets.basic import (
 )
 from ui.widgets.facts_table import FactsTable
 from ui.widgets.icons import show_icon
-from ui.widgets.log_lines import printable
+from ui.widgets.log_excerpt import LogExcerpt
+from ui.widgets.log_lines import log_end
 from ui.widgets.metric_format import title_of as metric_title
 from ui.widgets.metric_format import value_of
 from ui.widgets.theme import mono_font
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from PySide6.QtWidgets import QLabel
 
     from backends.common.run_status import RunStatus
     from backends.common.summary import Summary
@@ -60,11 +61,10 @@ class ReasonCard(Card):
         self._first.setProperty("role", "warning")
         self._first.setObjectName("error_card_first")
         self._proof_title = label(role="hint")
-        self._proof = mono_block()
+        self._proof = LogExcerpt()
         self._proof.setObjectName("error_card_said")
-        self._proof.setProperty("role", "said")
         self._fold = text_button("curves.last_lines", "curves.last_lines")
-        self._lines = mono_block()
+        self._lines = LogExcerpt()
         self._fold.clicked.connect(lambda: self._open(not self._lines.isVisible()))
         for widget in (self._sentence, self._first, self._more, self._hint, self._proof_title, self._proof):
             self.body.addWidget(widget)
@@ -88,8 +88,8 @@ class ReasonCard(Card):
         _show_text(self._first, sentence_of(story.last_finding("explain.first_rank")))
         _show_text(self._hint, sentence_of(fix) or ("" if causes else t("curves.what_to_do")))
         self._show_lines(fix)
-        lines = [printable(line) for line in last_lines(run.log, 16384)]
-        self._lines.setText("\n".join([line for line in lines if line.strip()][-LAST_LINES:]))
+        lines = [line for line in log_end(run.log) if line.strip()]
+        self._lines.setText("\n".join(lines[-LAST_LINES:]))
         self._fold.setVisible(bool(self._lines.text()))
         self._open(self._lines.isVisible() or not causes)
 
@@ -99,7 +99,7 @@ class ReasonCard(Card):
         _show_text(self._proof_title, t("error_card.says", log=fix.path) if fix and lines else "")
 
 
-def _show_text(target: QLabel, text: str) -> None:
+def _show_text(target: QLabel | LogExcerpt, text: str) -> None:
     target.setText(text)
     target.setVisible(bool(text))
 
@@ -120,16 +120,6 @@ def unknown_reason(glance: Glance) -> str:
     return t("curves.failed_code", code=code)
 
 
-def mono_block() -> QLabel:
-    block = QLabel()
-    block.setTextFormat(Qt.TextFormat.PlainText)
-    block.setFont(mono_font(12))
-    block.setWordWrap(True)
-    block.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    block.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-    return block
-
-
 class LearnedCard(Card):
     """What was learned, for each recipe in its own terms."""
 
@@ -140,7 +130,9 @@ class LearnedCard(Card):
         self._sentence.setProperty("role", "")
         self._table = FactsTable()
         self._sample_title = label("curves.sample", "dim")
-        self._sample = mono_block()
+        self._sample = Sentence()
+        self._sample.setProperty("role", "")
+        self._sample.setFont(mono_font(12))
         for widget in (self._sentence, self._table, self._sample_title, self._sample):
             self.body.addWidget(widget)
         self.body.addStretch(1)

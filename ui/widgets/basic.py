@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from ui.widgets.icons import icon, show_icon
+from ui.widgets.labels import Elided, Sentence, TextLine, Tone, label
 from ui.widgets.localized import localize
-from ui.widgets.plain_tip import plain_tip
 from ui.widgets.theme import mono_font
 
-if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent, QResizeEvent
-
 __all__ = [
-    "Card", "Chip", "Elided", "Empty", "Figure", "SearchField", "Sentence", "SideColumn", "Title", "button", "icon",
-    "label", "line", "mono_font", "primary_button", "retone", "show_icon", "text_button",
+    "Card", "Chip", "Elided", "Empty", "Figure", "SearchField", "Sentence", "SideColumn", "Title", "Tone", "button",
+    "icon", "label", "line", "mono_font", "primary_button", "retone", "show_icon", "text_button",
 ]  # fmt: skip
-
-Tone = Literal["good", "warning", "bad", "accent", "neutral"]
 
 MARGIN = 24
 GAP = 14
@@ -34,17 +27,6 @@ def retone(widget: QWidget, name: str, value: object) -> None:
         widget.style().unpolish(widget)
         widget.style().polish(widget)
         widget.update()
-
-
-def label(key: str = "", role: str = "") -> QLabel:
-    """A label whose text follows the language. Roles: title, page_title, strong, dim, hint, unit, figure, good, …"""
-    widget = QLabel()
-    widget.setTextFormat(Qt.TextFormat.PlainText)
-    if role:
-        widget.setProperty("role", role)
-    if key:
-        localize(widget.setText, key)
-    return widget
 
 
 def line() -> QFrame:
@@ -88,73 +70,15 @@ class Title(QLabel):
         localize(self.setText, key)
 
 
-class Sentence(QLabel):
-    """A dim sentence that wraps, and that can be copied."""
-
-    def __init__(self, key: str = "") -> None:
-        super().__init__()
-        self.setProperty("role", "dim")
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setWordWrap(True)
-        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
-        if key:
-            localize(self.setText, key)
-
-
-class Elided(QLabel):
-    """One line that is shortened where there is no room, whole in its tooltip."""
-
-    def __init__(self, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight, role: str = "") -> None:
-        super().__init__()
-        self._whole = ""
-        self._mode = mode
-        if role:
-            self.setProperty("role", role)
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-
-    def whole_text(self) -> str:
-        return self._whole
-
-    def setText(self, text: str) -> None:
-        # A path may hold a newline, which would make a second line of it.
-        self._whole = " ".join(text.split("\n"))
-        self._shorten()
-        self.updateGeometry()
-
-    def sizeHint(self) -> QSize:
-        return QSize(self.fontMetrics().horizontalAdvance(self._whole) + 2, super().sizeHint().height())
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(min(40, self.sizeHint().width()), super().minimumSizeHint().height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._shorten()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        self._shorten()
-        super().paintEvent(event)
-
-    def _shorten(self) -> None:
-        fits = self.fontMetrics().elidedText(self._whole, self._mode, self.contentsRect().width())
-        if fits != self.text():
-            super().setText(fits)
-            self.setToolTip(plain_tip(self._whole) if fits != self._whole else "")
-
-
-class Chip(QLabel):
-    """A state in a few words on a coloured ground."""
+class Chip(TextLine):
+    """A state in a few words on a coloured ground, the state itself at their end."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(Qt.TextElideMode.ElideMiddle)
         self.setProperty("role", "chip")
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def show_state(self, text: str, tone: Tone = "neutral") -> None:
         self.setText(text)

@@ -6,6 +6,8 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from studio.output.terminal import printable
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -26,20 +28,33 @@ _WORDS = (b"ERROR", b"CRITICAL", b"FATAL", b"WARN", b"Warning", b"Traceback", b"
 # Fifty times as fast as the other: it goes first, over a whole piece.
 _HINT = re.compile(rb"ERROR|CRITICAL|FATAL|WARN|Warning|Traceback|Error|Exception")
 _TRACEBACK = b"Traceback (most recent call last)"
-_ESCAPE = re.compile(rb"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 # Of MindSpore's own loggers, as they end every parallel run.
 CHATTER = ("[INFO]", "[DEBUG]")
-_CONTROL = {code: None for code in range(32)} | {127: None}
 
 
-def printable(line: bytes) -> str:
-    """A line as a terminal would leave it: what came after the last carriage return, no colours, tabs as spaces."""
+def line_text(line: bytes) -> str:
+    """Return a line as a terminal would leave it: what came after the last carriage return, no colours, tabs as
+    spaces."""
     line = line.rstrip(b"\r")
-    if b"\r" in line:
-        line = line[line.rindex(b"\r") + 1 :]
-    if b"\x1b" in line:
-        line = _ESCAPE.sub(b"", line)
-    return line.decode("utf-8", "replace").expandtabs(8).translate(_CONTROL)
+    return printable(line[line.rfind(b"\r") + 1 :].decode("utf-8", "replace")).expandtabs(8)
+
+
+def log_end(path: Path, max_bytes: int = 1 << 16) -> list[str]:
+    """Return the last lines of a log; the first of them is the end of a line where the rest of it is further away than
+    `max_bytes`. Never raises.
+    """
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return []
+    try:
+        begin = max(0, os.fstat(file).st_size - max_bytes)
+        lines = [line_text(line) for line in os.pread(file, max_bytes, begin).split(b"\n")]
+    except OSError:
+        return []
+    finally:
+        os.close(file)
+    return [f"… {lines[0]}", *lines[1:]] if begin else lines
 
 
 class LogLines:
@@ -70,7 +85,7 @@ class LogLines:
 
     def last(self) -> str:
         """The last line with something in it; a framework's own messages only where there is nothing else."""
-        texts = [text for line in (self._half, *reversed(self._lines[-20:])) if (text := printable(line).strip())]
+        texts = [text for line in (self._half, *reversed(self._lines[-20:])) if (text := line_text(line).strip())]
         return next((text for text in texts if not text.startswith(CHATTER)), texts[0] if texts else "")
 
     def line(self, number: int) -> bytes:

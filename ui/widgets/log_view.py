@@ -17,7 +17,7 @@ from ui.widgets.log_lines import (
     PLAIN,
     WARNING,
     LogLines,
-    printable,
+    line_text,
 )
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class LogView(QAbstractScrollArea):
         if lines.level(number) < self._min_level:
             return False
         if b"\x1b" in line or b"\r" in line:
-            line = printable(line).encode()
+            line = line_text(line).encode()
         return self._needle in line.lower()
 
     def _settle(self) -> None:
@@ -244,7 +244,7 @@ class LogView(QAbstractScrollArea):
 
     def visible_text(self) -> list[str]:
         """The range of lines in view."""
-        return [printable(self.lines.line(number)) for number in self._in_view()] if self.lines else []
+        return [line_text(self.lines.line(number)) for number in self._in_view()] if self.lines else []
 
     def _in_view(self) -> list[int]:
         first = self.verticalScrollBar().value()
@@ -259,7 +259,7 @@ class LogView(QAbstractScrollArea):
         painter.setFont(self.font())
         widest = self._widest
         for row, number in enumerate(self._in_view()):
-            text = printable(self.lines.line(number))
+            text = line_text(self.lines.line(number))
             self._paint_line(painter, row * self._row, number, text)
             widest = max(widest, QFontMetrics(self.font()).horizontalAdvance(text[:4000]))
         if widest != self._widest:
@@ -299,7 +299,7 @@ class LogView(QAbstractScrollArea):
         begin, end = max(self._selected[0], self.lines.first), min(self._selected[1], len(self.lines) - 1)
         numbers = range(begin, end + 1)
         chosen = [n for n in numbers if self.lines.level(n) >= self._min_level]
-        return "\n".join(printable(self.lines.line(n)) for n in chosen)
+        return "\n".join(line_text(self.lines.line(n)) for n in chosen)
 
     def copy(self) -> None:
         if text := self.selected_text():

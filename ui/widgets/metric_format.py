@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from studio import texts
+from studio.output.terminal import printable_line
 from studio.texts import t
 from studio.units import count, number
 
@@ -54,7 +55,7 @@ def title_of(name: str) -> str:
     if number.startswith("group") and number[5:].isdigit():
         return t("metric.of_group", name=title_of(base), n=int(number[5:]) + 1)
     name = TITLES.get(name, name)
-    return t(f"metric.{name}") if texts.has(f"metric.{name}") else name
+    return t(f"metric.{name}") if texts.has(f"metric.{name}") else printable_line(name)
 
 
 def unit_of(name: str) -> str:

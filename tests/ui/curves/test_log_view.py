@@ -14,7 +14,7 @@ from ui.widgets.log_lines import (
     PLAIN,
     WARNING,
     LogLines,
-    printable,
+    line_text,
 )
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MINDSPORE = b"[WARNING] ME(4711:140,MainProcess):2026-01-01-00:00:00 [mindspore/
 
 
 def texts_of(lines: LogLines) -> list[str]:
-    return [printable(lines.line(number)) for number in range(lines.first, len(lines))]
+    return [line_text(lines.line(number)) for number in range(lines.first, len(lines))]
 
 
 def test_that_colours_go_and_a_progress_bar_shows_its_last_state(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtGui import QGuiApplication
 
 from tests.launch.specs import launch_spec
 from ui.launch.page import make_page
-from ui.widgets.log_lines import printable
+from ui.widgets.log_lines import line_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,7 @@ def test_that_each_ranks_log_can_be_read_while_it_grows(qtbot: QtBot, panel: Log
     with (tmp_path / "logs" / "worker_2.log").open("a") as file:
         file.write("more\n")
     qtbot.waitUntil(lambda: lines.last() == "more")
-    assert [printable(lines.line(number)) for number in range(2)] == ["of logs/worker_2.log", "more"]
+    assert [line_text(lines.line(number)) for number in range(2)] == ["of logs/worker_2.log", "more"]
 
 
 def test_that_a_log_that_appears_later_is_offered_and_the_chosen_one_stays(
