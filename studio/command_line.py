@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from studio import run as runs
 from studio import schema, texts
-from studio.errors import StudioError
+from studio.errors import StudioError, from_os
 from studio.events import Artifact
 from studio.exit_codes import DONE, FAILED, NOT_RUN, USAGE
 from studio.feature import action_of, command_line_of
@@ -51,6 +51,9 @@ def run_command(words: list[str], features: tuple[Feature, ...], window: Callabl
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except OSError as error:
+        _print_message(str(from_os(error, error.filename or "")))
+        return FAILED
 
 
 def command_in(words: list[str]) -> str:

@@ -29,6 +29,22 @@ def mode_in(folder: Path) -> int:
     return OWN | (0o040 if folder.stat().st_mode & 0o040 else 0)
 
 
+def exists(path: Path) -> bool:
+    """Return whether something is there. Nothing is where nobody could look: the name is too long, a folder closed."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a file is there; as `exists`, it never raises."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def write_whole(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Write bytes as `written_whole` does."""
     with written_whole(path, mode) as file:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from studio import environment
+from studio import environment, files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -108,7 +108,7 @@ def of_project(project: Path | None) -> Iterator[Path]:
         return
     names = [".venv", "venv", "env", ".env", *sorted(_names(project))[:200]]
     for name in dict.fromkeys(names):
-        if (project / name / "pyvenv.cfg").is_file() or (project / name / "conda-meta").is_dir():
+        if files.is_file(project / name / "pyvenv.cfg") or files.exists(project / name / "conda-meta"):
             yield project / name / "bin" / "python"
 
 

@@ -174,7 +174,7 @@ def _readable(folder: Path) -> Run | None:
 
 def find_run(runs: Path, text: str) -> Run:
     """Return a run by its path, its name, or the beginning or end of its name. Raises StudioError."""
-    if (Path(text) / "run.json").is_file():
+    if files.is_file(Path(text) / "run.json"):
         return open_run(Path(text).absolute())
     names = [name for name in run_names(runs) if name.startswith(text) or name.endswith(text)]
     if text in names:

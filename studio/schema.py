@@ -227,7 +227,7 @@ def _bounds(field: Field, value: Any) -> Problem | None:
         args = {"text": str(value)[:40], "choices": ", ".join(field.choices)}
         return Problem(field=field.name, rule="form.not_a_choice", args=args)
     if field.kind in ("text", "path"):
-        return _writable(field, str(value)) or _absolute(field, value)
+        return _writable(field, str(value)) or (_path_problem(field, value) if field.kind == "path" else None)
     if field.kind == "pairs":
         return _pairs_problem(field, value)
     if field.kind == "line":
@@ -243,11 +243,22 @@ def _writable(field: Field, text: str) -> Problem | None:
     return Problem(field=field.name, rule="form.bad_text", args={"text": printable.replace("\0", "?")[:80]})
 
 
-def _absolute(field: Field, value: Any) -> Problem | None:
-    """Return an absolute path: a run is worked on in another folder than the one it was asked for in."""
-    if field.kind == "text" or value == Path() or value.is_absolute():
+def _path_problem(field: Field, value: Path) -> Problem | None:
+    """Check a path: absolute, as a run is worked on in another folder than the one it was asked for in, and one that
+    can be asked about, as the rules of a spec do.
+    """
+    if value == Path():
         return None
-    return Problem(field=field.name, rule="form.bad_path", args={"text": str(value)[:80]})
+    if not value.is_absolute():
+        return Problem(field=field.name, rule="form.bad_path", args={"text": str(value)[:80]})
+    try:
+        value.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        args = {"text": str(value)[:80], "reason": error.strerror}
+        return Problem(field=field.name, rule="form.unusable_path", args=args)
+    return None
 
 
 def _pairs_problem(field: Field, value: tuple[tuple[str, str], ...]) -> Problem | None:

@@ -163,6 +163,16 @@ def test_that_a_line_that_cannot_be_started_makes_no_run(tmp_path: Path) -> None
     assert json.loads(studio("runs", "--json", cwd=tmp_path).stdout) == {"runs": []}
 
 
+def test_that_a_name_that_no_file_system_takes_is_a_sentence(tmp_path: Path) -> None:
+    long = "x" * 300
+    for words in (("log", long), ("watch", long), ("scan", long), ("timeline", long), ("--project", long, "runs"),
+                  ("launch", "--", "python", f"{long}.py"), ("launch", "--python", f"/{long}")):  # fmt: skip
+        done = studio(*words, cwd=tmp_path)
+        assert done.returncode in (1, 2), words
+        assert "Traceback" not in done.stderr, words
+        assert long in done.stderr or "File name too long" in done.stderr, words
+
+
 def test_that_help_shows_the_options_of_both_ways_to_launch(tmp_path: Path) -> None:
     ours, own = studio("launch", "--help", cwd=tmp_path).stdout, studio("launch", "--help", "--", cwd=tmp_path).stdout
     assert "--recipe" in ours

@@ -225,6 +225,14 @@ def test_that_rules_meet_only_values_in_bounds() -> None:
     ]
 
 
+def test_that_a_path_that_no_file_system_takes_is_wrong_by_itself_and_one_that_is_not_there_is_not(
+    tmp_path: Path,
+) -> None:
+    for path, rules in ((tmp_path / "gone" / "x", []), (tmp_path / ("x" * 300), ["form.unusable_path"])):
+        spec = schema.with_value(schema.with_value(Sample(), "kind", "fancy"), "place", path)
+        assert [problem.rule for problem in schema.problems(spec)] == rules
+
+
 def test_that_values_beginning_with_a_dash_are_not_taken_for_flags() -> None:
     spec = schema.with_value(schema.with_value(Sample(), "shift", -1e-05), "words", "--quiet")
     words = schema.arguments(spec)

@@ -6,9 +6,10 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractItemView,
     QAbstractScrollArea,
     QApplication,
     QComboBox,
@@ -17,12 +18,14 @@ from PySide6.QtWidgets import (
     QLabel,
     QLayout,
     QLineEdit,
+    QScrollArea,
     QStyle,
     QStyleOptionComboBox,
     QWidget,
 )  # fmt: skip
 
 from studio.texts import all_texts, t
+from ui.widgets.labels import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,6 +114,8 @@ def _clipped_label(label: QLabel) -> Iterator[str]:
     needed = label.heightForWidth(label.width())
     if needed > label.height() + SPARE:
         yield f"'{label.text()}' needs {needed} px of height, has {label.height()}"
+    if isinstance(label, Sentence):  # it breaks a word that is too long
+        return
     words = [word for word in re.split(r"[\s/\-]+", label.text()) if not CHINESE.search(word)]
     widest = max((label.fontMetrics().horizontalAdvance(word) for word in words), default=0)
     if label.textFormat() != Qt.TextFormat.RichText and widest > label.contentsRect().width() + SPARE:
@@ -187,6 +192,34 @@ def _outside(widget: QWidget) -> Iterator[str]:
         return
     if not parent.rect().adjusted(-SPARE, -SPARE, SPARE, SPARE).contains(widget.geometry()):
         yield f"{widget.geometry().getRect()} is not inside {parent.rect().getRect()}"
+
+
+def out_of_view(window: QWidget) -> list[str]:
+    """What a person cannot get to: it reaches out of the window at a side, or out of a part that only scrolls up and
+    down. A sentence each.
+    """
+    return [
+        f"{_name(widget)[:200]}: {widget.width()} px wide, {why}"
+        for widget in shown(window)
+        if widget.window() is window and (why := _why_out_of_view(widget, window))
+    ]
+
+
+def _why_out_of_view(widget: QWidget, window: QWidget) -> str:
+    child, parent = widget, widget.parentWidget()
+    while parent is not None and child is not window:
+        area = parent.parentWidget()
+        if isinstance(area, QAbstractScrollArea) and parent is area.viewport():
+            if isinstance(area, QAbstractItemView) or area.horizontalScrollBar().isVisible():
+                return "" if not isinstance(area, QScrollArea) else f"in {_name(area)}, which scrolls sideways"
+            return "" if _is_within(widget, parent) else f"out of {_name(area)}"
+        child, parent = parent, area
+    return "" if _is_within(widget, window) else "out of the window"
+
+
+def _is_within(widget: QWidget, part: QWidget) -> bool:
+    left = widget.mapTo(part, QPoint(0, 0)).x()
+    return left >= -SPARE and left + widget.width() <= part.width() + SPARE
 
 
 def _overlaps(parent: QWidget) -> Iterator[str]:

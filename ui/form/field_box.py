@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 from studio import schema
 from studio.texts import has
 from ui.form.inputs import input_of
-from ui.widgets.basic import label, show_icon
+from ui.widgets.basic import Sentence, label, show_icon
 from ui.widgets.localized import localize
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class FieldBox(QWidget):
         name.setBuddy(self.input.focus)
         localize(self.input.focus.setAccessibleName, f"{feature}.field.{field.name}")
         localize(self.input.focus.setAccessibleDescription, f"{feature}.hint.{field.name}")
-        self._hint = _wrapped("hint")
+        self._hint = _wrapped(QLabel(), "hint")
         self._choice_hint = f"{feature}.choice.{field.name}_hint"
         localize(self._hint.setText, f"{feature}.hint.{field.name}")
         self._wrong: _Wrong | None = None
@@ -76,13 +76,14 @@ class FieldBox(QWidget):
             self._wrong.show_problem(problem)
 
 
-def _wrapped(role: str) -> QLabel:
-    wrapped = label(role=role)
-    wrapped.setWordWrap(True)
+def _wrapped(text: QLabel, role: str) -> QLabel:
+    text.setTextFormat(Qt.TextFormat.PlainText)
+    text.setProperty("role", role)
+    text.setWordWrap(True)
     policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
     policy.setHeightForWidth(True)
-    wrapped.setSizePolicy(policy)
-    return wrapped
+    text.setSizePolicy(policy)
+    return text
 
 
 class _Wrong(QWidget):
@@ -93,7 +94,7 @@ class _Wrong(QWidget):
         sign = QLabel()
         sign.setFixedSize(16, 16)
         show_icon(sign, "warning", "bad", 14)
-        self._text = _wrapped("bad")
+        self._text = _wrapped(Sentence(), "bad")
         self._text.setStyleSheet("font-size: 12px")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)

@@ -15,6 +15,7 @@ from backends.launch.checkpoints import step_of
 from studio.texts import t
 from ui.services.run_titles import title_of, when
 from ui.widgets.basic import Sentence, retone, text_button
+from ui.widgets.labels import button_text
 
 if TYPE_CHECKING:
     from backends.launch.spec import LaunchSpec
@@ -99,7 +100,8 @@ class ResumeChoice(QWidget):
         self._menu.clear()
         runs = list(islice(resume_options.with_checkpoint(run for run, _ in self._session.listed), MAX_RUNS))
         for run, step in runs:
-            entry = self._menu.addAction(t("launch.run_at_step", run=f"{title_of(run)} · {when(run)}", step=step))
+            title = button_text(self._menu, title_of(run))
+            entry = self._menu.addAction(t("launch.run_at_step", run=f"{title} · {when(run)}", step=step))
             entry.setData(str(run.folder))
             entry.triggered.connect(self._chosen)
         if not runs:

@@ -14,7 +14,7 @@ from backends.launch.spec import LaunchSpec
 from studio import schema
 from studio.texts import t
 from ui.form.pairs_input import PairRow, PairsInput
-from ui.widgets.basic import label, retone, show_icon
+from ui.widgets.basic import Sentence, label, retone, show_icon
 from ui.widgets.localized import localize
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ class StrategyRow(PairRow):
         localize(self.text.setAccessibleName, HEADS[2])
 
     def _lay_out_rows(self) -> None:
-        self.shapes, self.sign, self.check = label(role="dim"), QLabel(), label(role="hint")
+        self.shapes, self.sign, self.check = label(role="dim"), QLabel(), Sentence()
         self.sign.setFixedSize(16, 16)
-        self.check.setWordWrap(True)
+        self.check.setProperty("role", "hint")
         verdict = QWidget()
         verdict_row = QHBoxLayout(verdict)
         verdict_row.setContentsMargins(0, 0, 0, 0)

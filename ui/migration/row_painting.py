@@ -6,6 +6,7 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem
 
+from studio.output.terminal import printable_line
 from ui.widgets import theme
 
 V_CENTER = Qt.AlignmentFlag.AlignVCenter
@@ -26,5 +27,5 @@ def draw_elided(
     painter: QPainter, rect: QRect, text: str, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight
 ) -> None:
     """Draw one line of text, elided to fit."""
-    fits = painter.fontMetrics().elidedText(" ".join(text.split()), mode, rect.width())
+    fits = painter.fontMetrics().elidedText(" ".join(printable_line(text).split()), mode, rect.width())
     painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | V_CENTER, fits)

@@ -10,6 +10,7 @@ from backends import feature_of, features
 from backends.common.program_line import parse_program_line
 from backends.common.run_values import mode_of, recipe_of, text_value
 from studio.feature import action_of
+from studio.output.terminal import printable_line
 from studio.run import outcome_of
 from studio.texts import has, t
 
@@ -71,8 +72,8 @@ def title_of(run: Run) -> str:
     """'digits · @jit'; for anything but a training the command comes first: 'Shapes · digits'."""
     action = action_of(features(), run.request.command)
     if action is None or not action.is_training:
-        return " · ".join(dict.fromkeys((command_name(run), recipe_name(run))))
-    return " · ".join(filter(None, (recipe_name(run), mode_name(run))))
+        return printable_line(" · ".join(dict.fromkeys((command_name(run), recipe_name(run)))))
+    return printable_line(" · ".join(filter(None, (recipe_name(run), mode_name(run)))))
 
 
 def when(run: Run, with_seconds: bool = False) -> str:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from backends import features
+from studio import files
 from studio.project import OURS, project_around
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Dropped:
 def recognise(path: Path) -> Dropped:
     """A file stands for the run or the project that it is in."""
     path = path.absolute()
-    if not path.exists():
+    if not files.exists(path):
         return Dropped(kind=MISSING, folder=path)
     if opener := _opener(path, "is_certain"):
         return Dropped(kind=opener.kind, folder=path)

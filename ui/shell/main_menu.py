@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QMenu, QWidget
 from studio.texts import t
 from ui.services.actions import registered, shortcut_text
 from ui.widgets.basic import label
+from ui.widgets.labels import button_text
 from ui.widgets.popover import Popover
 
 if TYPE_CHECKING:
@@ -55,14 +56,9 @@ def project_menu(window: QWidget, recent: list[str], choose: Callable[[str], obj
         menu.addSeparator()
         menu.addAction(t("shell.recent")).setEnabled(False)
         for folder in recent:
-            entry = menu.addAction(_menu_text(window, folder))
+            entry = menu.addAction(button_text(window, folder))
             entry.triggered.connect(lambda _checked=False, folder=folder: choose(folder))
     return menu
-
-
-def _menu_text(window: QWidget, folder: str) -> str:
-    plain = " ".join(folder.split("\n")).replace("&", "&&")
-    return window.fontMetrics().elidedText(plain, Qt.TextElideMode.ElideMiddle, 420)
 
 
 def shortcuts_list(window: QWidget) -> Popover:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy
 
+from studio.output.terminal import printable_line
 from studio.project import runs_folder
 from studio.security import trust
 from studio.texts import t
 from ui.widgets.basic import Elided, retone
 from ui.widgets.icons import show_icon
+from ui.widgets.labels import button_text
 from ui.widgets.localized import localize
 
 if TYPE_CHECKING:
@@ -82,10 +84,8 @@ class TopBar(QFrame):
 
     def _show_name(self, name: str) -> None:
         """A name may be as long as a file system allows, and hold what would break a button's text."""
-        plain = " ".join(name.split()).replace("&", "&&")
-        elided = self.fontMetrics().elidedText(plain, Qt.TextElideMode.ElideMiddle, 240)
-        self.project_button.setText(f" {elided}")
-        self.project_button.setAccessibleName(plain)
+        self.project_button.setText(f" {button_text(self, name, 240)}")
+        self.project_button.setAccessibleName(printable_line(name))
 
 
 def _short(folder: Path) -> str:

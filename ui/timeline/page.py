@@ -30,6 +30,7 @@ from ui.timeline.view.lane_menu import LaneMenus
 from ui.timeline.view.slice_menu import SliceMenu
 from ui.timeline.view.timeline_view import TimelineView
 from ui.widgets.basic import MARGIN, Empty, Sentence
+from ui.widgets.labels import button_text
 from ui.widgets.localized import joined
 
 if TYPE_CHECKING:
@@ -207,9 +208,7 @@ class TimelinePage(QWidget):
             menu.addSeparator()
             menu.addAction(t(title)).setEnabled(False)
         for name, path in offers:
-            plain = " ".join(name.split("\n")).replace("&", "&&")
-            elided = menu.fontMetrics().elidedText(plain, Qt.TextElideMode.ElideMiddle, 420)
-            menu.addAction(elided, partial(self.open, path))
+            menu.addAction(button_text(menu, name), partial(self.open, path))
 
     def show_keys(self) -> bool:
         """Show the sheet of keys. Returns False while there are no lanes."""

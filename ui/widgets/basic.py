@@ -76,7 +76,6 @@ class Chip(TextLine):
     def __init__(self) -> None:
         super().__init__(Qt.TextElideMode.ElideMiddle)
         self.setProperty("role", "chip")
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 

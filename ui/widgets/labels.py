@@ -15,6 +15,7 @@ from ui.widgets.plain_tip import plain_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent
+    from PySide6.QtWidgets import QWidget
 
 Tone = Literal["good", "warning", "bad", "accent", "neutral"]
 
@@ -39,6 +40,14 @@ def label(key: str = "", role: str = "") -> QLabel:
 def cut(text: str) -> str:
     """Return a text, of a very long one its beginning and its end."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1000]} … {text[-1000:]}"
+
+
+def button_text(widget: QWidget, text: str, width: int = 420) -> str:
+    """Return a name from outside for a button or a menu of this font: on one line, at most `width` px wide, and with no
+    letter that becomes a key.
+    """
+    plain = cut(printable_line(text))
+    return widget.fontMetrics().elidedText(plain, Qt.TextElideMode.ElideMiddle, width).replace("&", "&&")
 
 
 class Sentence(QLabel):
@@ -87,12 +96,14 @@ class Sentence(QLabel):
 
 
 class TextLine(QLabel):
-    """A line that asks for the room that its text needs, but is shortened rather than wider than WIDEST where there is
-    none; then it is whole in its tooltip. Its `text` is the whole one. One that wraps is as any label.
+    """A line that asks for the room that its text needs. Where there is none and it is wider than `widest` px, it is
+    shortened, and whole in its tooltip. Its `text` is the whole one. One that wraps is as any label.
     """
 
-    def __init__(self, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
+    def __init__(self, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight, widest: int = WIDEST) -> None:
         super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self._widest = widest
         self._mode = mode
         self._whole = ""
         self._hint = QSize()
@@ -110,7 +121,7 @@ class TextLine(QLabel):
 
     def minimumSizeHint(self) -> QSize:
         hint = super().minimumSizeHint()
-        return hint if self.wordWrap() else QSize(min(self.sizeHint().width(), WIDEST), hint.height())
+        return hint if self.wordWrap() else QSize(min(self.sizeHint().width(), self._widest), hint.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

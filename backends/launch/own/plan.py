@@ -12,7 +12,7 @@ from backends.common import program_line
 from backends.launch import ascend_env
 from backends.launch.own.spec import environment_rows
 from backends.launch.plan import HOOKS, hooks_of, is_inside
-from studio import interpreters
+from studio import files, interpreters
 from studio.command import Command
 from studio.errors import StudioError
 
@@ -62,10 +62,10 @@ def interpreter(spec: OwnSpec, project: str, environ: Mapping[str, str] = os.env
         return folder / program.python
     if program.kind == "launcher" and "/" in program.words[0]:
         sibling = (folder / program.words[0]).parent / "python"
-        return sibling if sibling.is_file() else None
+        return sibling if files.is_file(sibling) else None
     places = (*_activated(environ), *_of_project(folder, Path(project) if project else folder))
     pythons = (root / "bin" / (program.python or "python") for root in places)  # python3.9 is no other one
-    return next((python for python in pythons if python.is_file()), None)
+    return next((python for python in pythons if files.is_file(python)), None)
 
 
 def python_of(spec: OwnSpec, project: str, environ: Mapping[str, str] = os.environ) -> Path:
@@ -124,7 +124,7 @@ def _environment(spec: OwnSpec, python: Path | None) -> dict[str, str]:
 def check_program(command: Command, spec: OwnSpec, environ: Mapping[str, str] = os.environ) -> None:
     """Raises StudioError where the program or its script is not there, before a shell would say it in its own words."""
     program = program_line.parse_program_line(spec.program.line)
-    if program.names_a_file and not (command.cwd / program.script).exists():
+    if program.names_a_file and not files.exists(command.cwd / program.script):
         raise StudioError("launch.own.no_script", script=program.script, folder=str(command.cwd))
     first = command.argv[0]
     path = os.pathsep.join(filter(None, (command.env.get("PATH", ""), environ.get("PATH", ""))))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from backends.common import program_line
 from backends.launch import ascend_env
 from backends.launch.capture.spec import Planned, planned_problems
+from studio import files
 from studio.environment import is_secret
 from studio.errors import StudioError
 from studio.schema import Problem, option
@@ -74,7 +75,7 @@ def _script_exists(spec: OwnSpec) -> Iterable[Problem]:
     """Where the folder is not given, a relative one is looked for when the run starts."""
     program = program_line.parse_program_line(spec.program.line)
     path = spec.program.workdir / program.script
-    if program.names_a_file and path.is_absolute() and not path.exists():
+    if program.names_a_file and path.is_absolute() and not files.exists(path):
         yield Problem(field="line", rule="launch.rule.no_file", args={"path": str(path)})
 
 
@@ -84,7 +85,7 @@ def _python_exists(spec: OwnSpec) -> Iterable[Problem]:
         yield Problem(field="python", rule="launch.rule.no_file", args={"path": str(python)})
     named = Path(program_line.parse_program_line(spec.program.line).python)
     path = spec.program.workdir / named
-    if python == Path() and len(named.parts) > 1 and path.is_absolute() and not path.is_file():
+    if python == Path() and len(named.parts) > 1 and path.is_absolute() and not files.is_file(path):
         yield Problem(field="line", rule="launch.rule.no_file", args={"path": str(path)})
 
 

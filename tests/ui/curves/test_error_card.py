@@ -15,6 +15,7 @@ from tests.runs import ended, launch, prepare
 from ui.curves.outcome_cards import numbered
 from ui.curves.page import CurvesPage
 from ui.widgets.localized import change_language
+from ui.widgets.log_excerpt import LogExcerpt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +39,7 @@ def page(qtbot: QtBot, session: Session) -> CurvesPage:
 
 
 def text(page: CurvesPage, name: str) -> str:
-    found = page.content.reason.findChild(QLabel, name)
+    found = page.content.reason.findChild(QLabel, name) or page.content.reason.findChild(LogExcerpt, name)
     assert found is not None
     assert found.isVisible() == bool(found.text())
     return found.text()

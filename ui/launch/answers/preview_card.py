@@ -28,10 +28,10 @@ class PreviewCard(AnswerCard):
         self.header.addWidget(label("preview.estimate", "hint"))
         self.before, self.after = Sentence(), Sentence()
         self.table = FactsTable()
-        self.source = label(role="hint")
+        self.source = Sentence()
+        self.source.setProperty("role", "hint")
         for widget in (self.before, self.table, self.after, self.source):
             self.body.addWidget(widget)
-        self.source.setWordWrap(True)
 
     def show_run(self, run: Run) -> None:
         """Reads the answer that the run left; hidden where there is none. Warnings are the page's to show."""

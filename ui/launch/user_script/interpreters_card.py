@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QButtonGroup, QLabel, QRadioButton, QSizePolicy, QVBoxLayout, QWidget
 
 from studio import interpreters
@@ -21,6 +21,7 @@ from ui.widgets.basic import (
     retone,
     text_button,
 )
+from ui.widgets.labels import button_text
 from ui.widgets.localized import localize
 
 if TYPE_CHECKING:
@@ -161,8 +162,7 @@ class InterpreterRow(QWidget):
         if interpreter is None:
             localize(self.button.setText, "own_script.implied_python")
         else:
-            text = self.fontMetrics().elidedText(_short(interpreter.path, project), Qt.TextElideMode.ElideMiddle, NAME)
-            self.button.setText(text)
+            self.button.setText(button_text(self, _short(interpreter.path, project), NAME))
             self.button.setToolTip(str(interpreter.path))
         self.retranslate()
 

@@ -27,6 +27,7 @@ from ui.form.inputs import SWITCH
 from ui.services.file_dialogs import ask_file, ask_folder
 from ui.widgets.basic import (
     Elided,
+    Sentence,
     label,
     mono_font,
     retone,
@@ -128,8 +129,8 @@ class OptionBox(QWidget):
 
     def _make_hint(self) -> QLabel:
         """A long help in its first words, whole in the tooltip."""
-        hint = label(role="hint")
-        hint.setWordWrap(True)
+        hint = Sentence()
+        hint.setProperty("role", "hint")
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         hint.setSizePolicy(policy)

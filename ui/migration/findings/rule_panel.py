@@ -26,6 +26,7 @@ from ui.migration.hardware_support import (
 )
 from ui.widgets.basic import (
     Chip,
+    Elided,
     Sentence,
     label,
     retone,
@@ -118,7 +119,7 @@ class RulePanel(QWidget):
         for column, (key, name) in enumerate((*HARDWARE, ("mindspore", "MindSpore"))):
             head = label(role="hint")
             head.setText(name)
-            answer = self._answers[key] = label()
+            answer = self._answers[key] = Elided() if key == "mindspore" else label()
             answer.setObjectName(f"migration_support_{key}")
             answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             grid.addWidget(head, 0, column)

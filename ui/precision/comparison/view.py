@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ui.services.session import Session
 
 SIDES, RESULT = range(2)
+WIDEST_CHOICE = 480  # px
 
 
 class CompareView(QStackedWidget):
@@ -83,6 +84,7 @@ class CompareView(QStackedWidget):
         self.choice = QComboBox()
         self.choice.setObjectName("precision_comparisons")
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.choice.setMaximumWidth(WIDEST_CHOICE)
         self.choice.activated.connect(self._choose)
         localize(self.choice.setAccessibleName, "precision.page.comparisons")
         self._stale = Elided(role="warning")

@@ -60,7 +60,7 @@ class CallStack(QWidget):
         link.setObjectName(f"precision_frame_{number}")
         link.setProperty("role", "text")
         link.setStyleSheet("QPushButton { text-align: left; padding: 1px 2px; }")
-        link.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        link.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         link.setToolTip(plain_tip(t("precision.operator.open_source", path=frame.file, number=frame.number)))
         link.clicked.connect(partial(self.source_requested.emit, frame.file, frame.number))
         code = Elided(role="dim")

@@ -16,6 +16,7 @@ from ui.precision.row_text import NOTHING, format_figure, format_statistic
 from ui.precision.verdict_mark import SIZE, VERDICT_TOKENS, mark_pixmap, verdict_word
 from ui.widgets import theme
 from ui.widgets.basic import Elided, label
+from ui.widgets.labels import TextLine
 from ui.widgets.page_scroll import empty
 from ui.widgets.theme import mono_font
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from backends.precision.compare.comparison import Comparison
 
 MAX_ROWS = 14
+NAME = 140  # px
 STATS = ("precision.operator.max", "precision.operator.min", "precision.operator.mean", "precision.operator.norm")
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 ROLES = {"good": "good", "warning": "warning", "bad": "bad"}
@@ -115,7 +117,8 @@ def _head(comparison: Comparison, row: int) -> QHBoxLayout:
     mark.setPixmap(mark_pixmap(verdict))
     mark.setToolTip(verdict_word(verdict))
     mark.setAccessibleName(verdict_word(verdict))
-    name = label(role="strong")
+    name = TextLine(Qt.TextElideMode.ElideMiddle, NAME)
+    name.setProperty("role", "strong")
     name.setText(row_text.item_text(comparison, row))
     kind = Elided(role="hint")
     kind.setText(

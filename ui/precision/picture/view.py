@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 CACHE_SIZE = 24
 PAUSE = 80
+WIDEST_CHOICE = 320  # px
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 HEADS = (
     "precision.operator.index", "precision.operator.golden", "precision.operator.target",
@@ -58,6 +59,7 @@ class PictureView(QWidget):
         self._cache: dict[tuple[Path, Path], Pictures | StudioError] = {}
         self.tensor = QComboBox()
         self.tensor.setObjectName("precision_tensor")
+        self.tensor.setMaximumWidth(WIDEST_CHOICE)
         localize(self.tensor.setAccessibleName, "precision.operator.tensor")
         self.tensor.activated.connect(lambda _at: self.row_chosen.emit(int(self.tensor.currentData())))
         self.heatmap, self.histogram, self.channels = HeatmapView(), HistogramView(), ChannelView()

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ui.precision.tables.row_order import RowQuery
 
 PAUSE = 120
+WIDEST_CHOICE = 220  # px
 MIN_FIELD_WIDTH = 90
 SPACING = 2
 ROLES: tuple[tuple[int | None, str], ...] = (
@@ -139,6 +140,7 @@ def _choice(name: str, key: str) -> QComboBox:
     combo = QComboBox()
     combo.setObjectName(name)
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    combo.setMaximumWidth(WIDEST_CHOICE)
     combo.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
     localize(combo.setAccessibleName, key)
     return combo

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QMenu, QWidget
 from studio.texts import t
 from ui.timeline.tools.search_bar import SearchBar
 from ui.widgets.basic import button, show_icon, text_button
+from ui.widgets.labels import button_text
 from ui.widgets.localized import localize
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ class Toolbar(QWidget):
         below.setEnabled(bool(kinds))
         for number, kind in enumerate(kinds):
             chosen = self._state.flow_kinds
-            action = below.addAction(kind.replace("&", "&&"))
+            action = below.addAction(button_text(below, kind))
             action.setCheckable(True)
             action.setChecked(number in chosen)
             action.triggered.connect(lambda on, number=number: self._draw_flows(number, on))
