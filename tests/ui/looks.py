@@ -240,7 +240,14 @@ def _only_holds_room(widget: QWidget) -> bool:
 
 def _is_laid_out(widget: QWidget) -> bool:
     parent = widget.parentWidget()
-    return parent.layout() is not None and any(one is widget for one in _in_layout(parent.layout()))
+    return parent.layout() is not None and _holds(parent.layout(), widget)
+
+
+def _holds(layout: QLayout, widget: QWidget) -> bool:
+    """Asks Qt, layout by layout: to go through all items for each widget was a third of the time of `faults`."""
+    if layout.indexOf(widget) >= 0:
+        return True
+    return any(_holds(inner, widget) for inner in layout.children() if isinstance(inner, QLayout))
 
 
 def _in_layout(layout: QLayout) -> Iterator[QWidget]:

@@ -34,10 +34,17 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
     return made
 
 
-def settled(shell: Shell) -> None:
-    """Charts come one by one: on a busy machine they find their places later. What stays wrong is found below."""
+def lasting_faults(shell: Shell) -> list[str]:
+    """Charts come one by one: on a busy machine they find their places later. Return what stays wrong."""
+    found: list[str] = []
+
+    def is_faultless() -> bool:
+        found[:] = faults(shell)
+        return not found
+
     with contextlib.suppress(TimeoutError):
-        wait(lambda: not faults(shell), 30)
+        wait(is_faultless, 30)
+    return found
 
 
 @pytest.mark.parametrize("state", [state for state in STATES if not state.needs_whole], ids=lambda state: state.name)
@@ -51,7 +58,6 @@ def test_that_no_state_of_a_page_has_a_fault_in_any_look(shell: Shell, stage: St
         state.show(shell, stage)  # type: ignore[attr-defined]
         end = time.monotonic() + 0.3
         wait(lambda end=end: time.monotonic() > end, 5)
-        settled(shell)
-        found += [f"{language} {look} {width}: {fault}" for fault in faults(shell)]
+        found += [f"{language} {look} {width}: {fault}" for fault in lasting_faults(shell)]
         found += [] if language == "zh" else left_in_chinese(shell)
     assert not found
