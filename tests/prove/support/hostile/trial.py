@@ -242,13 +242,21 @@ def _wait(child: subprocess.Popen[bytes], trap: Trap, printed: bytearray) -> Non
     except subprocess.TimeoutExpired:
         if "watch" not in trap.words:
             printed.extend(HUNG)
-        child.send_signal(signal.SIGINT)
+        os.kill(_command_pid(child), signal.SIGINT)
         try:
             child.wait(10)
         except subprocess.TimeoutExpired:
             printed.extend(HUNG)
             child.kill()
             child.wait()
+
+
+def _command_pid(child: subprocess.Popen[bytes]) -> int:
+    """Return the process of the command: where it runs under strace, which blocks the signal, that is a child of it."""
+    if Path(f"/proc/{child.pid}/comm").read_text("utf-8") != "strace\n":
+        return child.pid
+    below = [process.pid for process in processes.descendants([child.pid]) if process.parent == child.pid]
+    return below[0] if below else child.pid
 
 
 def _broken(output: bytes) -> tuple[str, ...]:
