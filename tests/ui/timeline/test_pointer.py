@@ -125,9 +125,10 @@ def test_that_enter_on_a_note_leads_to_the_lanes(page: TimelinePage) -> None:
 
 @pytest.mark.parametrize("size", [(1280, 800), (1024, 700)])
 def test_that_folding_gives_the_lanes_the_room_and_unfolding_takes_it_back(
-    page: TimelinePage, shell: Shell, size: tuple[int, int]
+    page: TimelinePage, shell: Shell, qtbot: QtBot, size: tuple[int, int]
 ) -> None:
     shell.resize(*size)
+    qtbot.waitUntil(page.sentence.isVisible)  # it takes room from the lanes when it comes
     settle()
     lanes, pane = page.splitter.sizes()
     before = page.view.height()
