@@ -25,6 +25,7 @@ from studio import run as runs
 from studio.events import Ended, Journal, Metric
 from studio.paths import ROOT
 from studio.project import Project, make_runs_folder
+from studio.security import ledger
 from tests.ui import looks
 from tests.ui.precision.mouse import choose, drop_on, press, wait_for_captures
 from ui.home.journey_steps import steps
@@ -638,6 +639,8 @@ def test_that_going_deeper_asks_for_trust_and_reports_why_it_failed(
     compared: PrecisionPage, qtbot: QtBot, session: Session
 ) -> None:
     """The training of these dumps only prints: run again, there is nothing to capture in it."""
+    for run, _ in session.listed:
+        ledger.remember(run.folder / "run.json")  # as if this user had started it
     compared.compare.result_view.go_to_first()
     compared.compare.result_view.operator.deeper_requested.emit()
     assert compared.compare.consent.isVisible()
