@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from array import array
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
@@ -50,10 +51,10 @@ class LogView(QAbstractScrollArea):
         self.lines: LogLines | None = None
         self.is_following = True
         self._min_level = PLAIN
-        self._passing: list[int] = []
+        self._passing = array("q")
         self._passed_to = 0
         self._needle = b""
-        self._matches: list[int] = []
+        self._matches = array("q")
         self._searched_to = 0
         self._match = -1
         self._selected: tuple[int, int] | None = None
@@ -94,7 +95,7 @@ class LogView(QAbstractScrollArea):
     def search(self, text: str) -> None:
         """Search for a text, ignoring case; `counted` reports the progress."""
         self._needle = text.encode().lower()
-        self._matches, self._match = [], -1
+        self._matches, self._match = array("q"), -1
         self._searched_to = self.lines.first if self.lines else 0
         self.counted.emit(0, 0)
         self._work_on()
@@ -123,7 +124,7 @@ class LogView(QAbstractScrollArea):
         return len(self._passing) if self._min_level else len(self.lines) - self.lines.first
 
     def _again(self) -> None:
-        self._passing, self._matches, self._match = [], [], -1
+        self._passing, self._matches, self._match = array("q"), array("q"), -1
         self._passed_to = self._searched_to = self.lines.first if self.lines else 0
 
     def _work_on(self) -> None:
@@ -168,7 +169,7 @@ class LogView(QAbstractScrollArea):
         whole = lines.whole()
         while self._passed_to < whole:
             stop = min(whole, self._passed_to + SCAN)
-            self._passing += [n for n in range(self._passed_to, stop) if lines.level(n) >= self._min_level]
+            self._passing.extend(n for n in range(self._passed_to, stop) if lines.level(n) >= self._min_level)
             self._passed_to = stop
             if time.monotonic_ns() > end:
                 return True
@@ -183,7 +184,7 @@ class LogView(QAbstractScrollArea):
         whole = lines.whole()
         while self._searched_to < whole and len(self._matches) < MAX_MATCHES and time.monotonic_ns() <= end:
             stop = min(whole, self._searched_to + SCAN)
-            self._matches += [n for n in range(self._searched_to, stop) if self._fits(lines, n)]
+            self._matches.extend(n for n in range(self._searched_to, stop) if self._fits(lines, n))
             self._searched_to = stop
         if len(self._matches) != before or begin == lines.first:
             self.counted.emit(self._match + 1, len(self._matches))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -189,3 +190,60 @@ def test_that_a_flood_is_read_to_its_end(
             file.write(b"a line of a flood, number %d\n" % number)
     qtbot.waitUntil(lambda: panel.view.count() == 100_000)
     assert panel.view.visible_text()[-1].endswith("number 99999")
+
+
+def test_that_what_was_read_is_shown_wherever_the_file_went(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"one\ntwo\n")
+    lines = LogLines(path)
+    lines.read()
+    path.rename(tmp_path / "moved")
+    lines.read()
+    assert texts_of(lines) == ["one", "two"]
+    (tmp_path / "moved").unlink()
+    lines.read()
+    assert texts_of(lines) == ["one", "two"]
+
+
+def test_that_another_file_in_its_place_is_read_from_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"one\ntwo\nhalf of a")
+    lines = LogLines(path)
+    lines.read()
+    (tmp_path / "other").write_bytes(b"another log, which is longer\nthan the one before\n")
+    (tmp_path / "other").rename(path)
+    lines.read()
+    assert texts_of(lines) == ["another log, which is longer", "than the one before"]
+
+
+def test_that_the_texts_are_right_however_they_were_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_lines, "BLOCK", 100)
+    path = tmp_path / "log"
+    texts = [f"{number} " + "x" * (number * 37 % 300) for number in range(300)]
+    data = "".join(f"{text}\n" for text in texts).encode()
+    path.write_bytes(b"")
+    lines = LogLines(path, max_lines=250)
+    for begin in range(0, len(data), 777):
+        with path.open("ab") as file:
+            file.write(data[begin : begin + 777])
+        lines.read()
+    assert texts_of(lines) == texts[lines.first :]
+    numbers = [*range(lines.first, 300, 7), *range(299, lines.first, -11)]
+    assert [line_text(lines.line(number)) for number in numbers] == [texts[number] for number in numbers]
+
+
+def test_that_memory_does_not_grow_with_the_texts(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"")
+    lines = LogLines(path)
+    sizes = []
+    tracemalloc.start()
+    for _ in range(20):
+        with path.open("ab") as file:
+            file.write(b"".join(b"%06d %s\n" % (number, b"x" * 120) for number in range(5000)))
+        while lines.read():
+            pass
+        sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert len(lines) == 100_000
+    assert sizes[-1] - sizes[0] < 2_500_000, "95,000 lines have 12 MB"
