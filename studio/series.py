@@ -1,16 +1,17 @@
-"""Curves as columns: steps and values of each metric in growing arrays, with a pyramid to draw from.
+"""Curves as columns: steps and values of each metric, with a pyramid to draw from.
 
-The only module of `studio` that needs numpy; imported where arrays are asked for.
+This and `studio.columns` are the only modules of `studio` that need numpy; imported where arrays are asked for.
 """
 
 from __future__ import annotations
 
 import math
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from studio.columns import BlockFile, Column
 from studio.events import Metric
 
 if TYPE_CHECKING:
@@ -24,59 +25,40 @@ FACTOR = 8
 SMALLEST_LEVEL = 512
 
 
-class Column:
-    """An array that grows at its end by doubling; `data` is a view of the filled part."""
-
-    def __init__(self, dtype: type) -> None:
-        self._room: NDArray[Any] = np.empty(64, dtype)
-        self.size = 0
-
-    @property
-    def data(self) -> NDArray[np.generic]:
-        return self._room[: self.size]
-
-    def extend(self, values: NDArray[np.generic]) -> None:
-        end = self.size + len(values)
-        if end > len(self._room):
-            self._grow(max(end, 2 * len(self._room)))
-        self._room[self.size : end] = values
-        self.size = end
-
-    def _grow(self, room: int) -> None:
-        """In place where nobody looks at the array: the kernel then moves its pages instead of copying them, which
-        for a million points would hold the window up for 60 ms."""
-        try:
-            self._room.resize(room)
-        except ValueError:
-            grown = np.empty(room, self._room.dtype)
-            grown[: self.size] = self.data
-            self._room = grown
-
-    def cut(self, size: int) -> None:
-        self.size = min(self.size, size)
-
-
 class Series:
     """One metric of one rank: int64 steps that never fall, float64 values, and a min/max pyramid over the values.
 
-    Level k of the pyramid holds the lowest and highest finite value of each FACTOR**k points.
+    Level k of the pyramid holds the lowest and highest finite value of each FACTOR**k points, and their first step.
+    With a `file` a long series takes no more memory than a short one.
     """
 
-    def __init__(self) -> None:
-        self._steps, self._values = Column(np.int64), Column(np.float64)
-        self._levels: list[tuple[Column, Column]] = []
-        self._bad = Column(np.int64)
+    def __init__(self, file: BlockFile | None = None) -> None:
+        self._file = file
+        self._points = _Level(file)
+        self._levels: list[_Level] = []
+        self._bad = Column(np.int64, file)
 
     def __len__(self) -> int:
-        return self._steps.size
+        return self._points.steps.size
 
     @property
     def steps(self) -> NDArray[np.int64]:
-        return self._steps.data  # type: ignore[return-value]
+        """A copy of all steps: for what needs each of them, not for a frame."""
+        return self._points.steps.read(0, len(self))
 
     @property
     def values(self) -> NDArray[np.float64]:
-        return self._values.data  # type: ignore[return-value]
+        """A copy of all values."""
+        return self._points.low.read(0, len(self))
+
+    def point(self, index: int) -> tuple[int, float]:
+        """Return step and value of a point; -1 is the last one, as in a list."""
+        index += len(self) if index < 0 else 0
+        return self._points.steps.item(index), self._points.low.item(index)
+
+    def last_values(self, number: int) -> NDArray[np.float64]:
+        """Return so many values of the end, or all there are."""
+        return self._points.low.read(max(0, len(self) - number), len(self))
 
     def extend(self, steps: ArrayLike, values: ArrayLike) -> None:
         """Add points. A point of an earlier step, as some scripts log an evaluation, is put behind the points of the
@@ -86,16 +68,16 @@ class Series:
         if not len(new_steps):
             return
         begin = len(self)
-        falls = bool((new_steps[1:] < new_steps[:-1]).any()) or (begin > 0 and new_steps[0] < self.steps[-1])
+        falls = bool((new_steps[1:] < new_steps[:-1]).any()) or (begin > 0 and new_steps[0] < self.point(-1)[0])
         if falls:
             begin = self._index_of(int(new_steps.min()), "right")
-            new_steps = np.concatenate((self.steps[begin:], new_steps))
-            new_values = np.concatenate((self.values[begin:], new_values))
+            new_steps = np.concatenate((self._points.steps.read(begin, len(self)), new_steps))
+            new_values = np.concatenate((self._points.low.read(begin, len(self)), new_values))
             order = np.argsort(new_steps, kind="stable")
             new_steps, new_values = new_steps[order], new_values[order]
             self._cut(begin)
-        self._steps.extend(new_steps)
-        self._values.extend(new_values)
+        self._points.steps.extend(new_steps)
+        self._points.low.extend(new_values)
         self._bad.extend(begin + np.flatnonzero(~np.isfinite(new_values)))
         self._build()
 
@@ -104,27 +86,25 @@ class Series:
         self._cut(self._index_of(step, "left"))
 
     def _cut(self, size: int) -> None:
-        self._steps.cut(size)
-        self._values.cut(size)
-        for level, (low, high) in enumerate(self._levels, 1):
-            low.cut(size // FACTOR**level)
-            high.cut(size // FACTOR**level)
-        self._bad.cut(int(np.searchsorted(self._bad.data, size, "left")))
+        for number, level in enumerate((self._points, *self._levels)):
+            level.cut(size // FACTOR**number)
+        self._bad.cut(self._bad.search(size, "left"))
 
     def _build(self) -> None:
-        low = high = self.values
-        level = 0
-        while len(low) // FACTOR >= SMALLEST_LEVEL or level < len(self._levels):
-            if level == len(self._levels):
-                self._levels.append((Column(np.float64), Column(np.float64)))
-            lows, highs = self._levels[level]
-            begin, end = lows.size, len(low) // FACTOR
+        below = self._points
+        number = 0
+        while below.steps.size // FACTOR >= SMALLEST_LEVEL or number < len(self._levels):
+            if number == len(self._levels):
+                self._levels.append(_Level(self._file, high=Column(np.float64, self._file)))
+            level = self._levels[number]
+            begin, end = level.steps.size * FACTOR, below.steps.size // FACTOR * FACTOR
             if end > begin:
-                part = slice(begin * FACTOR, end * FACTOR)
-                lows.extend(np.fmin.reduce(_drawable(low[part]).reshape(-1, FACTOR), 1))
-                highs.extend(np.fmax.reduce(_drawable(high[part]).reshape(-1, FACTOR), 1))
-            low, high = lows.data, highs.data  # type: ignore[assignment]
-            level += 1
+                low, high = below.bounds(begin, end)
+                level.low.extend(np.fmin.reduce(low.reshape(-1, FACTOR), 1))
+                level.high.extend(np.fmax.reduce(high.reshape(-1, FACTOR), 1))
+                level.steps.extend(below.steps.read(begin, end)[::FACTOR])
+            below = level
+            number += 1
 
     def outline(self, begin: float, end: float, pixels: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return x (steps) and y to draw between two steps: every point where they are few, else the lowest and the
@@ -134,51 +114,48 @@ class Series:
         first, last = max(0, first - 1), min(len(self), last + 1)
         pixels = max(1, pixels)
         if last - first <= 4 * pixels:
-            return self.steps[first:last].astype(np.float64), _drawable(self.values[first:last])
+            points = self._points
+            return points.steps.read(first, last).astype(np.float64), _drawable(points.low.read(first, last))
         return self._buckets(first, last, pixels)
 
     def _between(self, begin: float, end: float) -> tuple[int, int]:
         return self._index_of(_whole(begin, math.ceil), "left"), self._index_of(_whole(end, math.floor), "right")
 
     def _index_of(self, step: int, side: Literal["left", "right"]) -> int:
-        """Return the index of a step, or where it would be. The search is in int64: a float would have numpy convert
-        the whole array first.
-        """
-        return int(np.searchsorted(self.steps, np.int64(step), side))
+        """Return the index of a step, or where it would be."""
+        return self._points.steps.search(step, side)
 
     def _buckets(self, first: int, last: int, pixels: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        width, low, high = 1, self.values, self.values
-        for lows, highs in self._levels:
+        width, level = 1, self._points
+        for coarser in self._levels:
             if (last - first) / (width * FACTOR) < pixels:
                 break
-            width, low, high = width * FACTOR, lows.data, highs.data  # type: ignore[assignment]
-        begin, end = first // width, min(-(-last // width), len(low))
+            width, level = width * FACTOR, coarser
+        begin, end = first // width, min(-(-last // width), level.steps.size)
         group = max(1, (end - begin) // pixels)
         whole = begin + (end - begin) // group * group
-        lows_drawn = np.fmin.reduce(_drawable(low[begin:whole]).reshape(-1, group), 1)
-        highs_drawn = np.fmax.reduce(_drawable(high[begin:whole]).reshape(-1, group), 1)
-        x = self.steps[np.arange(begin, whole, group) * width]
-        rest = _drawable(self.values[whole * width : last])
+        low, high = level.bounds(begin, whole)
+        lows, highs = np.fmin.reduce(low.reshape(-1, group), 1), np.fmax.reduce(high.reshape(-1, group), 1)
+        x = level.steps.read(begin, whole)[::group]
+        rest = _drawable(self._points.low.read(whole * width, last))
         if len(rest):
-            lows_drawn = np.append(lows_drawn, np.fmin.reduce(rest))
-            highs_drawn = np.append(highs_drawn, np.fmax.reduce(rest))
-            x = np.append(x, self.steps[whole * width])
-        return np.repeat(x, 2).astype(np.float64), np.stack((lows_drawn, highs_drawn), 1).reshape(-1)
+            lows, highs = np.append(lows, np.fmin.reduce(rest)), np.append(highs, np.fmax.reduce(rest))
+            x = np.append(x, self._points.steps.item(whole * width))
+        return np.repeat(x, 2).astype(np.float64), np.stack((lows, highs), 1).reshape(-1)
 
     def nearest(self, step: float) -> tuple[int, float] | None:
         """Return the point whose step is nearest; the last one of several at the same step."""
         if not len(self):
             return None
         after = min(self._index_of(_whole(step, math.ceil), "left"), len(self) - 1)
-        before = max(0, after - 1)
-        chosen = self.steps[before if step - self.steps[before] <= self.steps[after] - step else after]
-        index = self._index_of(int(chosen), "right") - 1
-        return int(chosen), float(self.values[index])
+        before, following = self.point(max(0, after - 1))[0], self.point(after)[0]
+        chosen = before if step - before <= following - step else following
+        return self.point(self._index_of(chosen, "right") - 1)
 
     def smallest(self) -> tuple[int, float] | None:
         """Return step and value of the lowest finite value; the pyramid makes this cheap on every frame."""
         index, value = self._lowest(0, len(self), len(self._levels))
-        return None if index < 0 else (int(self.steps[index]), value)
+        return None if index < 0 else (self._points.steps.item(index), value)
 
     def _lowest(self, begin: int, end: int, level: int) -> tuple[int, float]:
         """Return index and value of the lowest point in [begin, end) of a level's buckets that reach to the end, (-1,
@@ -187,20 +164,42 @@ class Series:
         best = (-1, float("inf"))
         for number in range(level, -1, -1):
             width = FACTOR**number
-            low = self.values if number == 0 else self._levels[number - 1][0].data
-            part = _drawable(low[begin // width : end // width])  # type: ignore[arg-type]
-            if len(part) and not np.isnan(part).all():
-                index = int(np.nanargmin(part))
-                if part[index] < best[1]:
-                    start = (begin // width + index) * width
-                    inner = start if number == 0 else self._lowest(start, start + width, number - 1)[0]
-                    best = (inner, float(part[index]))
+            low = (self._points, *self._levels)[number].low
+            part = _drawable(low.read(begin // width, end // width))
+            lowest = float(np.fmin.reduce(part, initial=best[1]))
+            if lowest < best[1]:
+                start = (begin // width + int(np.argmax(part == lowest))) * width
+                inner = start if number == 0 else self._lowest(start, start + width, number - 1)[0]
+                best = (inner, lowest)
             begin = max(begin, end // width * width)
         return best
 
-    def gaps(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return steps and values (NaN, inf, -inf) that are not finite: they are drawn as marks."""
-        return self.steps[self._bad.data], self.values[self._bad.data]
+    def gaps(self, begin: float, end: float, number: int) -> list[tuple[int, float]]:
+        """Return points between two steps whose values are not finite (NaN, inf, -inf), which are drawn as marks: all
+        of them, or of many about `number`, evenly.
+        """
+        first, last = (self._bad.search(index, "left") for index in self._between(begin, end))
+        every = max(1, (last - first) // number)
+        return [self.point(self._bad.item(index)) for index in range(first, last, every)]
+
+
+class _Level:
+    """Columns of the pyramid; those of the points have one value for both bounds."""
+
+    def __init__(self, file: BlockFile | None, high: Column | None = None) -> None:
+        self.steps, self.low = Column(np.int64, file), Column(np.float64, file)
+        self.high = self.low if high is None else high
+
+    def bounds(self, begin: int, end: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the lowest and the highest values from `begin` to `end`, NaN where none is finite."""
+        if self.high is self.low:
+            values = _drawable(self.low.read(begin, end))
+            return values, values
+        return self.low.read(begin, end), self.high.read(begin, end)
+
+    def cut(self, size: int) -> None:
+        for column in (self.steps, self.low, self.high):
+            column.cut(size)
 
 
 def _whole(step: float, toward: Callable[[float], int]) -> int:
@@ -216,10 +215,12 @@ def _drawable(values: NDArray[np.float64]) -> NDArray[np.float64]:
 class Curves:
     """All metrics of a run: `series[rank, name]`, fed with what `RunTail.read` yields.
 
-    A later attempt that starts at step s hides the points of earlier ones from s on, of every metric of its rank.
+    A later attempt that starts at step s hides the points of earlier ones from s on, of every metric of its rank. A run
+    may write for days: all but the newest points lie in a file of the cache.
     """
 
     def __init__(self) -> None:
+        self._file = BlockFile()
         self.series: dict[tuple[int, str], Series] = {}
         self._starts: dict[int, dict[int, int]] = {}
 
@@ -246,7 +247,7 @@ class Curves:
         for name, (places, values) in columns.items():
             series = self.series.get((rank, name))
             if series is None:
-                series = self.series[rank, name] = Series()
+                series = self.series[rank, name] = Series(self._file)
             series.extend(steps if places is None else steps[places], values)
         return set(columns)
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from studio import columns as columns_module
 from studio import series as series_module
+from studio.columns import BlockFile
 from studio.events import Metric
 from studio.series import Curves, Series
 
@@ -20,12 +23,13 @@ points = st.lists(st.tuples(st.integers(-50, 300), numbers), max_size=300)
 
 @pytest.fixture(autouse=True)
 def small_levels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pyramid of several levels over a few hundred points."""
+    """A pyramid of several levels over a few hundred points, most of them in a file."""
     monkeypatch.setattr(series_module, "SMALLEST_LEVEL", 2)
+    monkeypatch.setattr(columns_module, "BLOCK", 16)
 
 
 def filled(given_points: list[tuple[int, float]], cuts: list[int]) -> Series:
-    series = Series()
+    series = Series(BlockFile())
     bounds = [0, *sorted(min(cut, len(given_points)) for cut in cuts), len(given_points)]
     for begin, end in itertools.pairwise(bounds):
         part = given_points[begin:end]
@@ -91,10 +95,10 @@ def test_that_the_smallest_value_is_found(given_points: list[tuple[int, float]],
 
 @given(points)
 def test_that_what_is_no_number_is_marked(given_points: list[tuple[int, float]]) -> None:
-    steps, values = filled(given_points, [100]).gaps()
+    marked = filled(given_points, [100]).gaps(-math.inf, math.inf, 300)
     expected = [(step, value) for step, value in sorted(given_points, key=lambda p: p[0]) if not math.isfinite(value)]
-    assert steps.tolist() == [step for step, _ in expected]
-    np.testing.assert_array_equal(values, np.array([value for _, value in expected], float))
+    assert [step for step, _ in marked] == [step for step, _ in expected]
+    np.testing.assert_array_equal([value for _, value in marked], [value for _, value in expected])
 
 
 @given(points, st.integers(-60, 310))
@@ -165,3 +169,21 @@ def test_that_ranks_are_apart() -> None:
     curves.extend(2, 1, metrics_of(range(1, 3), loss=1.0))
     assert curves.ranks() == [0, 1]
     assert len(curves.series[0, "loss"]) == 4
+
+
+def test_that_memory_does_not_grow_with_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns_module, "BLOCK", 1024)
+    monkeypatch.setattr(series_module, "SMALLEST_LEVEL", 512)
+    tracemalloc.start()
+    curves = Curves()
+    sizes = []
+    for begin in range(0, 420_000, 2000):
+        curves.extend(1, 0, metrics_of(range(begin, begin + 2000), loss=1.0, lr=math.nan))
+        if len(curves.series[0, "loss"]) in (20_000, 420_000):
+            sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    loss, lr = curves.series[0, "loss"], curves.series[0, "lr"]
+    assert sizes[1] - sizes[0] < 400_000, "800,000 points take 16 MB"
+    assert loss.steps.tolist() == list(range(420_000))
+    assert len(loss.outline(0, 420_000, 500)[0]) <= 2000
+    assert 400 <= len(lr.gaps(0, 420_000, 400)) <= 801

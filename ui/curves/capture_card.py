@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 FIELDS = ("kind", "steps", "at", "ranks", "stacks", "task", "level", "targets", "direction", "casts")
 COLUMNS, MAX_COLUMNS = 3, 4
+CALM = 0.9
+"""Seconds between two readings while nothing is captured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +70,7 @@ class CaptureCard(Card):
         self._snapshot = CaptureSnapshot()
         self._turn = 0
         self._is_reading = self._reads_again = False
+        self._read_time = 0.0
         self._spec = CaptureSpec()
         self._unread: dict[str, schema.Problem] = {}
         self._is_open = False
@@ -124,19 +128,20 @@ class CaptureCard(Card):
         return box
 
     def show_run(self, run: Run, glance: Glance | None) -> None:
-        """Called a few times a second: a few small files are read, in another thread."""
+        """Called a few times a second: a few small files are read, in another thread, once a second where no capture
+        is under way."""
         self._works = glance is not None and glance.state in ("running", "unattended")
         if self._run is None or run.folder != self._run.folder:
             self._run, self._is_open, self._request_id, self._is_requesting = run, False, "", False
             self._show_snapshot(CaptureSnapshot())
-        else:
+        elif not self._snapshot.is_over or time.monotonic() - self._read_time > CALM:
             self._read_again()
 
     def _read_again(self) -> None:
         """One reading at a time: a disk may be slower than this is called."""
         self._reads_again = self._is_reading
         if self._run is not None and not self._is_reading:
-            self._is_reading = True
+            self._is_reading, self._read_time = True, time.monotonic()
             question = partial(read_snapshot, self._run.folder, works=self._works, with_before=self._is_open)
             run_in_background(self, question, partial(self._show_read, self._turn))
 

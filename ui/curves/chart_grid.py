@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from backends.common.marks import Mark
     from ui.services.watcher import RunWatcher
 
-FRAME = 66
+FRAME, SLOW_FRAME = 66, 400
+"""ms between two pictures: of curves that the user moves or that grow visibly, and of those that grow by less."""
+VISIBLE = 2
+"""Pixels that a curve grows by."""
+GROWING = ("running", "unattended", "elsewhere")
 MIN_WIDTH = 380
 MAX_COLUMNS = 3
 
@@ -35,6 +39,12 @@ class DrawnRun:
         """`before`: the runs that it goes on from, the last one first."""
         self.name, self.index, self.curves, self.status = name, index, watcher.curves, watcher.status
         self._chain = (watcher, *before)
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether its training still writes."""
+        glance = self._chain[0].glance
+        return self.status.ended is None and glance is not None and glance.state in GROWING
 
     def lines(self, metric: str, is_alone: bool) -> list[Line]:
         ranks = [rank for rank in self.curves.ranks() if (rank, metric) in self.curves.series]
@@ -75,7 +85,9 @@ class DrawnRun:
 
 
 class ChartGrid(QWidget):
-    """Redraws at most fifteen times a second, and only charts that can be seen."""
+    """Redraws at most fifteen times a second, and only charts that can be seen. A curve of an hour takes ten
+    seconds to grow by a pixel: it is redrawn a few times a second, which is soon enough for a spike.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,6 +97,7 @@ class ChartGrid(QWidget):
         self._smoothing = 0.0
         self._columns = 0
         self._drew = 0.0
+        self._drawn_to = 0
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(GAP)
@@ -103,16 +116,29 @@ class ChartGrid(QWidget):
 
     def draw_soon(self) -> None:
         """Draws at once, or a frame after the last drawing: whatever comes until then is drawn with it."""
-        if not self._timer.isActive():
-            since = round((time.monotonic() - self._drew) * 1000)
-            self._timer.start(max(0, FRAME - since))
+        self._draw_after(FRAME)
+
+    def draw_growth(self) -> None:
+        """The same for points that came, a slow frame after the last drawing where they take next to no room."""
+        grown = self._last_step() - self._drawn_to
+        pixel = (self.steps.end - self.steps.begin) * max(1, self._columns) / max(1, self.width())
+        is_visible = grown >= VISIBLE * pixel
+        self._draw_after(FRAME if is_visible else SLOW_FRAME)
+
+    def _draw_after(self, frame: int) -> None:
+        wait = max(0, frame - round((time.monotonic() - self._drew) * 1000))
+        if not self._timer.isActive() or self._timer.remainingTime() > wait:
+            self._timer.start(wait)
+
+    def _last_step(self) -> int:
+        return max((drawn_run.status.step for drawn_run in self._drawn_runs), default=0)
 
     def draw(self) -> None:
         if not self.isVisible():
             return
-        self._drew = time.monotonic()
+        self._drew, self._drawn_to = time.monotonic(), self._last_step()
         is_complete = self._make(self._names())
-        self.steps.set_whole(*self._extent())
+        self.steps.set_whole(*self._extent(), any(drawn_run.is_growing for drawn_run in self._drawn_runs))
         # The wider range asked for the drawing that is done here.
         self._timer.stop()
         for name, chart in self.charts.items():
@@ -139,11 +165,11 @@ class ChartGrid(QWidget):
 
     def _extent(self) -> tuple[float, float]:
         ends = [
-            (int(series.steps[0]), int(series.steps[-1]))
+            (series.point(0)[0], series.point(-1)[0])
             for drawn_run in self._drawn_runs for series in drawn_run.curves.series.values() if len(series)
         ]  # fmt: skip
         begins = [
-            int(part.series.steps[0]) for drawn_run in self._drawn_runs for name in drawn_run.curves.names()
+            part.series.point(0)[0] for drawn_run in self._drawn_runs for name in drawn_run.curves.names()
             for line in drawn_run.lines(name, is_alone=True) for part in line.before
         ]  # fmt: skip
         return (min([*begins, *(end[0] for end in ends)]), max(end[1] for end in ends)) if ends else (0, 1)

@@ -51,14 +51,14 @@ class FigureRow(QWidget):
             return
         best = loss.smallest()
         hint = t("curves.best", value=number(best[1], 3), step=_whole(best[0])) if best else ""
-        self.figures["loss"].show_value(number(float(loss.values[-1])), "", hint)
+        self.figures["loss"].show_value(number(loss.point(-1)[1]), "", hint)
 
     def _show_measured(self, series_by_name: dict[str, Series], recipe: str, story: RunStatus) -> None:
         chosen = _measured(series_by_name, recipe)
         for name in MEASURED:
             self.figures[name].setVisible(name == chosen)
         if chosen == "line":
-            weight, bias = (float(series_by_name[name].values[-1]) for name in ("weight", "bias"))
+            weight, bias = (series_by_name[name].point(-1)[1] for name in ("weight", "bias"))
             self.figures["line"].show_value(line_text(weight, bias), "", t("curves.true_line"))
         elif chosen:
             self._show_metric(chosen, series_by_name.get(chosen), story)
@@ -68,8 +68,8 @@ class FigureRow(QWidget):
         if series is None or not len(series):
             figure.show_value(NOTHING, "", t("curves.no_evaluation" if story.ended else "curves.at_first_evaluation"))
             return
-        value = number_of(name, float(series.values[-1]))
-        figure.show_value(value, format_of(name).unit, t("curves.held_out", step=_whole(int(series.steps[-1]))))
+        step, value = series.point(-1)
+        figure.show_value(number_of(name, value), format_of(name).unit, t("curves.held_out", step=_whole(step)))
 
     def _show_speed(self, story: RunStatus, speed: Series | None, step_time: Series | None) -> None:
         rate, seconds = usual(speed), usual(step_time)
@@ -89,7 +89,7 @@ def usual(series: Series | None, last: int = 20) -> float | None:
     """The middle of the last values: one slow step does not make the figure jump. The first step is left out."""
     if series is None or not len(series):
         return None
-    values = sorted(float(value) for value in series.values[max(1, len(series) - last) :] if math.isfinite(value))
+    values = sorted(filter(math.isfinite, series.last_values(min(last, len(series) - 1)).tolist()))
     return values[len(values) // 2] if values else None
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ui.services.watcher import RunWatcher
 
 QWIDGETSIZE_MAX = (1 << 24) - 1
-TICK = 200
+TICK = 500
 LOADING_FRAME = 0.5
 WIDE = 1300
 """The width of the page, in pixels, from which the list of runs has room next to the charts."""
@@ -56,7 +56,7 @@ class CurvesPage(QWidget):
         self.drawn = DrawnRuns(self)
         self.drawn.events_arrived.connect(self._draw_arrived)
         self.drawn.loading.connect(self._show_loading)
-        self.drawn.state_changed.connect(self._show_run)
+        self.drawn.state_changed.connect(self._show_state)
         self._drew = 0.0
         self._is_wide: bool | None = None
         self._make()
@@ -220,7 +220,7 @@ class CurvesPage(QWidget):
         now = time.monotonic()
         if watcher.is_loaded or now - self._drew > LOADING_FRAME:
             self._drew = now
-            self.content.grid.draw_soon()
+            self.content.grid.draw_growth()
         if watcher is self.watcher and watcher.status.ended and watcher.is_loaded:
             self._show_run()
 
@@ -230,6 +230,11 @@ class CurvesPage(QWidget):
         if done >= total:
             self.content.grid.draw_soon()
             self._show_run()
+
+    def _show_state(self) -> None:
+        """The charts of a run that is over end where it ends."""
+        self.content.grid.draw_soon()
+        self._show_run()
 
     # What is shown of it
 

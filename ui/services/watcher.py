@@ -66,8 +66,7 @@ class RunWatcher(QObject):
     def _read_slice(self) -> None:
         begin = time.monotonic_ns()
         self._see_state(begin)
-        pieces = self._read_until(begin + BUDGET_NS)
-        pending = self._tail.pending() if self._tail else 0
+        pieces, pending = self._read_until(begin + BUDGET_NS)
         catching_up = self._reading is not None or pending > PIECE
         if pieces:
             self.events_arrived.emit(pieces)
@@ -84,25 +83,26 @@ class RunWatcher(QObject):
     def _pace(self) -> int:
         return ENDED if self.glance and self.glance.state in runs.OVER else LIVE
 
-    def _read_until(self, end: int) -> list[tuple[int, int, list[Event]]]:
-        """Reads until the time is over or there is nothing more, at least one piece."""
-        pieces = []
+    def _read_until(self, end: int) -> tuple[list[tuple[int, int, list[Event]]], int]:
+        """Reads until the time is over or there is nothing more, at least one piece. Returns what it read, and how many
+        bytes are left to read."""
+        pieces: list[tuple[int, int, list[Event]]] = []
         while self._tail:
             if self._reading is None:
                 self._reading = self._tail.read(PIECE)
             piece = next(self._reading, None)
             if piece is None:
                 self._reading = None
-                if not self._tail.pending():
-                    break
+                if not (pending := self._tail.pending()) or time.monotonic_ns() >= end:
+                    return pieces, pending
             else:
                 attempt, rank, events = piece
                 self.curves.extend(attempt, rank, events)
                 self.status.extend(attempt, rank, events)
                 pieces.append(piece)
-            if time.monotonic_ns() >= end:
-                break
-        return pieces
+                if time.monotonic_ns() >= end:
+                    break
+        return pieces, self._tail.pending() if self._tail else 0
 
     def _see_state(self, now: int) -> None:
         """An end is reported at once; other states are read now and then."""

@@ -50,6 +50,8 @@ TICK_SIZE = 11
 SWATCH = 16
 HEAD = 28
 HEIGHT = 208
+ROOM = 0.06
+"""Above and below the curves, in parts of their height."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +145,8 @@ class Chart(Card):
         self._steps = steps
         self._lines: Sequence[Line] = ()
         self._drawn: list[_Drawn] = []
+        self._part: tuple[tuple[float, float], tuple[float, float]] | None = None
+        self._fitted: tuple[float, float] | None = None
         self.body.setContentsMargins(14, 10, 10, 8)
         self.body.setSpacing(4)
         self._make_head()
@@ -193,6 +197,8 @@ class Chart(Card):
         self.plot.addItem(self._cross, ignoreBounds=True)
         self.plot.scene().sigMouseMoved.connect(self._point)
         self.plot.viewport().installEventFilter(self)
+        # It fills its background: nothing behind it needs to be painted with each picture.
+        self.plot.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         # Its own hint is 480 pixels high; here the grid decides how much room there is.
         self.plot.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.body.addWidget(self.plot, 1)
@@ -212,6 +218,7 @@ class Chart(Card):
                 drawn.remove(self.plot)
             self._drawn = [_Drawn(self.plot, line, -index) for index, line in enumerate(lines)]
             self._recolour()
+            self._fitted = None
         self._lines = lines
 
     def show_marks(self, marks: Sequence[Mark]) -> None:
@@ -224,15 +231,21 @@ class Chart(Card):
         steps = self._steps
         outlines = [self._heights(line.series.outline(steps.begin, steps.end, pixels)) for line in self._lines]
         befores = [self._heights(_outline_before(line, steps.begin, steps.end, pixels)) for line in self._lines]
-        # A little room, so that the shape of the last point is whole.
-        self._box.setXRange(steps.begin, steps.end, padding=0.01)
-        low, high = self._fit([self._in_view(points) for points in (*outlines, *befores)])
-        high = self._marks.draw((steps.begin, steps.end), (low, high), pixels)
-        self._box.setYRange(low, high, padding=0)
+        heights = self._fit([self._in_view(points) for points in (*outlines, *befores)])
+        low, high = heights[0], self._marks.draw((steps.begin, steps.end), heights, pixels)
+        self._move((steps.begin, steps.end), (low, high))
         for drawn, line, points, before in zip(self._drawn, self._lines, outlines, befores, strict=True):
             drawn.draw(points, before, self.smoothing, len(self._lines) > 1, (steps.begin, steps.end))
             drawn.draw_marks(line, (steps.begin, steps.end), (low, high))
         self._show_values(steps.hover)
+
+    def _move(self, view: tuple[float, float], heights: tuple[float, float]) -> None:
+        """Show a part of the plane. A part that is shown already costs nothing: the axes stay as they are."""
+        if (view, heights) != self._part:
+            self._part = (view, heights)
+            # A little room, so that the shape of the last point is whole.
+            self._box.setXRange(*view, padding=0.01)
+            self._box.setYRange(*heights, padding=0)
 
     def _heights(self, points: Points) -> Points:
         x, y = points
@@ -257,10 +270,13 @@ class Chart(Card):
         if not nonempty:
             return 0.0, 1.0
         low, high = min(float(part.min()) for part in nonempty), max(float(part.max()) for part in nonempty)
-        room = (high - low) * 0.06 or abs(high) * 0.1 or 0.5
-        floor = low - room
-        # A loss, a time or a rate is never below zero: the axis does not suggest it.
-        return (max(floor, 0.0) if low >= 0 and not self.is_log and floor < 0 else floor), high + room
+        if self._fitted is None or not (self._steps.is_growing and _fits((low, high), self._fitted)):
+            room = (high - low) * ROOM or abs(high) * 0.1 or 0.5
+            floor = low - room
+            # A loss, a time or a rate is never below zero: the axis does not suggest it.
+            floor = max(floor, 0.0) if low >= 0 and not self.is_log and floor < 0 else floor
+            self._fitted = (floor, high + room)
+        return self._fitted
 
     def _point(self, index: QPointF) -> None:
         inside = self._box.sceneBoundingRect().contains(index)
@@ -279,6 +295,7 @@ class Chart(Card):
 
     def _set_log(self, is_log: bool) -> None:
         self.is_log = is_log
+        self._fitted = None
         self._left.setLogMode(is_log)
         self.draw()
 
@@ -304,6 +321,12 @@ class Chart(Card):
         self._show_values(self._steps.hover)
 
 
+def _fits(curve: tuple[float, float], picture: tuple[float, float]) -> bool:
+    """Return whether the heights of a picture hold those of a curve that grows, and leave about the usual room."""
+    below, above, height = curve[0] - picture[0], picture[1] - curve[1], curve[1] - curve[0]
+    return 0 <= below <= 2 * ROOM * height and 0 < above <= 2 * ROOM * height
+
+
 class _Drawn:
     """The items of one line: the line, the raw one behind a smoothed one, shapes, marks and beginnings of attempts."""
 
@@ -319,6 +342,7 @@ class _Drawn:
         for item in self._items():
             plot.addItem(item, ignoreBounds=True)
             item.setZValue(height)
+            item.hide()
         self.recolour()
 
     def _items(self) -> tuple[pg.GraphicsObject, ...]:
@@ -348,25 +372,27 @@ class _Drawn:
         """`before`: the line of the runs that this one was resumed from; it ends at this one's first point."""
         (x, y), (x_before, y_before) = points, before
         if smoothing and len(x) > 2:
-            self._raw.setData(x, y)
+            _show(self._raw, x, y)
             whole = smoothed(np.concatenate((y_before, y)), smoothing)
             y_before, y = whole[: len(y_before)], whole[len(y_before) :]
         else:
-            self._raw.setData([], [])
+            _show(self._raw, [], [])
         joint = 1 if len(x_before) else 0
-        self._before.setData(np.append(x_before, x[:joint]), np.append(y_before, y[:joint]))
-        self._curve.setData(x, y)
-        self._shapes.setData(*_along(x, y, view, SHAPES_ALONG if is_several else 0))
+        _show(self._before, np.append(x_before, x[:joint]), np.append(y_before, y[:joint]))
+        _show(self._curve, x, y)
+        _show(self._shapes, *_along(x, y, view, SHAPES_ALONG if is_several else 0))
 
     def draw_marks(self, line: Line, view: tuple[float, float], heights: tuple[float, float]) -> None:
-        steps, values = line.series.gaps()
-        begin, end = np.searchsorted(steps, view[0], "left"), np.searchsorted(steps, view[1], "right")
-        steps, values = steps[begin:end], values[begin:end]
-        every = max(1, len(steps) // MAX_MARKS)
-        spots = [_mark(int(s), float(v), heights) for s, v in zip(steps[::every], values[::every], strict=True)]
-        self._marks.setData(spots)
+        _show(self._marks, [_mark(step, value, heights) for step, value in line.series.gaps(*view, MAX_MARKS)])
         starts = [start for start in line.starts if view[0] <= start <= view[1]]
-        self._starts.setData(np.repeat(starts, 2).astype(float), np.tile(heights, len(starts)).astype(float))
+        _show(self._starts, np.repeat(starts, 2).astype(float), np.tile(heights, len(starts)).astype(float))
+
+
+def _show(item: pg.PlotCurveItem | pg.ScatterPlotItem, *data: Any) -> None:
+    """Give an item its data. Most items are empty: hidden they cost nothing, else as much as a curve."""
+    if len(data[0]) or item.isVisible():
+        item.setData(*data)
+        item.setVisible(bool(len(data[0])))
 
 
 def _outline_before(line: Line, begin: float, end: float, pixels: int) -> Points:
@@ -424,6 +450,8 @@ class _Legend(QWidget):
         super().__init__()
         self.setMinimumHeight(HEAD)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        # It changes with each picture: what lies behind it need not be painted again.
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._entries: list[tuple[int, str, str]] = []
         self._step = ""
 
@@ -452,6 +480,7 @@ class _Legend(QWidget):
         font.setPixelSize(12)
         metrics = QFontMetrics(font)
         painter = QPainter(self)
+        painter.fillRect(event.rect(), theme.color("surface"))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(font)
         texts = self._texts(metrics)

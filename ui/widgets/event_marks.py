@@ -49,11 +49,13 @@ class EventMarks:
 
     def __init__(self, plot: pg.PlotWidget) -> None:
         self._marks: Sequence[Mark] = ()
+        self._drawn: tuple[Sequence[Mark], tuple[float, float], tuple[float, float], int] | None = None
         self._items = {kind: pg.ScatterPlotItem(size=SIZE, pxMode=True, hoverable=True, tip=_tip) for kind in SHAPES}
         for kind, item in self._items.items():
             item.setSymbol(SHAPES[kind])
             plot.addItem(item, ignoreBounds=True)
             item.setZValue(10)
+            item.hide()
         self.recolour()
 
     def recolour(self) -> None:
@@ -69,8 +71,12 @@ class EventMarks:
         kinds = kinds_of(self._marks)
         low, high = heights
         top = high + (high - low) * ROW * len(kinds)
+        if (self._marks, view, heights, pixels) == self._drawn:
+            return top
+        self._drawn = (self._marks, view, heights, pixels)
         for kind, item in self._items.items():
             item.setData([])
+            item.setVisible(kind in kinds)
             if kind in kinds:
                 height = top - (top - low) * ROW * (kinds.index(kind) + 0.5)
                 chosen = _apart([mark for mark in self._marks if mark.kind == kind], view, pixels)

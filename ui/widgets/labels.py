@@ -113,8 +113,10 @@ class TextLine(QLabel):
         return self._whole
 
     def setText(self, text: str) -> None:
-        self._whole = cut(printable(text))
-        self._show_whole()
+        whole = cut(printable(text))
+        if whole != self._whole:
+            self._whole = whole
+            self._show_whole()
 
     def sizeHint(self) -> QSize:
         return self._hint if self._is_short else super().sizeHint()
@@ -173,9 +175,11 @@ class Elided(QLabel):
 
     def setText(self, text: str) -> None:
         # A path may hold a newline, which would make a second line of it.
-        self._whole = cut(printable_line(text))
-        self._shorten()
-        self.updateGeometry()
+        whole = cut(printable_line(text))
+        if whole != self._whole:
+            self._whole = whole
+            self._shorten()
+            self.updateGeometry()
 
     def sizeHint(self) -> QSize:
         return QSize(self.fontMetrics().horizontalAdvance(self._whole) + 2, super().sizeHint().height())

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPaintEvent, QResizeEvent, QWheelEvent
 
-LIVE = 50
+LIVE = 100
 IDLE = 1000
 BUDGET_NS = 8_000_000
 GUTTER = 14
@@ -47,6 +47,8 @@ class LogView(QAbstractScrollArea):
         self.setObjectName("log_view")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
+        # It paints all of itself: nothing behind it needs to be painted with each line.
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self.lines: LogLines | None = None
         self.is_following = True

@@ -5,6 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 NARROWEST = 2.0
+AHEAD = 0.02
+"""How far the picture of a growing run reaches beyond it, in parts of its width: points that come within it cost a
+third of a picture that moves.
+"""
 
 
 class ViewRange(QObject):
@@ -18,14 +22,22 @@ class ViewRange(QObject):
         super().__init__(parent)
         self.begin, self.end = 0.0, 1.0
         self.is_whole = True
+        self.is_growing = False
         self.hover: float | None = None
         self._whole = (0.0, 1.0)
 
-    def set_whole(self, begin: float, end: float) -> None:
-        """The steps there are."""
+    def set_whole(self, begin: float, end: float, is_growing: bool = False) -> None:
+        """The steps there are, and whether more will come."""
         self._whole = (begin, max(end, begin + 1.0))
+        self.is_growing = is_growing
         if self.is_whole:
-            self._set(*self._whole)
+            self._set(begin, self._end_ahead() if is_growing else self._whole[1])
+
+    def _end_ahead(self) -> float:
+        """Return where the picture ends: as it is while all steps and not much more are in it."""
+        begin, end = self._whole
+        ahead = AHEAD * (end - begin)
+        return self.end if self.begin == begin and end <= self.end <= end + ahead else end + ahead
 
     def show(self, begin: float, end: float) -> None:
         if end - begin >= NARROWEST:
@@ -49,7 +61,7 @@ class ViewRange(QObject):
         """Sideways, as far as there is something to see."""
         low, high = self._whole
         steps = min(max(steps, low - self.begin), high - self.end)
-        if steps:
+        if steps and not self.is_whole:
             self.show(self.begin + steps, self.end + steps)
 
     def point_at(self, step: float | None) -> None:
