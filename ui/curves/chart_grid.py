@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from backends.common.marks import Mark
     from ui.services.watcher import RunWatcher
 
-FRAME, SLOW_FRAME = 66, 400
+FRAME, SLOW_FRAME = 66, 500
 """ms between two pictures: of curves that the user moves or that grow visibly, and of those that grow by less."""
 VISIBLE = 2
 """Pixels that a curve grows by."""
@@ -86,7 +86,7 @@ class DrawnRun:
 
 class ChartGrid(QWidget):
     """Redraws at most fifteen times a second, and only charts that can be seen. A curve of an hour takes ten
-    seconds to grow by a pixel: it is redrawn a few times a second, which is soon enough for a spike.
+    seconds to grow by a pixel: it is redrawn twice a second, which is soon enough for a spike.
     """
 
     def __init__(self) -> None:

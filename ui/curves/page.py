@@ -185,6 +185,8 @@ class CurvesPage(QWidget):
         self.stack.setCurrentIndex(1 if listed or self.session.run else 0)
         self._choose()
         self._show_run()
+        if self._timer.isActive():
+            self._timer.start()  # the next tick is that long after this one
 
     def _watchable(self) -> list[tuple[Run, Glance]]:
         """The runs without those that another page shows."""

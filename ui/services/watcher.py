@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from studio.events import Event
     from studio.run import Glance, Run
 
-LIVE = 50
-ENDED = 2000
+LIVE, FLOOD, ENDED = 50, 100, 2000
+"""ms between two looks at a run: one that writes, one that writes more than MANY events between two looks, and one that
+is over."""
+MANY = 8
 GLANCE_NS = 400_000_000
 BUDGET_NS = 12_000_000
 PIECE = 1 << 18
@@ -75,13 +77,16 @@ class RunWatcher(QObject):
             self.is_loaded = not catching_up
             done = self._total if self.is_loaded else max(0, self._total - pending)
             self.loading.emit(done, self._total)
-        self._timer.setInterval(1 if catching_up else self._pace())
+        self._timer.setInterval(1 if catching_up else self._pace(sum(len(events) for _, _, events in pieces)))
 
     def _read_so_far(self) -> int:
         return self._tail.offset() if self._tail else 0
 
-    def _pace(self) -> int:
-        return ENDED if self.glance and self.glance.state in runs.OVER else LIVE
+    def _pace(self, count: int) -> int:
+        """Return the ms until the next look; `count`: of the events that this one saw."""
+        if self.glance and self.glance.state in runs.OVER:
+            return ENDED
+        return FLOOD if count > MANY else LIVE
 
     def _read_until(self, end: int) -> tuple[list[tuple[int, int, list[Event]]], int]:
         """Reads until the time is over or there is nothing more, at least one piece. Returns what it read, and how many
