@@ -9,41 +9,47 @@ from __future__ import annotations
 import json
 import os
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from studio.environment import is_secret
 from studio.errors import StudioError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 VARIABLE = "ASCEND_STUDIO_SECRETS"
 PLACEHOLDER = re.compile(r"‹secret-\d+›")
-_NAME = r"(?P<name>[\w.-]+)"
-_SETTING = re.compile(_NAME + r"=(?P<value>[^\s'\"]+)")
+# NAME=value, NAME: value and "NAME": "value", also inside a word that a shell or another program reads.
+_SETTING = re.compile(r"(?P<head>(?P<name>[\w.-]+)[\\'\"]*\s*[=:]\s*[\\'\"]*)(?P<value>[^\s'\"\\]+)")
+_OPTION = re.compile(r"(?P<head>(?<=\s)(?P<name>--?[\w.-]+)\s+[\\'\"]*)(?P<value>[^\s'\"\\]+)")
 # Tokens of well-known services, JSON web tokens, the header of a web request, and the password in an address.
 _FORMS = re.compile(
     r"\b(?:sk-|hf_|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|AIza|dckr_pat_|npm_|pypi-)[\w-]{8,}"
     r"|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
-    r"|(?<=Bearer )[\w.~+/=-]{8,}"
+    r"|(?:(?<=Bearer )|(?<=Basic ))[\w.~+/=-]{8,}"
+    r"|(?<=://)[^\s:/@‹]{16,}(?=@)"
     r"|(?<=://)[^\s:/@]*:(?P<password>[^\s/@]+)(?=@)"
 )
 # What a name such as --pad-token or --use-auth takes although it is no secret.
 _HARMLESS = re.compile(
-    r"|-.*|[<\[{$].*|[\d.eE+-]+|(?i:true|false|yes|no|none|null|auto|on|off)|.{1,2}|.*‹secret-\d+›.*"
+    r"|--.*|-\w|</?[\w|]+>|\[\w+\]|(?i:true|false|yes|no|none|null|auto|on|off|basic|bearer)|.{1,2}|.*‹secret-\d+›.*",
+    re.DOTALL,
 )
+_NUMBER = re.compile(r"[\d.eE+-]+")
+_NUMBERED = re.compile(r"(?i)token|auth")
+"""Names that take the number of a token, as --eos-token does; a password may be a number."""
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NO_SECRET = re.compile(r"(?i).*(_id|_ids|_file|_path|_type|_name|_len|_length|_num|_dim|_url)$")
 
 
 def mask(values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the values of a request with placeholders for the secrets in its lines, and each placeholder's secret.
+    """Return the values of a request with placeholders for the secrets in its lines and pairs, and each placeholder's
+    secret.
 
     Raises StudioError where a line holds a placeholder already: it was taken from a run that did not keep the secret.
     """
     kept: dict[str, str] = {}
-    masked = {
-        section: {name: _masked_line(value, kept) if _is_line(value) else value for name, value in fields.items()}
-        if isinstance(fields, dict)
-        else fields
-        for section, fields in values.items()
-    }
-    return masked, kept
+    return _changed(values, lambda words: _masked_line(words, kept)), kept
 
 
 def restore(values: dict[str, Any]) -> dict[str, Any]:
@@ -51,10 +57,21 @@ def restore(values: dict[str, Any]) -> dict[str, Any]:
     StudioError where one is missing.
     """
     kept = json.loads(os.environ.pop(VARIABLE, "{}"))
+    return _changed(values, lambda words: _restored(words, kept))
+
+
+def _changed(values: dict[str, Any], change: Callable[[list[str]], list[str]]) -> dict[str, Any]:
+    """Return the values with each line, and the texts of each object of pairs, replaced by what `change` gives."""
+
+    def changed(value: Any) -> Any:
+        if _is_line(value):
+            return change(value)
+        if isinstance(value, dict) and _is_line(list(value.values())):
+            return dict(zip(value, change(list(value.values())), strict=True))
+        return value
+
     return {
-        section: {name: _restored(value, kept) if _is_line(value) else value for name, value in fields.items()}
-        if isinstance(fields, dict)
-        else fields
+        section: {name: changed(value) for name, value in fields.items()} if isinstance(fields, dict) else fields
         for section, fields in values.items()
     }
 
@@ -73,19 +90,19 @@ def _masked_line(words: list[str], kept: dict[str, str], *, may_repeat: bool = F
     for word, former in zip(words, ["", *words], strict=False):
         if PLACEHOLDER.search(word) and not may_repeat:
             raise StudioError("run.secret_placeholder", word=word)
-        names_secret = former.startswith("-") and "=" not in former and _is_secret_name(former)
-        if names_secret and not _HARMLESS.fullmatch(word):
+        names_secret = former.startswith("-") and "=" not in former and _is_secret(former, word)
+        if names_secret:
             masked.append(_placeholder(word, kept))
         else:
-            masked.append(_FORMS.sub(lambda match: _form(match, kept), _SETTING.sub(lambda m: _setting(m, kept), word)))
+            for pattern in (_SETTING, _OPTION):
+                word = pattern.sub(lambda match: _setting(match, kept), word)
+            masked.append(_FORMS.sub(lambda match: _form(match, kept), word))
     return masked
 
 
 def _setting(match: re.Match[str], kept: dict[str, str]) -> str:
     value = match["value"]
-    if not _is_secret_name(match["name"]) or _HARMLESS.fullmatch(value):
-        return match[0]
-    return f"{match['name']}={_placeholder(value, kept)}"
+    return match["head"] + _placeholder(value, kept) if _is_secret(match["name"], value) else match[0]
 
 
 def _form(match: re.Match[str], kept: dict[str, str]) -> str:
@@ -94,8 +111,12 @@ def _form(match: re.Match[str], kept: dict[str, str]) -> str:
     return match[0][: match.start("password") - match.start()] + _placeholder(match["password"], kept)
 
 
-def _is_secret_name(name: str) -> bool:
-    return is_secret(re.sub(r"[-.]", "_", name.lstrip("-")))
+def _is_secret(name: str, value: str) -> bool:
+    """Return whether a name says that its value is a secret, and the value can be one."""
+    plain = re.sub(r"[-.]", "_", _CAMEL.sub("_", name.lstrip("-")))
+    if not is_secret(plain) or _NO_SECRET.fullmatch(plain) or _HARMLESS.fullmatch(value):
+        return False
+    return not (_NUMBER.fullmatch(value) and _NUMBERED.search(plain))
 
 
 def _placeholder(secret: str, kept: dict[str, str]) -> str:

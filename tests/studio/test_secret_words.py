@@ -33,6 +33,14 @@ SECRET = "hunter2-Swordfish"
         ("train.py", "--header", f"Authorization: Bearer {SECRET}"),
         ("git", "clone", f"https://me:{SECRET}@host.example/x.git"),
         ("train.py", "sk-hunter2-Swordfish"),
+        ("sh", "-c", f"HF_TOKEN='{SECRET}' true"),
+        ("sh", "-c", f'export API_KEY=\\"{SECRET}\\"; true'),
+        ("sh", "-c", f"python x.py --token {SECRET} --steps 3"),
+        ("train.py", "--accessToken", SECRET),
+        ("env", f"DB_PASS={SECRET}", "train.py"),
+        ("curl", "-H", f"X-Auth-Token: {SECRET}"),
+        ("curl", "-d", f'{{"api_key": "{SECRET}"}}'),
+        ("git", "clone", f"https://{SECRET}@host.example/x.git"),
     ],
 )
 def test_that_a_secret_in_a_line_is_replaced_and_put_back(
@@ -52,10 +60,26 @@ def test_that_a_secret_in_a_line_is_replaced_and_put_back(
         ("train.py", "--use-auth-token", "--epochs", "3"),
         ("train.py", "--eos-token=[EOS]", "--auth", "none", "--lr=1e-3", "--tokenizer", "gpt2"),
         ("git", "clone", "https://host.example/x.git", "a:b@c"),
+        ("train.py", "--tokenizer-path", "x", "--pad-token-id=50256", "--token-type", "word", "--data", "a=b:c"),
     ],
 )
 def test_that_what_only_sounds_like_a_secret_stays(words: tuple[str, ...]) -> None:
     assert secret_words.masked_words(words) == words
+
+
+@pytest.mark.parametrize("value", ["20241105", "$ecret9988", "-dashkey771", "<anglekey1"])
+def test_that_whatever_a_password_looks_like_is_masked(value: str) -> None:
+    assert value not in str(secret_words.masked_words(("train.py", "--password", value)))
+    assert value not in str(secret_words.masked_words(("train.py", f"--password={value}")))
+
+
+def test_that_a_secret_in_the_value_of_a_variable_is_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"environment": {"env": {"FOO": "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "LEVEL": "3"}}}
+    masked, kept = secret_words.mask(values)
+    assert masked["environment"]["env"]["LEVEL"] == "3"
+    assert "ghp_" not in str(masked)
+    monkeypatch.setenv(secret_words.VARIABLE, json.dumps(kept))
+    assert secret_words.restore(masked) == values
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="‹\0"), max_size=30), max_size=6))

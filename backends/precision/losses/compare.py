@@ -173,9 +173,8 @@ def _worst_window(steps: NDArray[Any], relative: NDArray[Any]) -> tuple[float, t
 
 
 def _is_one_sided(ours: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
-    """Where one is finite and the other is not, or both are not and differ."""
-    same = (ours == others) | (np.isnan(ours) & np.isnan(others))
-    return np.asarray(~(np.isfinite(ours) & np.isfinite(others)) & ~same)
+    """Where one is finite and the other is not."""
+    return np.asarray(np.isfinite(ours) != np.isfinite(others))
 
 
 def _errors(ours: NDArray[Any], others: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -84,7 +84,7 @@ class Comparing:
         metric = self.spec.judging.metric
         target, golden = self.target.curve(metric), self.golden.curve(metric)
         again = self.again.curve(metric) if self.again else None
-        if target is None or golden is None:
+        if target is None or golden is None or (self.again and again is None):
             return None
         judging = self.spec.judging
         judgement = judge_losses(target, golden, again, steps=judging.loss_steps, allow=judging.allow_losses)
@@ -96,7 +96,8 @@ class Comparing:
 
     def end(self, judgement: LossJudgement | None) -> Ended:
         if judgement is None:
-            lacking = self.golden if self.target.curve(self.spec.judging.metric) is not None else self.target
+            watched = (self.target, self.golden, *([self.again] if self.again else []))
+            lacking = next(run for run in watched if run.curve(self.spec.judging.metric) is None)
             raise StudioError(
                 "precision.losses.no_metric", run=lacking.run.name, metric=self.spec.judging.metric,
                 known=", ".join(lacking.names()[:20]) or "-",
@@ -104,6 +105,9 @@ class Comparing:
         self.journal.write(Artifact(kind="losses", path=LOSSES_FILE))
         args = _args(judgement)
         self.journal.write(Note(key=f"precision.losses.limits_{self._limit_origin(judgement)}", args=args))
+        if judgement.verdict in ("pass", "incomplete") and not self.are_over():
+            self.journal.write(Finding(rule="precision.losses.running", severity="warning", args=args))
+            return Ended(code=NO, reason="no")
         if judgement.verdict == "pass":
             self.journal.write(Note(key="precision.losses.pass", args=args))
             return Ended(code=0)
@@ -129,7 +133,8 @@ def _args(judgement: LossJudgement) -> dict[str, object]:
     first, last = distance.window_steps or (0, 0)
     return {
         "steps": distance.steps, "expected": judgement.expected, "mean_abs": f"{distance.mean_abs:.3g}",
-        "mean_rel": f"{distance.mean_rel:.3%}", "limit": f"{judgement.limit:.3%}", "max_rel": f"{distance.max_rel:.3%}",
+        "mean_rel": f"{distance.mean_rel:.3%}" if distance.steps else "-",
+        "limit": f"{judgement.limit:.3%}", "max_rel": f"{distance.max_rel:.3%}",
         "max_step": distance.max_rel_step or 0, "window": f"{distance.window:.3%}", "first": first, "last": last,
         "window_limit": f"{judgement.window_limit:.3%}", "step_limit": f"{judgement.step_limit:.3%}",
         "step": distance.nonfinite or distance.both_nonfinite or 0,

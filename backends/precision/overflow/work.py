@@ -60,7 +60,7 @@ class _Looking:
             for location in ranks:
                 self._check_rank(location, step)
             self._check_with_msprobe(ranks, step)
-        if self.unread == len(self.places):
+        if self.unread and self.unread + self.damaged == len(self.places):
             raise StudioError("precision.overflow.no_statistics", place=str(self.places[0].folder))
         problem, args = self.problem
         return OverflowResult(
@@ -80,7 +80,7 @@ class _Looking:
         self.calls += len(dump.calls)
         self.infinite += infinite_calls(dump)
         self.damaged += bool(dump.damage)
-        self.unread += not has_statistics(dump)
+        self.unread += not (dump.damage or has_statistics(dump))
         self.is_torch &= dump.framework != "mindspore"
         if (overflow := first_overflow(dump, step, location.rank or 0)) is not None:
             self.overflows.append(overflow)

@@ -73,6 +73,8 @@ def test_that_a_nan_of_one_run_fails_at_its_step(value: float) -> None:
     assert (found.verdict, found.distance.nonfinite, found.first_beyond) == ("nonfinite", 31, 31)
     assert judge_losses(golden, curve(broken)).verdict == "nonfinite"
     assert judge_losses(curve(broken), curve(broken)).verdict == "both_nonfinite"
+    otherwise = np.where(np.isfinite(broken), broken, -math.inf)
+    assert judge_losses(curve(broken), curve(otherwise)).verdict == "both_nonfinite"
 
 
 def test_that_one_step_far_off_fails_though_the_mean_passes() -> None:

@@ -142,3 +142,18 @@ def test_that_the_noise_is_not_taken_from_the_target_or_the_golden_run_itself(tm
         words = ("compare-losses", str(target.folder), str(golden.folder), "--golden-again", str(again.folder))
         done = studio(*words, cwd=tmp_path)
         assert (done.returncode, "run of its own" in done.stderr) == (2, True)
+
+
+def test_that_a_run_that_still_works_is_no_pass(tmp_path: Path) -> None:
+    golden = trained(tmp_path, GOLDEN)
+    live = trained(tmp_path, GOLDEN[:30], is_over=False)
+    ended, _, run = compared(tmp_path, live, golden)
+    assert ended.code == 3
+    assert [event.rule for event in events_of(run) if hasattr(event, "rule")] == ["precision.losses.running"]
+    assert compared(tmp_path, live, golden, loss_steps=30)[0].code == 0
+
+
+def test_that_a_second_golden_run_without_the_metric_is_named(tmp_path: Path) -> None:
+    without = trained(tmp_path, GOLDEN, name="accuracy")
+    with pytest.raises(StudioError, match=without.name):
+        compared(tmp_path, trained(tmp_path, GOLDEN), trained(tmp_path, GOLDEN), again=without)
