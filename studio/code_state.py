@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from studio.git.calls import Repository
 
 LARGEST = 1_000_000
-_PRIVATE = re.compile(r"(^|/)(\.env[^/]*|[^/]*\.(pem|key|p12|pfx)|[^/]*(token|secret|credential|password)[^/]*)$", re.I)
+LARGEST_PATCH = 20 * LARGEST
+"""Bytes of all kept files together, before and after."""
+# A source file may be about tokens of a language: tokenizer.py, token_embedding.py.
+_PRIVATE = re.compile(
+    r"(^|/)(\.env[^/]*|[^/]*\.(pem|key|p12|pfx)|[^/]*(secret|credential|password)[^/]*|[^/]*token(?!i[sz])[^/]*(?<!\.py))$",
+    re.IGNORECASE,
+)
 # Files are compared byte by byte, since no filter runs, and submodules by their commit alone.
 _FLAGS = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--no-renames", "--no-color")
 _MAX_PATHS = 200  # of one command line: names of 4 KB each still fit
@@ -129,25 +135,32 @@ def _is_lfs_copy(path: Path, pointer: bytes) -> bool:
 
 
 def _paths_to_keep(top: Path, changes: list[_Change]) -> list[str]:
-    """Return the paths whose change may be kept: not over 1 MB before or after, not named like a secret."""
-    kept, parents = [], set()
+    """Return the paths whose change may be kept: not over 1 MB before or after, not named like a secret, and the
+    smallest of them where all together are too many."""
+    sizes, parents = {}, set()
     for change in changes:
-        if change.size is None or change.size > LARGEST or is_private(change.path) or not _is_small(top / change.path):
+        size = _size(top / change.path)
+        if change.size is None or max(change.size, size) > LARGEST or is_private(change.path):
             parents |= {str(parent) for parent in PurePosixPath(change.path).parents}
         else:
-            kept.append(change.path)
-    return [path for path in kept if path not in parents]  # git would add what lies below a path
+            sizes[change.path] = change.size + size
+    total, kept = 0, set()
+    for path in sorted(sizes, key=sizes.__getitem__):
+        total += sizes[path]
+        if total <= LARGEST_PATCH and path not in parents:  # git would add what lies below a path
+            kept.add(path)
+    return [path for path in sizes if path in kept]
 
 
 def is_private(path: str) -> bool:
     return bool(_PRIVATE.search(path))
 
 
-def _is_small(path: Path) -> bool:
+def _size(path: Path) -> int:
     try:
-        return path.lstat().st_size <= LARGEST
+        return path.lstat().st_size
     except OSError:  # deleted: its removal belongs to the patch
-        return True
+        return 0
 
 
 def keep(run_folder: Path, code: Path, python: Path) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -21,11 +23,13 @@ from studio.events import Artifact
 from studio.exit_codes import DONE, FAILED, NOT_RUN, USAGE
 from studio.feature import action_of, command_line_of
 from studio.output.terminal import json_text, printable, printable_line
+from studio.output.usage_errors import usage_error
 from studio.project import Project, make_runs_folder, project_around, project_of, runs_folder
+from studio.sentences import reason_of
 from studio.texts import t
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from studio.feature import Action, DirectWork, Feature
     from studio.run import Glance, Run
@@ -114,7 +118,9 @@ class _Parser(argparse.ArgumentParser):
         return namespace_, unknown
 
     def error(self, message: str) -> NoReturn:
-        self.exit(USAGE, printable(t("cli.wrong", reason=message, program=self.prog, shows=self.shows)) + "\n")
+        self.exit(
+            USAGE, printable(t("cli.wrong", reason=usage_error(message), program=self.prog, shows=self.shows)) + "\n"
+        )
 
 
 def _print_message(text: str) -> None:
@@ -135,7 +141,7 @@ def _parser(features: tuple[Feature, ...]) -> argparse.ArgumentParser:
     whose = parser.add_mutually_exclusive_group()
     whose.add_argument("--project", type=Path, metavar=t("cli.folder"), help=t("cli.project"))
     whose.add_argument("--no-project", action="store_true", help=t("cli.no_project"))
-    parser.add_argument("--language", choices=texts.LANGUAGES, help=t("cli.language"))
+    _add_language(parser)
     parser.set_defaults(do=None, opened=None, features=features)
     commands = parser.add_subparsers(title=t("cli.commands"), metavar=t("cli.command"))
     window = commands.add_parser("window", help=t("cli.window"), description=t("cli.window"))
@@ -156,9 +162,14 @@ def _parser(features: tuple[Feature, ...]) -> argparse.ArgumentParser:
     return parser
 
 
+def _add_language(parser: argparse.ArgumentParser, default: str | None = None) -> None:
+    parser.add_argument("--language", choices=texts.LANGUAGES, default=default, help=t("cli.language"))
+
+
 def _add(commands: Any, name: str, do: Any) -> _Parser:
     parser: _Parser = commands.add_parser(name, help=t(f"cli.{name}"), description=t(f"cli.{name}"))
     parser.add_argument("--json", action="store_true", help=t("cli.json"))
+    _add_language(parser, default=argparse.SUPPRESS)
     parser.set_defaults(do=do)
     return parser
 
@@ -172,6 +183,7 @@ def _add_action(commands: Any, feature: Feature, action: Action) -> None:
             parser.with_line = _Parser(prog=parser.prog, description=about)
             parser.with_line.shows = f"--help {schema.BEHIND}"
             parser.with_line.add_argument("--json", action="store_true", help=t("cli.json"))
+            _add_language(parser.with_line, default=argparse.SUPPRESS)
             parser.with_line.set_defaults(do=_start)
             _set_up(parser.with_line, feature, other)
             parser.epilog = t("cli.has_line", program=parser.prog, about=about)
@@ -265,7 +277,8 @@ def _follow(arguments: argparse.Namespace, run: Run, *, stop_on_interrupt: bool)
     may_revive = stop_on_interrupt or project is None or trust.is_trusted(project.folder)
     while True:
         try:
-            glance = follow(run, print_message=_print_message, may_revive=may_revive)
+            with _telling_that_the_run_goes_on(run):
+                glance = follow(run, print_message=_print_message, may_revive=may_revive)
             return _result(arguments, run, glance)
         except KeyboardInterrupt:
             if not stop_on_interrupt:
@@ -273,34 +286,64 @@ def _follow(arguments: argparse.Namespace, run: Run, *, stop_on_interrupt: bool)
                 return 0
             _print_message(t("cli.stopping"))
             worker.stop(run)
+        except StudioError as error:
+            if not stop_on_interrupt and runs.glance(run).state != "gone":
+                raise
+            _print_message(str(error))
+            return _result(arguments, run, runs.glance(run), is_without_end=True)
 
 
-def _result(arguments: argparse.Namespace, run: Run, glance: Glance) -> int:
+@contextmanager
+def _telling_that_the_run_goes_on(run: Run) -> Iterator[None]:
+    """Say that the run goes on where this command is ended by SIGTERM or a terminal that is closed."""
+
+    def leave(number: int, _: Any) -> NoReturn:
+        with suppress(OSError):
+            _print_message(t("cli.goes_on", run=run.name))
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _result(arguments: argparse.Namespace, run: Run, glance: Glance, *, is_without_end: bool = False) -> int:
+    """Print the result of a run and return the exit code. `is_without_end`: nobody waits for its end any more."""
     action = action_of(arguments.features, run.request.command)
     if arguments.json:
         answer = action.answer_of(run) if action and glance.state == "ended" else {}
         _print_json({**_as_json(run, glance), "artifacts": _artifacts(run), **_losses(run), **answer})
     elif glance.state == "ended" and not glance.code:
-        _print_message(t("cli.done", run=str(run.folder)))
+        _print_message(t("cli.done", run=printable_line(str(run.folder))))
     else:
         _print_path(run.folder)
-    return _exit_code(glance, is_program=action is not None and action.is_program)
+    is_program = action is not None and action.is_program
+    if is_without_end or _is_lost(glance):
+        return NOT_RUN if is_program else FAILED
+    return _exit_code(glance, is_program=is_program)
 
 
 def _exit_code(glance: Glance, *, is_program: bool) -> int:
     """Return the code of the run: a user's program keeps its own, the work of the studio has 0, 1, 3 and 128+n."""
-    is_lost = glance.state in ("lost", "gone") or glance.reason == "lost"
     if is_program:
-        return NOT_RUN if is_lost or glance.reason == "failed_to_start" else glance.code or DONE
-    code = FAILED if is_lost else glance.code or DONE
+        return NOT_RUN if glance.reason == "failed_to_start" else glance.code or DONE
+    code = glance.code or DONE
     return code if code in (DONE, FAILED) or code > 128 or glance.reason == "no" else FAILED
+
+
+def _is_lost(glance: Glance) -> bool:
+    return glance.state in ("lost", "gone") or glance.reason == "lost"
 
 
 def _as_json(run: Run, glance: Glance) -> dict[str, Any]:
     values = {name: _number(value) for name, value in glance.values.items()}
     return {
-        "run": str(run.folder), "command": run.request.command, "state": glance.state, "code": glance.code,
-        "reason": glance.reason, "metrics": values,
+        "run": str(run.folder), "command": run.request.command, "state": glance.state,
+        "code": None if _is_lost(glance) else glance.code, "reason": "lost" if _is_lost(glance) else glance.reason,
+        "message": reason_of(run.folder, glance), "metrics": values,
     }  # fmt: skip
 
 
@@ -331,14 +374,18 @@ def _print_json(value: Any) -> None:
 
 
 def _list_runs(arguments: argparse.Namespace) -> int:
-    listed = [(run, runs.glance(run)) for run in runs.runs_in(runs_folder(_project(arguments)))]
+    folder = runs_folder(_project(arguments))
+    listed = [(run, runs.glance(run)) for run in runs.runs_in(folder)]
+    damaged = runs.damaged_runs(folder)
     if arguments.json:
-        _print_json({"runs": [_as_json(run, glance) for run, glance in listed]})
+        _print_json({"runs": [_as_json(run, glance) for run, glance in listed], "damaged": damaged})
         return 0
-    if not listed:
-        _print_message(t("cli.no_runs", folder=str(runs_folder(_project(arguments)))))
+    if not listed and not damaged:
+        _print_message(t("cli.no_runs", folder=str(folder)))
     for line in _table(listed):
         print(printable_line(line))
+    for name in damaged:
+        _print_message(t("cli.damaged_run", folder=printable_line(str(folder / name))))
     return 0
 
 

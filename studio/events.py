@@ -214,6 +214,17 @@ def _write_record(file: int, line: bytes) -> None:
         raise
 
 
+def last_error(events: Iterable[Event]) -> Finding | None:
+    """Return why a run failed, as far as its events tell."""
+    error: Finding | None = last_of((event for event in events if is_error(event)), Finding)
+    return error
+
+
+def is_error(event: Event) -> bool:
+    """Return whether an event tells why some rank failed. Rank 0 reports everything else for all ranks."""
+    return isinstance(event, Finding) and event.severity == "error"
+
+
 def last_of(events: Iterable[Event], kind: type[Any]) -> Any:
     """Return the last event of a kind, or None."""
     last = None

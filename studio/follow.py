@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from studio import files, worker
 from studio import run as runs
 from studio.errors import StudioError, from_os
-from studio.events import Ended, Finding, Metric, Note, Progress
+from studio.events import Ended, Finding, Metric, Note, Progress, is_error
 from studio.faults.held_folder import HeldFolder
 from studio.faults.lost_records import NOTHING, is_loss, lost_in
 from studio.output.terminal import printable_line
@@ -75,11 +75,6 @@ def _raise_if_gone(run: Run, held: HeldFolder) -> None:
         raise StudioError("run.deleted", run=run.name)
     if not held.is_in_place():
         raise StudioError("run.moved_away", run=run.name, to=str(held.path()))
-
-
-def is_error(event: Event) -> bool:
-    """Return whether an event tells why some rank failed. Rank 0 reports everything else for all ranks."""
-    return isinstance(event, Finding) and event.severity == "error"
 
 
 def _is_over(run: Run, *, may_revive: bool) -> bool:

@@ -12,7 +12,7 @@ import select
 import signal
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -229,12 +229,15 @@ def current_host() -> HostIdentity:
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """The record of a process on disk, by which a later studio recognises it."""
+    """The record of a process on disk, by which a later studio recognises it. `is_copy`: its folder is a copy of the
+    folder in which it was written, with which the process has nothing to do.
+    """
 
     pid: int
     start: int
     host: HostIdentity
     attempt: int = 1
+    is_copy: bool = False
 
     def is_local(self) -> bool:
         return self.host == current_host()
@@ -248,7 +251,7 @@ class Mark:
 
     def process(self) -> Process | None:
         """Return the living process that this mark stands for."""
-        now = process(self.pid) if self.is_local() else None
+        now = process(self.pid) if self.is_local() and not self.is_copy else None
         return now if now and now.start == self.start and now.state != "Z" else None
 
 
@@ -269,9 +272,20 @@ def mark_from(value: Any) -> Mark | None:
 
 
 def write_mark(path: Path, pid: int, attempt: int = 1) -> None:
-    """Write the mark of a process. Raises OSError."""
-    files.write_json(path, mark_of(pid, attempt))
+    """Write the mark of a process into the folder that it works on. Raises OSError."""
+    files.write_json(path, mark_of(pid, attempt) | {"folder": path.parent.stat().st_ino})
 
 
 def read_mark(path: Path) -> Mark | None:
-    return mark_from(files.read_json(path))
+    """Return the mark in a file; None where it holds none."""
+    value = files.read_json(path)
+    mark = mark_from(value)
+    return replace(mark, is_copy=True) if mark and _is_copied(path, value) else mark
+
+
+def _is_copied(path: Path, value: dict[str, Any]) -> bool:
+    """Return whether a mark names another folder than the one it lies in: a folder that is moved keeps its inode."""
+    try:
+        return value.get("folder") not in (None, path.parent.stat().st_ino)
+    except OSError:
+        return False

@@ -38,6 +38,8 @@ OVER = ("ended", "lost", "gone")
 """States of a run of which nothing more will come."""
 WITHOUT_WORKER = ("unattended", "interrupted")
 """States of a run on this host whose worker was killed."""
+_CODE = re.compile(r"[0-9]{1,3}")
+"""An exit code as the shim writes it."""
 _EXIT_CODE = re.compile(r"exit\.a\d{1,9}")
 _WRITTEN = re.compile(r"\.|artifacts$|output\.log|worker\.|events\.|exit\.a|.*\.(json|patch)$")
 """Names that workers, shims and guests write in a run's folder."""
@@ -144,7 +146,7 @@ def refuse_links(folder: Path) -> None:
 
 
 def _is_code(path: str) -> bool:
-    return os.readlink(path).isdigit()  # noqa: PTH115
+    return bool(_CODE.fullmatch(os.readlink(path)))  # noqa: PTH115
 
 
 def located(run: Run) -> Run:
@@ -163,6 +165,11 @@ def run_names(folder: Path) -> list[str]:
         return sorted((name for name in os.listdir(folder) if not name.startswith(".")), reverse=True)
     except OSError:
         return []
+
+
+def damaged_runs(folder: Path) -> tuple[str, ...]:
+    """Return the names of the folders under a folder of runs that hold no readable run, newest first."""
+    return tuple(name for name in run_names(folder) if _readable(folder / name) is None)
 
 
 def _readable(folder: Path) -> Run | None:
@@ -291,7 +298,7 @@ def exit_code(folder: Path, attempt: int) -> str:
         code = str(path.readlink()) if path.is_symlink() else files.read_bytes(path).decode("ascii").strip()
     except (OSError, UnicodeDecodeError):
         return ""
-    return code if code.isdigit() else ""
+    return code if _CODE.fullmatch(code) else ""
 
 
 def trash(run: Run) -> Path:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from studio.events import Finding
+from studio.events import Finding, last_error
+from studio.run import last_events, outcome_of
 from studio.texts import has, t
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from studio.events import Note
+    from studio.run import Glance
 
 
 def sentence_of(event: Note | Finding | None) -> str:
@@ -23,3 +27,16 @@ def sentence_of(event: Note | Finding | None) -> str:
     if isinstance(why := args.get("why"), str) and has(why):
         args = {**args, "why": t(why)}
     return t(key, **args) if has(key) else ""
+
+
+def reason_of(folder: Path, glance: Glance) -> str:
+    """Return why a run failed or was lost, as far as it is known, in a sentence of the current language; "" for a run
+    that did neither."""
+    outcome = outcome_of(glance)
+    if outcome == "gone":
+        return t("run.gone_why")
+    if outcome == "lost":
+        return t("run.lost_why")
+    if outcome != "failed":
+        return ""
+    return sentence_of(last_error(last_events(folder))) or t("run.no_reason")

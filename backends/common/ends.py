@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from studio.events import Finding, Metric
+from studio.events import Metric
 
 if TYPE_CHECKING:
     from studio.events import Event
@@ -16,9 +16,3 @@ def last_values(events: list[Event], name: str) -> list[float]:
     values = (event.values.get(name) for event in events if isinstance(event, Metric))
     numbers = [float(value) for value in values if value is not None]
     return [number if math.isfinite(number) else math.nan for number in numbers]
-
-
-def last_error(events: list[Event]) -> Finding | None:
-    """Return why a run failed, as far as its events tell."""
-    errors = [event for event in events if isinstance(event, Finding) and event.severity == "error"]
-    return errors[-1] if errors else None

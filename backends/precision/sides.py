@@ -11,6 +11,7 @@ from backends.precision.compare.comparison import FOLDER
 from backends.precision.dump.dump import DumpLocation
 from backends.precision.dump.names import name_of
 from backends.precision.dump.read import read_dump
+from studio import files
 from studio import run as runs
 from studio.errors import StudioError, from_os
 
@@ -87,7 +88,7 @@ def _side(name: str, folder: Path, index: int) -> CallSide:
 def _data(path: Path) -> dict[str, Any]:
     """Python's own reader: msprobe writes NaN as it is."""
     try:
-        return _dict(_dict(json.loads(path.read_bytes())).get("data"))
+        return _dict(_dict(json.loads(files.read_bytes(path))).get("data"))
     except OSError as error:
         raise from_os(error, path) from error
     except (ValueError, RecursionError) as error:

@@ -6,6 +6,8 @@ import re
 import zlib
 from typing import TYPE_CHECKING, Literal
 
+from studio import files
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -30,7 +32,7 @@ def looks_like(path: Path, *, within: bool) -> Literal["text", "db"] | None:
 
 def head_of(path: Path) -> bytes:
     """Return the first bytes, unpacked where the file is packed. Raises OSError."""
-    with path.open("rb") as file:
+    with files.open_regular(path) as file:
         head = file.read(HEAD)
     if not head.startswith(_GZIP):
         return head

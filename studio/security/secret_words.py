@@ -30,6 +30,11 @@ _FORMS = re.compile(
     r"|(?<=://)[^\s:/@‹]{16,}(?=@)"
     r"|(?<=://)[^\s:/@]*:(?P<password>[^\s/@]+)(?=@)"
 )
+# curl --user NAME:PASSWORD; docker's --user 1000:1000 is none.
+_LOGIN_OPTIONS = ("-u", "--user", "--proxy-user")
+_LOGIN = re.compile(
+    r"(?P<head>(?:^|(?<=\s))(?:-u|--user|--proxy-user)[\s=]+[\\'\"]*[^\s:'\"\\]+:)(?P<value>(?!\d+\b)[^\s'\"\\]+)"
+)
 # What a name such as --pad-token or --use-auth takes although it is no secret.
 _HARMLESS = re.compile(
     r"|--.*|-\w|</?[\w|]+>|\[\w+\]|(?i:true|false|yes|no|none|null|auto|on|off|basic|bearer)|.{1,2}|.*‹secret-\d+›.*",
@@ -93,9 +98,12 @@ def _masked_line(words: list[str], kept: dict[str, str], *, may_repeat: bool = F
         names_secret = former.startswith("-") and "=" not in former and _is_secret(former, word)
         if names_secret:
             masked.append(_placeholder(word, kept))
+        elif former in _LOGIN_OPTIONS and (match := _LOGIN.fullmatch(f"{former} {word}")):
+            masked.append(match["head"].removeprefix(f"{former} ") + _placeholder(match["value"], kept))
         else:
             for pattern in (_SETTING, _OPTION):
                 word = pattern.sub(lambda match: _setting(match, kept), word)
+            word = _LOGIN.sub(lambda match: match["head"] + _placeholder(match["value"], kept), word)
             masked.append(_FORMS.sub(lambda match: _form(match, kept), word))
     return masked
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -72,7 +73,7 @@ def test_that_wrong_use_is_said_at_its_flag_and_makes_no_run(tmp_path: Path, wor
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
-    assert json.loads(studio("runs", "--json", cwd=tmp_path).stdout) == {"runs": []}
+    assert json.loads(studio("runs", "--json", cwd=tmp_path).stdout) == {"runs": [], "damaged": []}
 
 
 def test_that_a_project_keeps_its_runs_and_hides_them_from_git(tmp_path: Path, interpreter: Make) -> None:
@@ -160,7 +161,7 @@ def test_that_a_line_that_cannot_be_started_makes_no_run(tmp_path: Path) -> None
     ):
         done = studio(*words, cwd=tmp_path)
         assert (done.returncode, said in done.stderr, "Traceback" in done.stderr) == (2, True, False), done.stderr
-    assert json.loads(studio("runs", "--json", cwd=tmp_path).stdout) == {"runs": []}
+    assert json.loads(studio("runs", "--json", cwd=tmp_path).stdout) == {"runs": [], "damaged": []}
 
 
 def test_that_a_name_that_no_file_system_takes_is_a_sentence(tmp_path: Path) -> None:
@@ -213,3 +214,29 @@ def test_that_a_command_with_a_feature_of_its_own_needs_no_other() -> None:
     assert [one.id for one in features("timeline")] == ["timeline"]
     for command in ("", "common", "curves", "precision", "scan", "nobody"):
         assert features(command) == features(), command
+
+
+def test_that_damaged_runs_are_listed_as_such(tmp_path: Path) -> None:
+    folder = tmp_path / "home" / "state" / "ascend-studio" / "runs"
+    (folder / "torn").mkdir(parents=True)
+    (folder / "torn" / "run.json").write_text('{"form')
+    listed = studio("runs", cwd=tmp_path)
+    assert str(folder / "torn") in listed.stderr
+    assert last_json(studio("runs", "--json", cwd=tmp_path)) == {"runs": [], "damaged": ["torn"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("scan", "--nonsense"), "没有 --nonsense 这个选项或参数"),
+        (("watch",), "缺少 RUN"),
+        (("launch", "--steps"), "缺少取值"),
+        (("runs", "--language", "fr"), "可选："),
+        (("launch", "--json=1"), "不需要取值"),
+    ],
+)
+def test_that_wrong_use_is_told_in_chinese_alone(tmp_path: Path, words: tuple[str, ...], reason: str) -> None:
+    done = studio(words[0], "--language", "zh", *words[1:], cwd=tmp_path)
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert not re.search(r"argument|expected|invalid|required", done.stderr)

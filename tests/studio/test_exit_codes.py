@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -83,3 +85,55 @@ def test_that_the_work_of_the_studio_keeps_its_own_codes(tmp_path: Path, interpr
 def test_that_a_command_that_judges_a_program_keeps_its_own_codes() -> None:
     actions = [action for feature in features() for action in feature.actions]
     assert [action.name for action in actions if action.is_program] == ["script"]
+
+
+def test_that_a_failure_says_why_in_json(tmp_path: Path) -> None:
+    failed = last_json(studio("launch", "--json", "--", "sh", "-c", "exit 4", cwd=tmp_path))
+    assert failed["message"]
+    done = last_json(studio("launch", "--json", "--", "true", cwd=tmp_path))
+    assert done["message"] == ""
+    run = prepare(tmp_path)
+    lose(run)
+    lost = last_json(studio("watch", "--json", str(run.folder), cwd=tmp_path))
+    assert (lost["code"], lost["reason"]) == (None, "lost")
+    assert "not recorded" in lost["message"]
+
+
+def test_that_a_launch_whose_folder_is_deleted_ends_with_125_and_json(tmp_path: Path) -> None:
+    line = [
+        sys.executable,
+        "-I",
+        str(MAIN),
+        "launch",
+        "--json",
+        "--",
+        "sh",
+        "-c",
+        "while [ ! -e go ]; do sleep 0.1; done",
+    ]
+    child = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    folder = tmp_path / "home" / "state" / "ascend-studio" / "runs"
+    wait_for(lambda: list(folder.glob("*/training.json")))
+    (run,) = runs.runs_in(folder)
+    shutil.rmtree(run.folder)
+    stdout, stderr = child.communicate(timeout=300)
+    (tmp_path / "go").touch()
+    answer = json.loads(stdout.splitlines()[-1])
+    assert (child.returncode, answer["state"], answer["reason"]) == (125, "gone", "lost"), stderr
+    assert "deleted" in stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_that_a_launch_that_is_ended_says_that_the_training_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+    line = [sys.executable, "-I", str(MAIN), "launch", "--", "sh", "-c", "while [ ! -e go ]; do sleep 0.1; done"]
+    child = subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    folder = tmp_path / "home" / "state" / "ascend-studio" / "runs"
+    wait_for(lambda: list(folder.glob("*/training.json")))
+    (run,) = runs.runs_in(folder)
+    child.send_signal(number)
+    stderr = child.communicate(timeout=300)[1]
+    assert child.returncode == 128 + number
+    assert f"ascend-studio stop {run.name}" in stderr
+    assert runs.glance(run).state == "running"
+    (tmp_path / "go").touch()
+    wait_for(lambda: runs.glance(run).state == "ended")

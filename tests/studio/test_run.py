@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -157,3 +159,21 @@ def test_that_a_folder_that_cannot_be_written_is_refused_with_its_reason(tmp_pat
     with pytest.raises(StudioError) as caught:
         runs.create(tmp_path / "file", "launch", {})
     assert caught.value.key == "error.no_such_file"
+
+
+def test_that_a_copy_of_a_live_run_is_not_running(tmp_path: Path) -> None:
+    run = runs.create(tmp_path / "runs", "launch", {"what": {"recipe": "linear"}})
+    for name in ("worker.json", "training.json"):
+        processes.write_mark(run.folder / name, os.getpid())
+    assert runs.glance(run).state == "running"
+    copy = shutil.copytree(run.folder, tmp_path / "runs" / "copy")
+    assert runs.glance(runs.open_run(copy)).state == "lost"
+    moved = run.folder.rename(tmp_path / "runs" / "moved")
+    assert runs.glance(runs.open_run(moved)).state == "running"
+
+
+def test_that_an_exit_code_is_a_number_that_a_process_can_end_with(tmp_path: Path) -> None:
+    run = small_run(tmp_path)
+    for text, code in (("7", "7"), ("9" * 5000, ""), ("٣", ""), ("-1", "")):
+        (run.folder / "exit.a1").write_text(text)
+        assert runs.exit_code(run.folder, 1) == code

@@ -41,6 +41,10 @@ SECRET = "hunter2-Swordfish"
         ("curl", "-H", f"X-Auth-Token: {SECRET}"),
         ("curl", "-d", f'{{"api_key": "{SECRET}"}}'),
         ("git", "clone", f"https://{SECRET}@host.example/x.git"),
+        ("curl", "-u", f"me:{SECRET}", "https://host.example"),
+        ("curl", f"--user=me:{SECRET}", "https://host.example"),
+        ("sh", "-c", f"curl --user 'me:{SECRET}' https://host.example"),
+        ("train.py", "--pw", SECRET),
     ],
 )
 def test_that_a_secret_in_a_line_is_replaced_and_put_back(
@@ -60,6 +64,7 @@ def test_that_a_secret_in_a_line_is_replaced_and_put_back(
         ("train.py", "--use-auth-token", "--epochs", "3"),
         ("train.py", "--eos-token=[EOS]", "--auth", "none", "--lr=1e-3", "--tokenizer", "gpt2"),
         ("git", "clone", "https://host.example/x.git", "a:b@c"),
+        ("docker", "run", "-u", "1000:1000", "--user", "0:0", "image"),
         ("train.py", "--tokenizer-path", "x", "--pad-token-id=50256", "--token-type", "word", "--data", "a=b:c"),
     ],
 )

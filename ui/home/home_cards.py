@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from backends.common.ends import last_error
 from studio import interpreters
 from studio.machine import free_space, machine
-from studio.run import last_events, outcome_of
-from studio.sentences import sentence_of
+from studio.run import outcome_of
+from studio.sentences import reason_of
 from studio.texts import t
 from studio.units import size
 from ui.home.journey_steps import PROJECT, steps
@@ -213,13 +212,6 @@ def needing_attention(listed: list[tuple[Run, Glance]]) -> list[tuple[Run, Glanc
     return needy[:ATTENTION]
 
 
-def reason_of(run: Run, glance: Glance) -> str:
-    """Why a run needs attention, in a sentence of the current language."""
-    if outcome_of(glance) == "lost":
-        return t("home.lost")
-    return sentence_of(last_error(last_events(run.folder))) or t("home.no_reason")
-
-
 class AttentionCard(Card):
     run_requested = Signal(object)
 
@@ -253,7 +245,7 @@ class AttentionCard(Card):
         name = Elided(role="strong")
         name.setText(f"{title_of(run)} · {when(run)}")
         reason = Sentence()
-        reason.setText(reason_of(run, glance))
+        reason.setText(reason_of(run.folder, glance))
         open_button = text_button("home.look", f"home.look.{run.name}")
         open_button.clicked.connect(lambda: self.run_requested.emit(run))
         top = QHBoxLayout()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from backends.launch.export.spec import pointer_of
 from backends.launch.launchers import ENGINE
-from studio import interpreters
+from studio import files, interpreters
 from studio.command import Command
 from studio.supervisor import supervise
 
@@ -26,7 +26,7 @@ def export(spec: ExportSpec, run: Run) -> Ended:
 def export_command(spec: ExportSpec, run: Run) -> Command:
     """Which checkpoint a pointer names is read here. Raises OSError where it is gone by now."""
     pointer = pointer_of(spec.export.source, spec.export.which)
-    folder = pointer.parent / pointer.read_text(encoding="utf-8", errors="replace")
+    folder = pointer.parent / files.read_bytes(pointer).decode("utf-8", "replace")
     python = str(interpreters.embedded())
     argv = (
         python,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from backends.common import child_run, ends
+from backends.common import child_run
 from backends.common.rehearsal import read_operators, read_report
 from backends.migration.certify import certificate, metric_rows, npu_check, operators, project_files, rehearsals
 from backends.migration.certify.certificate import CERTIFICATE_FILE, Certificate, Check, Rehearsal
@@ -37,7 +37,7 @@ from backends.migration.scan.overview import count_by_state
 from backends.migration.scan.project_scan import scan_project
 from studio import run as runs
 from studio.errors import Stopped, StudioError
-from studio.events import Artifact, Ended, Finding, Journal, Note, Progress
+from studio.events import Artifact, Ended, Finding, Journal, Note, Progress, last_error
 from studio.exit_codes import NO, STOPPED
 from studio.security.secret_words import masked_words
 from studio.supervisor import STOP
@@ -143,7 +143,7 @@ class Certification:
         run, glance = child_run.run_to_end(self.run, command, values, copy.top)
         if STOP.stop_requests or glance.reason == "stopped":
             raise Stopped
-        error = ends.last_error(runs.last_events(run.folder))
+        error = last_error(runs.last_events(run.folder))
         if glance.reason == "failed_to_start" and error is not None:
             # A command that cannot start says nothing about either project.
             args = error.args

@@ -134,7 +134,7 @@ def _read_decisions(spec: MigrateSpec, planned: Changes) -> Decisions:
     decisions = NO_DECISIONS
     if spec.migrated.decisions != Path():
         try:
-            decisions = msgspec.json.decode(spec.migrated.decisions.read_bytes(), type=Decisions)
+            decisions = msgspec.json.decode(files.read_bytes(spec.migrated.decisions), type=Decisions)
         except OSError as error:
             raise from_os(error, spec.migrated.decisions) from error
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:

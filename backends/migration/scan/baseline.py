@@ -8,6 +8,7 @@ import msgspec
 
 from backends.migration.finding import ScanFinding
 from backends.migration.scan.fingerprint import fingerprints
+from studio import files
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def changes_since(baseline: Sequence[ScanFinding], findings: Sequence[ScanFindin
 def read_findings(path: Path) -> tuple[ScanFinding, ...]:
     """findings.json of an earlier scan. Raises StudioError."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=tuple[ScanFinding, ...])
+        return msgspec.json.decode(files.read_bytes(path), type=tuple[ScanFinding, ...])
     except OSError as error:
         raise from_os(error, path) from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

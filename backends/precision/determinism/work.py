@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backends.common import child_run, ends
+from backends.common import child_run
 from backends.precision.determinism import digests, losses
 from backends.precision.determinism.result import DETERMINISM_FILE, DeterminismResult, Difference
 from studio import files
 from studio import run as runs
 from studio.errors import Stopped, StudioError
-from studio.events import Artifact, Ended, Finding, Journal, Metric, Note, Progress
+from studio.events import Artifact, Ended, Finding, Journal, Metric, Note, Progress, last_error
 from studio.exit_codes import NO, STOPPED
 from studio.security.secret_words import masked_words
 from studio.supervisor import raise_if_stopped
@@ -64,7 +64,7 @@ def _run_once(spec: DeterminismSpec, run: Run, journal: Journal, number: int) ->
     ended, glance = child_run.run_to_end(run, COMMAND, values, Path(project) if project else None, is_enough)
     raise_if_stopped()
     if glance.code and glance.reason != "stopped":
-        error = ends.last_error(runs.last_events(ended.folder))
+        error = last_error(runs.last_events(ended.folder))
         args = {"run": ended.name, "code": glance.code}
         raise StudioError(error.rule, **error.args) if error else StudioError("precision.determinism.failed", **args)
     return ended

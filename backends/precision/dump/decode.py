@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from studio import files
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def read_bytes(path: Path) -> bytes:
                 free=free >> 20,
                 most=MAX_FILE_BYTES >> 20,
             )
-        return path.read_bytes()
+        return files.read_bytes(path)
     except OSError as error:
         raise from_os(error, path) from None
 

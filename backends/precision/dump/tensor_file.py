@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from backends.precision.measure.formats import storage_dtype, widened
+from studio import files
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class TensorFile:
 
     def _in_order(self, dtype: np.dtype[Any], count: int) -> Iterator[NDArray[Any]]:
         room = np.empty(min(count, self.count) * dtype.itemsize, np.uint8)
-        with self.path.open("rb", buffering=0) as file:
+        with files.open_regular(self.path) as file:
             for piece in self._filled(file, room):
                 yield piece.view(dtype)
 

@@ -11,6 +11,7 @@ import numpy as np
 from backends.precision.dump import container, numpy_header, opcodes
 from backends.precision.dump.tensor_file import TensorFile, bytes_of, damaged_tensor, in_order, is_possible
 from backends.precision.measure.formats import storage_dtype
+from studio import files
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def open_tensor(path: Path) -> TensorFile:
     if path.exists() and not path.is_file():  # a pipe would be waited for
         raise damaged_tensor(path)
     try:
-        with path.open("rb") as file:
+        with files.open_regular(path) as file:
             start = file.read(len(numpy_header.MAGIC))
             if start == numpy_header.MAGIC:
                 return _of_numpy(path, file)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from backends.precision.compare.comparison import ERROR, NO_RESULT, PASS, WARNING
+from studio import files
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def read_table(path: Path) -> MsprobeTable:
     try:
         if path.stat().st_size > MAX_TABLE_BYTES:
             raise StudioError("precision.msprobe.table_too_large", place=str(path), limit=MAX_TABLE_BYTES // 10**9)
-        with path.open("rb") as file:
+        with files.open_regular(path) as file:
             is_workbook = file.read(4) == b"PK\x03\x04"
         cells = sheet_rows(path) if is_workbook else _csv_rows(path)
         return _table(cells, path)
@@ -84,7 +85,7 @@ def sheet_rows(path: Path, sheet: str = "") -> Iterator[tuple[str, ...]]:
 def _sheet_rows(path: Path, sheet: str) -> Iterator[tuple[str, ...]]:
     import openpyxl  # type: ignore[import-untyped]
 
-    with path.open("rb") as file:
+    with files.open_regular(path) as file:
         _refuse_bomb(file)
         book = openpyxl.load_workbook(io.BytesIO(file.read()), read_only=True, data_only=True)
         try:

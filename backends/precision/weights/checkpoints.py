@@ -68,7 +68,7 @@ def _start(path: Path) -> bytes:
     if path.exists() and not path.is_file():  # a pipe would be waited for
         raise StudioError("precision.weights.no_checkpoint", place=str(path))
     try:
-        with path.open("rb") as file:
+        with files.open_regular(path) as file:
             return file.read(9)
     except OSError as error:
         raise from_os(error, path) from error

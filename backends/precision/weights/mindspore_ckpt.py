@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from backends.precision.weights.stored import damaged_checkpoint, stored_tensor
+from studio import files
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def read_ckpt(path: Path) -> dict[str, TensorFile]:
     """In the order of the file; texts and hash tables that it may hold are left out. Raises StudioError where it is
     damaged, encrypted, or has a dtype that is not known."""
     try:
-        with path.open("rb") as file:
+        with files.open_regular(path) as file:
             return _joined(path, list(_parts(file)))
     except OSError as error:
         raise from_os(error, path) from error

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from backends.precision.weights.stored import damaged_checkpoint, stored_tensor
+from studio import files
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def is_safetensors(start: bytes) -> bool:
 def read_safetensors(path: Path) -> dict[str, TensorFile]:
     """In the order of their data. Raises StudioError where the file is damaged or has a dtype that is not known."""
     try:
-        with path.open("rb") as file:
+        with files.open_regular(path) as file:
             start = file.read(8)
             size = file.seek(0, 2)
             length = int.from_bytes(start, "little")

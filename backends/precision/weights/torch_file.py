@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from backends.precision.dump import container, opcodes
 from backends.precision.dump.opcodes import Described, Refused
 from backends.precision.dump.tensors import in_storage
+from studio import files
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def read_torch(path: Path) -> dict[str, TensorFile]:
     """Return the tensors by name; those of dictionaries in it as "optimizer.state.0.exp_avg". Raises StudioError: of
     key NEEDS_TORCH where only torch can read it, of others where it is damaged."""
     try:
-        with path.open("rb") as file:
+        with files.open_regular(path) as file:
             return _tensors(path, file)
     except OSError as error:
         raise from_os(error, path) from error

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from backends.timeline.trace import FORMAT
+from studio import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +50,7 @@ def _state(path: Path) -> bytes:
 def _samples(path: Path, size: int) -> bytes:
     """Hash the head, the tail and evenly spaced samples between them."""
     samples = blake2b(digest_size=16)
-    with path.open("rb", buffering=0) as file:
+    with files.open_regular(path) as file:
         for number in range(PIECES + 2):
             samples.update(os.pread(file.fileno(), PIECE, max(0, size - PIECE) * number // (PIECES + 1)))
     return samples.digest()

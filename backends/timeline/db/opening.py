@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.timeline.db.database import BROKEN, Database, tables_in
+from studio import files
 from studio.errors import StudioError, from_os
 from studio.paths import cache_home
 
@@ -31,7 +32,7 @@ def open_database(path: Path) -> Iterator[Database]:
         try:
             head = _head(path)
             readable = stack.enter_context(_settled(path)) if _unsettled(path) else path
-            descriptor = os.open(readable, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(readable, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
             stack.callback(os.close, descriptor)
             base = _base(path, readable, descriptor, head)
             stack.callback(base.connection.close)
@@ -43,7 +44,7 @@ def open_database(path: Path) -> Iterator[Database]:
 
 
 def _head(path: Path) -> bytes:
-    with path.open("rb") as file:
+    with files.open_regular(path) as file:
         head = file.read(100)
         if not head:
             raise StudioError("timeline.db.empty", path=str(path))

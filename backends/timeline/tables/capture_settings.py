@@ -14,6 +14,7 @@ import msgspec
 
 from backends.timeline.db.opening import open_database
 from backends.timeline.tables.table_files import settings_folders
+from studio import files
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _glob(folder: Path, pattern: str) -> list[Path]:
 
 def _json(path: Path) -> object:
     try:
-        return msgspec.json.decode(path.read_bytes()) if path.stat().st_size <= LARGEST_JSON else None
+        return msgspec.json.decode(files.read_bytes(path)) if path.stat().st_size <= LARGEST_JSON else None
     except (OSError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
 
@@ -122,7 +123,7 @@ def _marks(path: Path) -> Iterator[str]:
 
 def _head(path: Path) -> bytes:
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        with gzip.open(path) if path.suffix == ".gz" else files.open_regular(path) as file:
             return file.read(HEAD_BYTES)
     except (OSError, EOFError, zlib.error):
         return b""

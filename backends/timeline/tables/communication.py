@@ -13,6 +13,7 @@ import msgspec
 
 from backends.timeline.tables.cell_values import cell_figure
 from backends.timeline.tables.table_files import files_of
+from studio import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -67,7 +68,7 @@ def communications(folder: Path) -> tuple[Communications, ...]:
 
 def _decoded(path: Path) -> Any:
     try:
-        return msgspec.json.decode(path.read_bytes()) if path.stat().st_size <= LARGEST_FILE else None
+        return msgspec.json.decode(files.read_bytes(path)) if path.stat().st_size <= LARGEST_FILE else None
     except (OSError, msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
 

@@ -15,6 +15,8 @@ from io import BytesIO
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO
 
+from studio import files
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
@@ -99,7 +101,7 @@ class CsvTable:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns as the file writes them; none where it has no head. Raises OSError where it cannot be read."""
-        with self.path.open("rb") as file:
+        with files.open_regular(self.path) as file:
             head = next(read_csv_records(file), (0, None))[1]
         return tuple((cells_of(head.removeprefix(b"\xef\xbb\xbf")) if head else None) or ())
 
@@ -120,7 +122,7 @@ class CsvTable:
     def blocks(self) -> Iterator[tuple[list[Sequence[str]], int]]:
         """Yield columns of some thousand rows at a time, and the number of incomplete records: five times as fast as
         `rows` for tables without quotes. Cells are as written, but for the TABs. Raises OSError."""
-        with self.path.open("rb") as file:
+        with files.open_regular(self.path) as file:
             next(read_csv_records(file), None)
             while block := file.read(BLOCK):
                 block += file.readline(LONGEST_RECORD)
@@ -149,7 +151,7 @@ class CsvTable:
 
     def records(self) -> Iterator[tuple[int, bytes | None]]:
         """Yield the records after the head, without empty lines."""
-        with self.path.open("rb") as file:
+        with files.open_regular(self.path) as file:
             each = read_csv_records(file)
             next(each, None)
             yield from (record for record in each if record[1] is None or record[1].strip())
@@ -162,7 +164,7 @@ class CsvTable:
         """Return the row that begins at this byte, by the column names of the file; None where there is none (any
         more)."""
         try:
-            with self.path.open("rb") as file:
+            with files.open_regular(self.path) as file:
                 file.seek(offset)
                 cells = self.cells(next(read_csv_records(file), (0, None))[1])
         except OSError:

@@ -10,6 +10,7 @@ from backends.timeline.tables.csv_table import CsvTable
 from backends.timeline.tables.sheet_builder import SheetBuilder
 from backends.timeline.tables.sheets_db import read_db_sheet
 from backends.timeline.tables.sheets_json import read_json_sheet
+from studio import files
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _read_csv(path: Path, max_rows: int) -> SheetBuilder:
 def _records(path: Path) -> int:
     """Count the records after the head: lines, without those that end inside quotes."""
     count, inside = 0, 0
-    with path.open("rb") as file:
+    with files.open_regular(path) as file:
         while block := file.read(COUNT_BLOCK):
             if inside == 0 and b'"' not in block:
                 count += block.count(b"\n")

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from backends.timeline.tables.sheet_builder import SheetBuilder
+from studio import files
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def _all_rows(path: Path, table: str) -> list[JsonRow]:
     """Read all rows; figures stay as the file writes them."""
     if path.stat().st_size > LARGEST_JSON:
         raise StudioError("timeline.tables_pane.too_large", place=str(path), size=LARGEST_JSON >> 20)
-    text = path.read_bytes().decode("utf-8-sig", "replace")
+    text = files.read_bytes(path).decode("utf-8-sig", "replace")
     try:
         return list(_rows(json.loads(text, parse_float=str, parse_int=str, parse_constant=str), table))
     except (ValueError, RecursionError) as error:

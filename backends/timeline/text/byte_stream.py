@@ -8,6 +8,8 @@ import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from studio import files
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -94,7 +96,7 @@ class Gzipped:
 @contextmanager
 def open_stream(path: Path) -> Iterator[Stream]:
     """Open a trace, plain or gzip. Raises OSError."""
-    with path.open("rb", buffering=0) as file:
+    with files.open_regular(path) as file:
         packed = file.read(2) == GZIP
         file.seek(0)
         yield Gzipped(file) if packed else Plain(file)
@@ -104,7 +106,7 @@ def part(path: Path, begin: int, end: int) -> bytes:
     """Return bytes `begin` to `end` - 1 of the stream; a gzip is unpacked from its beginning. Raises OSError."""
     with open_stream(path) as stream:
         if isinstance(stream, Plain):
-            with path.open("rb") as file:
+            with files.open_regular(path) as file:
                 file.seek(begin)
                 return file.read(end - begin)
         return _unpacked_part(stream, begin, end)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from backends.launch.own.options.script_globals import assigned
 from backends.launch.own.options.source import load_source, source_of
+from studio import files
 from studio.environment import is_secret
 from studio.errors import StudioError, from_os
 
@@ -147,7 +148,7 @@ def text_of(path: Path) -> str:
     try:
         if path.exists() and not path.is_file():  # opening a pipe would wait for its other end
             raise StudioError("options.config_text", path=str(path))
-        with path.open("rb") as file:
+        with files.open_regular(path) as file:
             data = file.read(LONGEST + 1)
     except (OSError, ValueError) as error:
         raise from_os(error if isinstance(error, OSError) else OSError(str(error)), path) from error

@@ -10,6 +10,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from studio import files
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Source:
 def load_source(path: Path) -> Source:
     """Raises StudioError with the reason: not there, too large, no Python."""
     try:
-        with path.open("rb") as file:
+        with files.open_regular(path) as file:
             data = file.read(LONGEST + 1)
     except OSError as error:
         raise from_os(error, path) from error
