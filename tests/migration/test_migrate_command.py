@@ -16,7 +16,7 @@ from backends.migration.migrate.project_copy import unfinished_copy
 from backends.migration.migrate.spec import Migrated, MigrateSpec, Result
 from studio import run as runs
 from studio import schema, worker
-from studio.paths import MAIN
+from studio.paths import MAIN, ROOT
 from tests.command_line import last_json, studio
 from tests.migration.plans import files_below, git, project
 from tests.runs import ended, wait_for
@@ -150,7 +150,8 @@ work(Path(sys.argv[1]), (FEATURE,))
 def killed_in(run: Run, module: str, name: str, after: int = 1) -> None:
     """Run a real worker and kill it at the n-th call of a function."""
     code = HALT.format(module=module, name=name, after=after)
-    child = subprocess.Popen([sys.executable, "-c", code, str(run.folder)], cwd=run.folder)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    child = subprocess.Popen([sys.executable, "-c", code, str(run.folder)], cwd=run.folder, env=environment)
     try:
         wait_for((run.folder / "halted").exists)
     finally:

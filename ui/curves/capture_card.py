@@ -130,11 +130,15 @@ class CaptureCard(Card):
     def show_run(self, run: Run, glance: Glance | None) -> None:
         """Called a few times a second: a few small files are read, in another thread, once a second where no capture
         is under way."""
-        self._works = glance is not None and glance.state in ("running", "unattended")
+        did_work, self._works = self._works, glance is not None and glance.state in ("running", "unattended")
         if self._run is None or run.folder != self._run.folder:
             self._run, self._is_open, self._request_id, self._is_requesting = run, False, "", False
             self._show_snapshot(CaptureSnapshot())
-        elif not self._snapshot.is_over or time.monotonic() - self._read_time > CALM:
+        elif (
+            did_work != self._works  # nobody calls again once the end of a run is shown
+            or not self._snapshot.is_over
+            or time.monotonic() - self._read_time > CALM
+        ):
             self._read_again()
 
     def _read_again(self) -> None:

@@ -124,6 +124,20 @@ def test_that_the_card_follows_what_the_files_say(qtbot: QtBot, shell: Shell, se
     assert state.newest_request(run.folder) is None
 
 
+def test_that_no_capture_is_offered_once_the_run_is_over_however_recently_its_files_were_read(
+    qtbot: QtBot, shell: Shell, session: Session
+) -> None:
+    run = live(session)
+    session.refresh_runs()
+    shell.show_page("curves")
+    page = shell.page_widget("curves")
+    (run.folder / "capture.r0.json").write_text('{"pid": 1, "framework": "torch"}')
+    qtbot.waitUntil(page.capture.button.isVisible)
+    page.capture._read_time = float("inf")  # as if the files were read just before the end
+    Journal(run.folder, 1).write(Ended(code=0))
+    qtbot.waitUntil(lambda: not page.capture.button.isVisible())
+
+
 def test_that_a_slow_disk_does_not_hold_the_window_up(
     qtbot: QtBot, shell: Shell, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
