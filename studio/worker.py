@@ -78,6 +78,7 @@ def revive(run: Run) -> bool:
 def _spawn(run: Run, *arguments: str) -> int:
     line = [sys.executable, "-I", str(MAIN), "work", str(run.folder), *arguments]
     try:
+        refuse_links(run.folder)
         log = os.fdopen(files.open_append(run.folder / "worker.log"), "ab")
         with log:
             child = subprocess.Popen(

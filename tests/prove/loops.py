@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.launch.engine_process import check, start_training, train
+from tests.launch.loop_scripts import every_loop, planted_numbers
 from tests.prove.resume import digests, steps_of
 from tests.runs import wait_for
 
@@ -109,6 +110,8 @@ def prove() -> dict[str, Any]:
             case.mkdir()
             if wrong := differing(case, f"{COMMON} --recipe {recipe} --mode {mode} {precision}"):
                 found["different"][f"{recipe} {mode} {precision}"] = wrong
+        check(folder, every_loop(is_whole=True))
+        check(folder, planted_numbers(is_whole=True))
         runs = [folder / f"kill{number}" for number in range(KILLS)]
         for run in runs:
             kill(run, chance.random())

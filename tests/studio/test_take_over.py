@@ -156,7 +156,8 @@ def test_that_nothing_is_written_through_a_link_in_a_run_folder(tmp_path: Path, 
     if name == "artifacts":
         (run.folder / name).rmdir()
     (run.folder / name).symlink_to(target)
-    studio("watch", "--start", str(run.folder), cwd=tmp_path)
+    done = studio("watch", "--start", str(run.folder), cwd=tmp_path)
+    assert (done.returncode, str(run.folder / name) in done.stderr) == (2, True), done.stderr
     assert [path.read_text() for path in outside.iterdir()] == ([] if name == "artifacts" else ["kept"])
 
 
