@@ -78,7 +78,7 @@ class HomePage(QWidget):
         column.addWidget(self._content(), 1)
 
     def _content(self) -> PageScroll:
-        left, side = QVBoxLayout(), SideColumn()
+        left, side = QVBoxLayout(), SideColumn(360)
         left.setSpacing(GAP)
         for column, cards in ((left, (self.journey, self.recent)), (side.column, (self.attention, self.machine))):
             for card in cards:

@@ -101,7 +101,7 @@ class OperatorPage(QFrame):
         content = QWidget()
         content.setProperty("role", "clear")
         column = QVBoxLayout(content)
-        column.setContentsMargins(16, 14, 14, 14)
+        column.setContentsMargins(14, 14, 12, 14)
         column.setSpacing(8)
         column.addLayout(self._make_head())
         column.addWidget(self.explanation)

@@ -153,7 +153,7 @@ def _has_stats(comparison: Comparison, row: int) -> bool:
 def _stats(comparison: Comparison, row: int) -> QGridLayout:
     grid = QGridLayout()
     grid.setContentsMargins(SIZE + 7, 0, 0, 0)
-    grid.setHorizontalSpacing(8)
+    grid.setHorizontalSpacing(6)
     grid.setVerticalSpacing(1)
     verdict = comparison.verdict[row]
     sides = {"golden": comparison.golden_stats[row], "target": comparison.target_stats[row]}
