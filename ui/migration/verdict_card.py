@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 HEIGHT = 10
 MIN_LENGTH = 5
-MIN_WIDTH_FOR_WORDS = 860
+AROUND_WORDS, MARGINS = 48, 64
+"""Pixels of a state's icon and padding, and of what surrounds the legend."""
 STATE_SENTENCES: dict[FindingState, tuple[str, str]] = {
     "auto": ("migration.said.auto_one", "migration.said.auto"),
     "edit": ("migration.said.edit_one", "migration.said.edit"),
@@ -102,7 +103,6 @@ class VerdictCard(Card):
         self.body.setContentsMargins(16, 12, 16, 10)
         self.counts: dict[FindingState, int] = {}
         self._hours = (0.0, 0.0)
-        self._is_narrow = False
         self.bar = StateBar()
         self.hours = label(role="strong")
         self.hours.setObjectName("migration_hours")
@@ -158,22 +158,27 @@ class VerdictCard(Card):
         self.retranslate()
 
     def retranslate(self) -> None:
-        for state, button in self.buttons.items():
-            count = str(self.counts.get(state, 0))
-            button.setText(f" {count}" if self._is_narrow else f" {count}  {state_name(state)}")
-            button.setAccessibleName(f"{count} {state_name(state)}")
         self.hours.setText(hours_text(*self._hours))
         self.suppressed.setText(
             counted_text("migration.suppressed_one", "migration.suppressed", self._suppressed_count)
         )
         self.suppressed.setVisible(self._suppressed_count > 0)
+        self._show_states()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Drop the words where they do not fit: counts and icons stay, and tooltips have the words."""
         super().resizeEvent(event)
-        if (is_narrow := self.width() < MIN_WIDTH_FOR_WORDS) != self._is_narrow:
-            self._is_narrow = is_narrow
-            self.retranslate()
+        self._show_states()
+
+    def _show_states(self) -> None:
+        """Leave the words out where they do not fit in this font: counts and icons stay, and tooltips have the words."""
+        texts = {state: (str(self.counts.get(state, 0)), state_name(state)) for state in self.buttons}
+        words = [
+            self.fontMetrics().horizontalAdvance(f" {count}  {name}") + AROUND_WORDS for count, name in texts.values()
+        ]
+        is_narrow = self.width() < sum(words) + self.hours.sizeHint().width() + MARGINS
+        for state, (count, name) in texts.items():
+            self.buttons[state].setText(f" {count}" if is_narrow else f" {count}  {name}")
+            self.buttons[state].setAccessibleName(f"{count} {name}")
 
     def chosen_states(self) -> frozenset[FindingState]:
         return frozenset(state for state, button in self.buttons.items() if button.isChecked())

@@ -40,7 +40,7 @@ class FindingFilter(QWidget):
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self.changed)
         self.text.textChanged.connect(self._restart_pause)
-        self.kinds, self.categories = _combo_box("migration_kind"), _combo_box("migration_category")
+        self.kinds, self.categories = _combo_box("migration_kind", 6), _combo_box("migration_category", 10)
         localize(self.kinds.setAccessibleName, "migration.kind.name")
         localize(self.categories.setAccessibleName, "migration.category.name")
         self._names: list[str] = []
@@ -117,10 +117,11 @@ class FindingFilter(QWidget):
         self.changed.emit()
 
 
-def _combo_box(name: str) -> QComboBox:
+def _combo_box(name: str, characters: int) -> QComboBox:
+    """`characters`: what it shows of its text at least."""
     box = QComboBox()
     box.setObjectName(name)
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    box.setMinimumContentsLength(6)
+    box.setMinimumContentsLength(characters)
     box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
     return box
