@@ -170,7 +170,7 @@ class VerdictCard(Card):
         self._show_states()
 
     def _show_states(self) -> None:
-        """Leave the words out where they do not fit in this font: counts and icons stay, and tooltips have the words."""
+        """Leave the words out where they do not fit in this font: counts and icons stay, tooltips have the words."""
         texts = {state: (str(self.counts.get(state, 0)), state_name(state)) for state in self.buttons}
         words = [
             self.fontMetrics().horizontalAdvance(f" {count}  {name}") + AROUND_WORDS for count, name in texts.values()
