@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.precision.config.pack import read_pack
+from backends.precision.config.result import Sentence
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -57,6 +58,35 @@ def pair_packs(golden: Sequence[Pack], target: Sequence[Pack]) -> tuple[tuple[Pa
     if not matched:
         raise StudioError("precision.config.no_pairs", golden=_ranks(golden), target=_ranks(target))
     return matched
+
+
+def one_sided(
+    golden: Sequence[Pack], target: Sequence[Pack], pairs: Sequence[tuple[Pack, Pack]]
+) -> tuple[Sentence, ...]:
+    """Return what one side has and the other lacks: ranks, and in the packs of a pair whole kinds of facts."""
+    sentences = []
+    for side, packs, paired in (("A", golden, [a for a, _ in pairs]), ("B", target, [b for _, b in pairs])):
+        ranks = sorted({pack.rank for pack in packs} - {pack.rank for pack in paired})
+        if ranks:
+            args = {"side": side, "ranks": ", ".join(map(str, ranks[:20]))}
+            sentences.append(Sentence(key="precision.config.rank_alone", args=args))
+    kinds = {"A": set[str](), "B": set[str]()}
+    for a, b in pairs:
+        kinds["A"] |= _kinds(a) - _kinds(b)
+        kinds["B"] |= _kinds(b) - _kinds(a)
+    for side, names in kinds.items():
+        if names:
+            args = {"side": side, "names": ", ".join(sorted(names))}
+            sentences.append(Sentence(key="precision.config.part_alone", args=args))
+    return tuple(sentences)
+
+
+def _kinds(pack: Pack) -> set[str]:
+    """Return the parts that a pack has something for."""
+    kinds = {member.partition("/")[0] for member in pack.members}
+    kinds |= {"seeds"} if pack.own is not None else set()
+    kinds |= {"env"} if pack.env is not None else set()
+    return kinds | ({"pip"} if pack.packages is not None else set())
 
 
 def _ranks(packs: Sequence[Pack]) -> str:

@@ -10,12 +10,15 @@ from studio import files
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from studio.run import Run
 
 CONFIG_CHECK_FILE = "artifacts/config-check.json"
 Level = Literal["pass", "warning", "error"]
 ORDER: tuple[Level, ...] = ("pass", "warning", "error")
 PARTS = {
+    "options": "precision.config.part.options",
     "seeds": "precision.config.part.seeds",
     "determinism": "precision.config.part.determinism",
     "weights": "precision.config.part.weights",
@@ -73,7 +76,8 @@ class Sentence(msgspec.Struct, frozen=True, kw_only=True):
 
 class EnvironmentCheck(msgspec.Struct, frozen=True, kw_only=True):
     """`golden` is the side A that was given first, `target` side B, which the commands under `pip` make equal to it.
-    `equal`: no part differs. `todo`: what to do, the most telling first. `notes`: what was not compared, and why."""
+    `equal`: no part differs, and nothing is uncovered. `todo`: what to do, the most telling first. `notes`: what was
+    not compared, and why. `uncovered`: what one side alone has, and was therefore not compared."""
 
     golden: str
     target: str
@@ -84,6 +88,7 @@ class EnvironmentCheck(msgspec.Struct, frozen=True, kw_only=True):
     todo: tuple[Sentence, ...]
     pip: tuple[str, ...]
     notes: tuple[Sentence, ...] = ()
+    uncovered: tuple[Sentence, ...] = ()
     msprobe: str = ""
 
 
@@ -103,6 +108,20 @@ def part(
         name=name, verdict=verdict, source=source, msprobe=msprobe, header=header, rows=tuple(ordered[:MAX_PART_ROWS]),
         total=len(rows),
     )  # fmt: skip
+
+
+def relevel(part: Part, levels: Mapping[tuple[str, ...], Level]) -> Part:
+    """Return a table of msprobe's with other levels for some rows, by their first three cells. Its own verdict counts
+    no more where rows were changed and all of them are here."""
+    rows = tuple(CheckRow(_level_in(row, levels), row.cells) for row in part.rows)
+    if rows == part.rows or part.total > len(rows):
+        return part
+    ordered = tuple(sorted(rows, key=lambda row: -ORDER.index(row.level)))
+    return msgspec.structs.replace(part, rows=ordered, verdict=ordered[0].level)
+
+
+def _level_in(row: CheckRow, levels: Mapping[tuple[str, ...], Level]) -> Level:
+    return levels.get(row.cells[:3], row.level) if row.level == "error" else row.level
 
 
 def worst_verdict(parts: tuple[Part, ...]) -> Level:

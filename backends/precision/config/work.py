@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from backends.precision.config import extra_checks, members, pip, result
+from backends.precision.config.options import options_part
 from backends.precision.config.pack import ENV, PIP
-from backends.precision.config.pack_discovery import pair_packs, read_packs
+from backends.precision.config.pack_discovery import one_sided, pair_packs, read_packs
 from backends.precision.config.result import (
     CONFIG_CHECK_FILE,
     PARTS,
@@ -44,6 +45,7 @@ CHECK_SECONDS = 900.0
 MSPROBE_FOLDER = Path("artifacts") / "msprobe"
 RESULT = "result.xlsx"
 TODO = {
+    "options": "precision.config.do_options",
     "weights": "precision.config.do_weights",
     "dataset": "precision.config.do_dataset",
     "random": "precision.config.do_random",
@@ -55,6 +57,7 @@ WORK_VERDICTS = {
     "pass": "precision.config.verdict_pass",
     "warning": "precision.config.verdict_warning",
     "error": "precision.config.verdict_error",
+    "incomplete": "precision.config.verdict_incomplete",
 }
 MAX_ANSWER_ROWS = 200
 
@@ -74,7 +77,8 @@ def config_check(spec: ConfigCheckSpec, run: Run) -> Ended:
     journal = Journal(run.folder, 1)
     sides = (spec.packs.side_a, spec.packs.side_b)
     journal.write(Progress(done=0, total=2, phase="config-check"))
-    pairs = pair_packs(read_packs(sides[0]), read_packs(sides[1]))
+    packs = (read_packs(sides[0]), read_packs(sides[1]))
+    pairs = pair_packs(*packs)
     journal.write(Progress(done=1, total=2, phase="config-check"))
     try:
         msprobe = check_with_msprobe(
@@ -82,13 +86,14 @@ def config_check(spec: ConfigCheckSpec, run: Run) -> Ended:
         )
     except Stopped:
         return Ended(code=STOPPED, reason="stopped")
-    environment = environment_check((str(sides[0]), str(sides[1])), pairs, msprobe)
+    environment = environment_check(sides, pairs, msprobe, one_sided(*packs, pairs))
     result.write_check(run, environment)
     journal.write(
         Progress(done=2, total=2, phase="config-check"), Artifact(kind="config-check", path=CONFIG_CHECK_FILE)
     )
     journal.write(_verdict(environment), *_result_notes(environment))
-    return Ended(code=NO, reason="no") if environment.verdict == "error" else Ended(code=0)
+    is_no = environment.verdict == "error" or bool(environment.uncovered)
+    return Ended(code=NO, reason="no") if is_no else Ended(code=0)
 
 
 def _interpreter(python: Path) -> Path:
@@ -97,11 +102,12 @@ def _interpreter(python: Path) -> Path:
 
 def _verdict(result: EnvironmentCheck) -> Note:
     differing = [part.name for part in result.parts if part.verdict == result.verdict]
-    return Note(key=WORK_VERDICTS[result.verdict], args={"parts": len(differing), "names": ", ".join(differing)})
+    verdict = "incomplete" if result.uncovered and result.verdict != "error" else result.verdict
+    return Note(key=WORK_VERDICTS[verdict], args={"parts": len(differing), "names": ", ".join(differing)})
 
 
 def _result_notes(result: EnvironmentCheck) -> Iterator[Note]:
-    for sentence in (*result.todo, *result.notes):
+    for sentence in (*result.uncovered, *result.todo, *result.notes):
         yield Note(key=sentence.key, args=sentence.args)
     for command in result.pip:
         yield Note(key="precision.config.run_pip", args={"command": command})
@@ -119,6 +125,8 @@ def check_with_msprobe(pairs: Pairs, folder: Path, installed: Installed) -> Mspr
     except StudioError as error:
         notes = (Sentence(key=error.key, args=error.values), Sentence(key="precision.config.only_equal"))
         return MsprobeCheck(parts=members.member_parts(pairs), version=installed.version, notes=notes)
+    levels = members.rounding_levels(pairs)
+    tables = tuple(result.relevel(table, levels.get(table.name, {})) for table in tables)
     return MsprobeCheck(parts=tables, verdicts=verdicts, version=installed.version)
 
 
@@ -153,25 +161,30 @@ def _write_zip(path: Path, side: Sequence[Pack]) -> None:
             archive.writestr(name, data)
 
 
-def environment_check(sides: tuple[str, str], pairs: Pairs, msprobe: MsprobeCheck) -> EnvironmentCheck:
+def environment_check(
+    sides: tuple[Path, Path], pairs: Pairs, msprobe: MsprobeCheck, uncovered: tuple[Sentence, ...]
+) -> EnvironmentCheck:
     """The result, of tables that are there."""
+    options = options_part(*sides)
     packages = _packages(pairs)
     pip_parts = (
         [part("pip", pip.PACKAGE_HEADER, list(packages), msprobe=msprobe.verdicts.get("pip", ""))] if packages else []
     )
     parts = tuple(
         sorted(
-            (*extra_checks.extra_parts(pairs), *pip_parts, *msprobe.parts),
+            (*([options] if options else []), *extra_checks.extra_parts(pairs), *pip_parts, *msprobe.parts),
             key=lambda each: list(PARTS).index(each.name),
         )
     )
     if not parts:
-        raise StudioError("precision.config.nothing_in_common", golden=sides[0], target=sides[1])
+        raise StudioError("precision.config.nothing_in_common", golden=str(sides[0]), target=str(sides[1]))
+    notes = (*msprobe.notes, *_without_own(pairs), *_rounding(pairs))
+    notes += () if options else (Sentence(key="precision.config.no_options"),)
     return EnvironmentCheck(
-        golden=sides[0], target=sides[1], verdict=result.worst_verdict(parts),
-        equal=result.worst_verdict(parts) == "pass",
+        golden=str(sides[0]), target=str(sides[1]), verdict=result.worst_verdict(parts),
+        equal=result.worst_verdict(parts) == "pass" and not uncovered, uncovered=uncovered,
         ranks=tuple(golden.rank for golden, _ in pairs), parts=parts, todo=tuple(_todo(pairs, parts, packages)),
-        pip=pip.commands(packages), notes=(*msprobe.notes, *_without_own(pairs)), msprobe=msprobe.version,
+        pip=pip.commands(packages), notes=notes, msprobe=msprobe.version,
     )  # fmt: skip
 
 
@@ -190,6 +203,12 @@ def _without_own(pairs: Pairs) -> tuple[Sentence, ...]:
     return (Sentence(key="precision.config.no_seeds"),)
 
 
+def _rounding(pairs: Pairs) -> tuple[Sentence, ...]:
+    """Return how many tensors count as equal although a mean or a norm is off by its own rounding."""
+    count = sum(map(len, members.rounding_levels(pairs).values()))
+    return (Sentence(key="precision.config.rounding", args={"count": count}),) if count else ()
+
+
 def _todo(pairs: Pairs, parts: Iterable[Part], packages: Iterable[CheckRow]) -> Iterator[Sentence]:
     """What explains the most comes first."""
     differs = {part.name for part in parts if part.verdict != "pass"}
@@ -206,7 +225,8 @@ def config_check_answer(run: Run) -> dict[str, Any]:
         return {}
     part_answers = {part.name: _part_answer(part) for part in check.parts}
     return {
-        "equal": check.equal, "verdict": check.verdict, "parts": part_answers, "pip": list(check.pip),
+        "equal": check.equal, "verdict": check.verdict, "complete": not check.uncovered, "parts": part_answers,
+        "pip": list(check.pip), "uncovered": [msgspec.to_builtins(sentence) for sentence in check.uncovered],
         "todo": [msgspec.to_builtins(part) for part in check.todo], "ranks": list(check.ranks),
         "msprobe": check.msprobe,
     }  # fmt: skip

@@ -1,8 +1,10 @@
 """Which tensor of one checkpoint is which of the other: by name, else by what frameworks and wrappers do to names, else
-by shape and order, which is only a suggestion."""
+by shape and order, which is only a suggestion. The state of a training (optimizer, generators, epoch) is no weight: it
+is compared where both sides have it under the same name, and else is neither missing nor extra."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -24,6 +26,14 @@ NAME_ENDINGS = {
     "embedding_table": "weight",
 }  # fmt: skip
 """What MindSpore calls the parameters of its normalisations and embeddings, and torch those of the same layers."""
+STATE_GROUP = re.compile(
+    r"(optim(izers?)?|lr_schedulers?|scheduler|scaler|grad_scaler|random|rng|(torch|cuda|numpy)_rng)(_states?)?(_dict)?"
+    r"|loops|callbacks|epoch(_num)?|(global_)?step(_num)?|iteration|lr|learning_rate|loss_scale|moments|moment[12]"
+    r"|beta[12]_power|(current|last_overflow)_iterator_step",
+    re.IGNORECASE,
+)
+"""What stands first in the names of a training's state: keys of common dictionaries around a state_dict, parameters of
+MindSpore's optimizers and loss scaling."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +45,13 @@ class WeightPair:
 
 @dataclass(frozen=True, kw_only=True)
 class Matched:
-    """`pairs` in the order of the golden side; `missing`: what the target lacks; `extra`: what only the target has."""
+    """`pairs` in the order of the golden side; `missing`: weights that the target lacks; `extra`: weights that only
+    the target has; `training_state`: what is no weight and only one side has."""
 
     pairs: tuple[WeightPair, ...]
     missing: tuple[str, ...]
     extra: tuple[str, ...]
+    training_state: tuple[str, ...] = ()
 
 
 def match_weights(target: Shapes, golden: Shapes) -> Matched:
@@ -48,11 +60,19 @@ def match_weights(target: Shapes, golden: Shapes) -> Matched:
     _add(matched, target, golden, "prefix", _by_canonical_name)
     _add(matched, target, golden, "order", _by_order)
     used = {pair.target for pair in matched.values()}
+    missing = [name for name in golden if name not in matched]
+    extra = [name for name in target if name not in used]
     return Matched(
         pairs=tuple(matched[name] for name in golden if name in matched),
-        missing=tuple(name for name in golden if name not in matched),
-        extra=tuple(name for name in target if name not in used),
+        missing=tuple(name for name in missing if not is_training_state(name)),
+        extra=tuple(name for name in extra if not is_training_state(name)),
+        training_state=tuple(name for name in (*missing, *extra) if is_training_state(name)),
     )
+
+
+def is_training_state(name: str) -> bool:
+    """Return whether a name is that of an optimizer's state, a generator or a counter, and not of a weight."""
+    return bool(STATE_GROUP.fullmatch(name.partition(".")[0]))
 
 
 def _add(matched: dict[str, WeightPair], target: Shapes, golden: Shapes, how: How, pairs: PairFinder) -> None:
@@ -80,11 +100,15 @@ def _by_canonical_name(target: Shapes, golden: Shapes) -> Iterable[tuple[str, st
 
 
 def _by_order(target: Shapes, golden: Shapes) -> Iterable[tuple[str, str]]:
-    """Pair the first tensor of each shape with the first, where both sides have as many."""
-    ours = _grouped(target, lambda name: target[name])
-    for shape, peers in _grouped(golden, lambda name: golden[name]).items():
+    """Pair the first weight of each shape with the first, where both sides have as many."""
+    ours = _grouped(_weights(target), lambda name: target[name])
+    for shape, peers in _grouped(_weights(golden), lambda name: golden[name]).items():
         if len(ours.get(shape, ())) == len(peers):
             yield from zip(ours[shape], peers, strict=True)
+
+
+def _weights(names: Iterable[str]) -> list[str]:
+    return [name for name in names if not is_training_state(name)]
 
 
 def _grouped(names: Iterable[str], key: Callable[[str], K]) -> dict[K, Sequence[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -16,17 +17,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backends.precision.measure.measures import Measures, Tensor
+    from backends.precision.weights.elements import Outliers
     from backends.precision.weights.names import WeightPair
     from studio.run import Run
 
 WEIGHTS_FILE = "artifacts/weights.json"
 WeightState = Literal["equal", "close", "differs"]
+WeightsVerdict = Literal["equal", "close", "dtypes", "differs", "incomplete"]
+PASSING: tuple[WeightsVerdict, ...] = ("equal", "close")
+DTYPE = "precision.weights.reason_dtype"
+NONFINITE = "precision.weights.reason_nonfinite"
+TURNED = "precision.weights.reason_turned"
+ELEMENTS = "precision.weights.reason_elements"
+DISTANCE = "precision.weights.reason_distance"
 
 
 class WeightRow(msgspec.Struct, frozen=True, kw_only=True):
     """A pair, named as the golden side does. `how`: order is a suggestion. `state`: equal in every value and in dtype;
-    close: not, but within what is allowed. The measures are those of measure/measures.py; NaN where shapes differ:
-    `reason` is a key then."""
+    close: not, but within what is allowed. The measures are those of measure/measures.py, NaN where shapes differ;
+    `outliers` and `turned` those of elements.py. `reason`: why it differs, the key of a sentence."""
 
     name: str
     target: str
@@ -44,11 +53,14 @@ class WeightRow(msgspec.Struct, frozen=True, kw_only=True):
     ulp: Number
     nonfinite: int = 0
     nonfinite_differs: int = 0
+    outliers: int = 0
+    turned: int = 0
     reason: str = ""
 
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True):
-    """`rows` in the order of the golden checkpoint; `missing`: what the target lacks; `extra`: what only it has."""
+    """`rows` in the order of the golden checkpoint; `missing`: what the target lacks; `extra`: what only it has;
+    `training_state`: what one side alone has and is no weight."""
 
     target: str
     golden: str
@@ -56,6 +68,7 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[WeightRow, ...]
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
+    training_state: tuple[str, ...] = ()
 
     def first_different(self) -> WeightRow | None:
         return next((row for row in self.rows if row.state == "differs"), None)
@@ -68,21 +81,62 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     def count(self, state: WeightState) -> int:
         return sum(row.state == state for row in self.rows)
 
+    def verdict(self) -> WeightsVerdict:
+        """Return what the comparison says; "dtypes": all values are equal, and some dtypes are not."""
+        reasons = {row.reason for row in self.rows if row.state == "differs"}
+        if reasons - {DTYPE}:
+            return "differs"
+        if self.missing or self.extra:
+            return "incomplete"
+        if reasons:
+            return "dtypes"
+        return "close" if self.count("close") else "equal"
+
     def passes(self) -> bool:
-        return not (self.missing or self.extra or self.count("differs"))
+        return self.verdict() in PASSING
+
+    def dtypes(self) -> dict[str, int]:
+        """Return the changes of dtype, such as "float32 → bfloat16" from golden to target, each with its count."""
+        changes = (f"{row.golden_dtype} → {row.dtype}" for row in self.rows if row.dtype != row.golden_dtype)
+        return dict(Counter(changes))
+
+    def pairing(self) -> dict[How, int]:
+        """Return how many pairs were matched by name, without prefixes, and by order alone."""
+        counts = Counter(row.how for row in self.rows)
+        return {how: counts[how] for how in ("name", "prefix", "order")}
 
 
-def row_of(pair: WeightPair, target: Tensor, golden: Tensor, weights: Measures, allow: float) -> WeightRow:
+def row_of(
+    pair: WeightPair, target: Tensor, golden: Tensor, weights: Measures, allow: float, outliers: Outliers
+) -> WeightRow:
+    reason = _reason(weights, target.dtype == golden.dtype, allow, outliers)
     is_equal = weights.equal and target.dtype == golden.dtype
-    is_close = allow > 0 and not weights.nonfinite_differs and weights.l2_rel <= allow
     numbers = ("max_abs", "max_rel", "mean_abs", "l2_rel", "cosine", "ulp")
     return WeightRow(
         name=pair.golden, target=pair.target, how=pair.how,
-        state="equal" if is_equal else "close" if is_close else "differs",
+        state="differs" if reason else "equal" if is_equal else "close",
         dtype=target.dtype, golden_dtype=golden.dtype, shape=tuple(target.shape), golden_shape=tuple(golden.shape),
-        nonfinite=weights.nonfinite, nonfinite_differs=weights.nonfinite_differs, reason=weights.reason,
-        **{name: number(getattr(weights, name)) for name in numbers},
+        nonfinite=weights.nonfinite, nonfinite_differs=weights.nonfinite_differs, outliers=outliers.count,
+        turned=outliers.turned, reason=reason, **{name: number(getattr(weights, name)) for name in numbers},
     )  # fmt: skip
+
+
+def is_within(weights: Measures, allow: float) -> bool:
+    """Return whether a tensor as a whole is as close as is allowed."""
+    return allow > 0 and not weights.nonfinite_differs and weights.l2_rel <= allow
+
+
+def _reason(weights: Measures, has_same_dtype: bool, allow: float, outliers: Outliers) -> str:
+    """Return the key of why a pair differs, "" where it is equal or within what is allowed."""
+    if weights.reason:
+        return weights.reason
+    if weights.nonfinite_differs:
+        return NONFINITE
+    if weights.equal:
+        return "" if has_same_dtype or allow > 0 else DTYPE
+    if not is_within(weights, allow):
+        return DISTANCE
+    return TURNED if outliers.turned else ELEMENTS if outliers.count else ""
 
 
 def _distance(row: WeightRow) -> float:
@@ -107,6 +161,7 @@ def weights_answer(run: Run) -> dict[str, Any]:
         return {}
     first, largest = weights.first_different(), weights.largest()
     return {
+        "verdict": weights.verdict(),
         "first_different": first.name if first else None,
         "tensors": len(weights.rows),
         "differs": weights.count("differs"),
@@ -114,11 +169,15 @@ def weights_answer(run: Run) -> dict[str, Any]:
         "equal": weights.count("equal"),
         "missing": list(weights.missing),
         "extra": list(weights.extra),
+        "training_state": list(weights.training_state),
+        "pairing": weights.pairing(),
+        "dtypes": weights.dtypes(),
+        "nonfinite": sum(bool(row.nonfinite) for row in weights.rows),
         "suggested": [{"golden": row.name, "target": row.target} for row in weights.rows if row.how == "order"],
         "largest": None if largest is None else _row_json(largest),
     }
 
 
 def _row_json(row: WeightRow) -> dict[str, Any]:
-    names = ("name", "l2_rel", "max_abs", "max_rel", "cosine", "ulp", "reason")
+    names = ("name", "l2_rel", "max_abs", "max_rel", "cosine", "ulp", "outliers", "turned", "reason")
     return {name: getattr(row, name) for name in names}

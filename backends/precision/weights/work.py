@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 from backends.precision.measure.measures import measure
 from backends.precision.weights import result
 from backends.precision.weights.checkpoints import open_weights
+from backends.precision.weights.elements import Outliers, count_outliers
 from backends.precision.weights.names import match_weights
-from backends.precision.weights.result import WEIGHTS_FILE, WeightRow, Weights, row_of
+from backends.precision.weights.result import WEIGHTS_FILE, WeightRow, Weights, is_within, row_of
+from backends.precision.weights.sentences import weights_notes
 from studio.errors import Stopped
-from studio.events import Artifact, Ended, Journal, Note
+from studio.events import Artifact, Ended, Journal
 from studio.exit_codes import NO, STOPPED
 from studio.progress import ThrottledProgress
 from studio.supervisor import raise_if_stopped
@@ -42,7 +44,7 @@ def compare_weights(spec: WeightsSpec, run: Run) -> Ended:
     finally:
         _forget(scratch)
     result.write_weights(run, weights)
-    journal.write(Artifact(kind="weights", path=WEIGHTS_FILE), _note(weights))
+    journal.write(Artifact(kind="weights", path=WEIGHTS_FILE), *weights_notes(weights))
     return Ended(code=0) if weights.passes() else Ended(code=NO, reason="no")
 
 
@@ -57,7 +59,7 @@ def _compared(spec: WeightsSpec, scratch: Path, journal: Journal) -> Weights:
     rows = (_row(pair, target, golden, spec.accepted.allow_weights) for pair in progress.over(pairs.pairs, golden))
     return Weights(
         target=str(choices.target_weights), golden=str(choices.golden_weights), allow=spec.accepted.allow_weights,
-        rows=tuple(rows), missing=pairs.missing, extra=pairs.extra,
+        rows=tuple(rows), missing=pairs.missing, extra=pairs.extra, training_state=pairs.training_state,
     )  # fmt: skip
 
 
@@ -67,7 +69,11 @@ def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[int, ...]]:
 
 def _row(pair: WeightPair, target: dict[str, Tensor], golden: dict[str, Tensor], allow: float) -> WeightRow:
     tensor, other = target[pair.target], golden[pair.golden]
-    return row_of(pair, tensor, other, measure(tensor, other, raise_if_stopped), allow)
+    measures = measure(tensor, other, raise_if_stopped)
+    outliers = Outliers()
+    if is_within(measures, allow) and not measures.equal:
+        outliers = count_outliers(tensor, other, measures, allow, raise_if_stopped)
+    return row_of(pair, tensor, other, measures, allow, outliers)
 
 
 class _WeightProgress:
@@ -83,17 +89,6 @@ class _WeightProgress:
             yield pair
             done += math.prod(golden[pair.golden].shape)
             self._progress.report(done, self._total, "check")
-
-
-def _note(weights: Weights) -> Note:
-    first = weights.first_different()
-    args = {
-        "tensors": len(weights.rows), "differs": weights.count("differs"), "close": weights.count("close"),
-        "missing": len(weights.missing), "extra": len(weights.extra), "name": first.name if first else "",
-    }  # fmt: skip
-    if weights.passes():
-        return Note(key="precision.weights.pass", args=args)
-    return Note(key="precision.weights.differ" if first else "precision.weights.unpaired", args=args)
 
 
 def _forget(scratch: Path) -> None:

@@ -115,7 +115,7 @@ def test_that_a_side_is_equal_to_itself_and_the_answer_is_yes(
     assert {"seeds", "determinism", "weights", "dataset", "random", "pip", "versions", "threads"} <= set(
         verdicts(found)
     )
-    assert [one.key for one in found.notes] == ["precision.config.msprobe_missing"]
+    assert [one.key for one in found.notes] == ["precision.config.msprobe_missing", "precision.config.no_options"]
     code, run = check(tmp_path / "runs", *torch_runs[:2], interpreter("exit 0"))
     assert (code, verdicts(result.read_check(run))["weights"]) == (3, "error")
 
@@ -143,7 +143,8 @@ def test_that_an_msprobe_that_fails_is_quoted_and_the_rest_is_said_all_the_same(
     found = result.read_check(run)
     assert (code, verdicts(found)["weights"], verdicts(found)["seeds"]) == (3, "error", "pass")
     assert [(one.key, one.args) for one in found.notes] == [
-        ("precision.msprobe.failed", {"reason": "RuntimeError: broken here"}), ("precision.config.only_equal", {})
+        ("precision.msprobe.failed", {"reason": "RuntimeError: broken here"}), ("precision.config.only_equal", {}),
+        ("precision.config.no_options", {}),
     ]  # fmt: skip
 
 
@@ -158,6 +159,71 @@ def test_that_all_ranks_are_compared(tmp_path: Path, interpreter: Callable[[str]
     assert found.ranks == (0, 1, 2)
     seeds_found = next(one for one in found.parts if one.name == "seeds")
     assert [row.cells for row in seeds_found.rows if row.level != "pass"] == [("2", "torch.seed", "3", "4")]
+
+
+ROUNDED = json.dumps({"layer.weight": {"max": 1.5, "min": -1.25, "mean": 1.3e-7, "norm": 2.0}})
+
+
+@pytest.mark.parametrize("has_msprobe", [True, False])
+def test_that_a_mean_that_is_off_by_its_rounding_is_no_other_weight(
+    tmp_path: Path, interpreter: Callable[[str], Path], has_msprobe: bool
+) -> None:
+    other = ROUNDED.replace("1.3e-07", "2.3e-07")
+    assert other != ROUNDED
+    kinds = {"weights__step0__rank0__weight": ROUNDED, "dataset__step0__rank0__dataset": f'{{"args": {ROUNDED}}}'}
+    a = packs.write(tmp_path / "a.zip", packs.own(), **kinds)
+    b = packs.write(tmp_path / "b.zip", packs.own(), **{**kinds, "weights__step0__rank0__weight": other})
+    code, run = check(tmp_path / "runs", a, b, None if has_msprobe else interpreter("exit 0"))
+    found = result.read_check(run)
+    assert (code, verdicts(found)["weights"], bool(found.msprobe)) == (0, "pass", has_msprobe)
+    assert {one.key: one.args for one in found.notes}["precision.config.rounding"] == {"count": 1}
+    changed = other.replace("1.5", "1.5000001")
+    packs.write(b, packs.own(), **{**kinds, "weights__step0__rank0__weight": changed})
+    assert check(tmp_path / "runs", a, b, None if has_msprobe else interpreter("exit 0"))[0] == 3
+
+
+def test_that_a_rank_or_a_part_of_one_side_alone_is_no_success(
+    tmp_path: Path, interpreter: Callable[[str], Path]
+) -> None:
+    for rank in range(2):
+        packs.write(tmp_path / "a" / f"rank{rank}.zip", packs.own(rank=rank))
+    packs.write(tmp_path / "b" / "rank0.zip", packs.own(rank=0))
+    code, run = check(tmp_path / "runs", tmp_path / "a", tmp_path / "b", interpreter("exit 0"))
+    assert (code, result.read_check(run).equal) == (3, False)
+    answer = work.config_check_answer(run)
+    assert answer["uncovered"] == [{"key": "precision.config.rank_alone", "args": {"side": "A", "ranks": "1"}}]
+    notes = [event.key for event in last_events(run.folder, 1 << 16) if isinstance(event, Note)]
+    assert notes[0] == "precision.config.verdict_incomplete"
+    packs.write(tmp_path / "b" / "rank1.zip", packs.own(rank=1), weights__step0__rank1__weight=WEIGHTS)
+    code, run = check(tmp_path / "runs", tmp_path / "a", tmp_path / "b", interpreter("exit 0"))
+    answer = work.config_check_answer(run)
+    assert (code, answer["uncovered"][0]["args"]) == (3, {"side": "B", "names": "weights"})
+
+
+def packed_run(folder: Path, line: list[str]) -> Path:
+    """A run of the studio that kept a pack."""
+    run = runs.create(folder, "script", {"program": {"line": line, "workdir": str(folder), "python": ""}})
+    packs.write(run.folder / "artifacts" / "config" / "rank0.zip", packs.own())
+    return run.folder
+
+
+def test_that_another_learning_rate_or_command_line_is_told_and_no_secret(
+    tmp_path: Path, interpreter: Callable[[str], Path]
+) -> None:
+    (tmp_path / "trained").mkdir()
+    line = ["python", "/data/here/train.py", "--lr", "0.1", "--api-key", SECRET, "--log-every", "5"]
+    a = packed_run(tmp_path / "trained", line)
+    other = ["python", "/other/train.py", "--lr", "0.2", "--api-key", "another-key-of-mine", "--log-every", "9"]
+    b = packed_run(tmp_path / "trained", other)
+    code, run = check(tmp_path / "runs", a, b, interpreter("exit 0"))
+    options = {one.name: one for one in result.read_check(run).parts}["options"]
+    assert code == 3
+    assert [(row.level, *row.cells) for row in options.rows if row.level != "pass"] == [
+        ("error", "--lr", "0.1", "0.2"), ("warning", "--log-every", "5", "9")
+    ]  # fmt: skip
+    assert SECRET not in (run.folder / result.CONFIG_CHECK_FILE).read_text()
+    same = packed_run(tmp_path / "trained", line)
+    assert check(tmp_path / "runs", a, same, interpreter("exit 0"))[0] == 0
 
 
 def test_that_packs_with_nothing_in_common_are_said_to_have_none(

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from backends.precision.config import extra_checks, members, pip
+from backends.precision.config import extra_checks, members, options, pip
 from backends.precision.config.pack import read_pack
+from backends.precision.config.statistics import statistics_level
 from studio.texts import t
 from tests.precision.config import packs
 
@@ -109,6 +110,39 @@ def test_that_weights_and_data_are_compared_without_msprobe_too(tmp_path: Path) 
     }  # fmt: skip
     assert found["weights"].rows[0].cells[:2] == ("step0/rank0", "w")
     assert found["random"].rows[0].cells == ("rank0", "torch.randn", "3", "7")
+
+
+def statistics(mean: float, norm: float, high: float = 1.5) -> dict[str, float]:
+    return {"max": high, "min": -1.25, "mean": mean, "norm": norm}
+
+
+@pytest.mark.parametrize(
+    ("golden", "target", "level"),
+    [
+        (statistics(0, 2), statistics(1e-7, 2), "pass"),
+        (statistics(0.25, 2), statistics(0.25, 2.0000005), "pass"),
+        (statistics(0, 2), statistics(1e-5, 2), "error"),
+        (statistics(0.25, 2), statistics(0.25, 2.00001), "error"),
+        (statistics(0.25, 2), statistics(0.25, 2, high=1.5000001), "error"),
+        ({**statistics(5, 2, 9.0), "min": 0}, {**statistics(5.000001, 2, 9.0), "min": 0}, "warning"),
+        ({**statistics(1, 2, 1.0), "min": 1}, {**statistics(1, 2.0000005, 1.0), "min": 1}, "pass"),
+        (statistics(0.25, 2), {**statistics(0.25, 2), "mean": None}, "error"),
+    ],
+)
+def test_that_sums_may_differ_by_their_rounding_and_extremes_may_not(golden: Any, target: Any, level: str) -> None:
+    assert statistics_level(golden, target) == level
+
+
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [
+        ("--lr", "error"), ("--learning-rate", "error"), ("--model.hidden_size", "error"), ("weight_decay", "error"),
+        ("--warmup-steps", "error"), ("--train_batch_size", "error"), ("--dtype", "error"), ("--output", "warning"),
+        ("--log-steps", "warning"), ("--save_steps", "warning"), ("OMP_NUM_THREADS", "warning"),
+    ],
+)  # fmt: skip
+def test_that_an_option_that_changes_what_is_computed_counts_more(name: str, level: str) -> None:
+    assert options._row(name, "1", "2").level == level
 
 
 # Packages

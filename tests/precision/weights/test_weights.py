@@ -13,6 +13,8 @@ from backends.precision.weights.spec import Accepted, Checkpoints, WeightsSpec
 from backends.precision.weights.work import compare_weights
 from studio import run as runs
 from studio import schema
+from studio.events import Finding, Note
+from studio.sentences import sentence_of
 from tests.command_line import last_json, studio
 from tests.runs import events_of
 
@@ -34,6 +36,12 @@ def weights() -> Arrays:
     }
 
 
+def sentences(tmp_path: Path) -> list[str]:
+    """What the newest comparison says, verdict first."""
+    events = [event for event in events_of(runs.runs_in(tmp_path / "runs")[0]) if isinstance(event, (Note, Finding))]
+    return [sentence_of(event) for event in events]
+
+
 def compared(tmp_path: Path, target: Arrays, golden: Arrays, allow: float = 0) -> tuple[Ended, dict[str, Any]]:
     save_file(target, tmp_path / "target 权重.safetensors")
     save_file(golden, tmp_path / "golden.safetensors")
@@ -52,8 +60,9 @@ def test_that_equal_checkpoints_give_0_and_name_nothing(tmp_path: Path, weights:
     ended, answer = compared(tmp_path, weights, weights)
     assert ended.code == 0
     assert answer == {
-        "first_different": None, "tensors": 3, "differs": 0, "close": 0, "equal": 3, "missing": [], "extra": [],
-        "suggested": [], "largest": None,
+        "verdict": "equal", "first_different": None, "tensors": 3, "differs": 0, "close": 0, "equal": 3, "missing": [],
+        "extra": [], "training_state": [], "pairing": {"name": 3, "prefix": 0, "order": 0}, "dtypes": {},
+        "nonfinite": 0, "suggested": [], "largest": None,
     }  # fmt: skip
 
 
@@ -82,12 +91,87 @@ def test_that_another_dtype_is_no_equality_even_of_equal_values(tmp_path: Path, 
     assert compared(tmp_path, narrow, weights, allow=1e-9)[0].code == 0
 
 
+def test_that_equal_values_of_another_dtype_say_only_that(tmp_path: Path, weights: Arrays) -> None:
+    wide = {name: value.astype(np.float64) for name, value in weights.items()}
+    ended, answer = compared(tmp_path, wide, weights)
+    assert (ended.code, answer["verdict"], answer["dtypes"]) == (3, "dtypes", {"float32 → float64": 3})
+    assert sentences(tmp_path)[0].startswith("All values are equal; only dtypes differ.")
+
+
+BF16 = np.uint32(0xFFFF0000)
+
+
+def test_that_rounding_to_bfloat16_passes_and_its_dtype_is_said(tmp_path: Path, weights: Arrays) -> None:
+    rounded = {
+        name: ((value.view(np.uint32) + np.uint32(0x8000)) & BF16).view(np.float32) for name, value in weights.items()
+    }
+    assert compared(tmp_path, rounded, weights, allow=0.004)[0].code == 0
+    half = {name: value.astype(np.float16) for name, value in weights.items()}
+    ended, answer = compared(tmp_path, half, weights, allow=0.001)
+    assert (ended.code, answer["verdict"]) == (0, "close")
+    assert "Other dtypes, from golden to target: float32 → float16 (3)." in sentences(tmp_path)
+
+
+def test_that_noise_that_is_spread_over_a_tensor_passes(tmp_path: Path, weights: Arrays) -> None:
+    rng = np.random.default_rng(5)
+    noisy = {name: value + np.float32(0.003) * rng.standard_normal(value.shape, np.float32) * value.std()
+             for name, value in weights.items()}  # fmt: skip
+    assert compared(tmp_path, noisy, weights, allow=0.01)[0].code == 0
+
+
+@pytest.mark.parametrize("allow", [0.01, 0.1])
+def test_that_one_turned_sign_among_many_elements_does_not_pass(tmp_path: Path, allow: float) -> None:
+    golden = np.random.default_rng(1).standard_normal(100_000).astype(np.float32)
+    target = golden.copy()
+    place = int(np.argmin(np.abs(np.abs(golden) - 1.5 * allow)))
+    target[place] *= -1
+    ended, answer = compared(tmp_path, {"w": target}, {"w": golden}, allow=allow)
+    assert (ended.code, answer["verdict"], answer["largest"]["turned"]) == (3, "differs", 1)
+    assert "elements with the other sign: 1" in sentences(tmp_path)[1]
+
+
+def test_that_one_element_that_is_far_off_does_not_pass(tmp_path: Path) -> None:
+    golden = np.random.default_rng(1).standard_normal(100_000).astype(np.float32)
+    golden[0] = 60
+    target = golden.copy()
+    target[7] = golden[7] + 0.1
+    ended, answer = compared(tmp_path, {"w": target}, {"w": golden}, allow=0.01)
+    assert (ended.code, answer["largest"]["outliers"]) == (3, 1)
+    assert answer["largest"]["reason"] == "precision.weights.reason_elements"
+
+
+def test_that_pairs_by_order_alone_are_said(tmp_path: Path, weights: Arrays) -> None:
+    renamed = {f"x{number}": value for number, value in enumerate(weights.values())}
+    ended, answer = compared(tmp_path, renamed, weights)
+    assert (ended.code, answer["pairing"]) == (0, {"name": 0, "prefix": 0, "order": 3})
+    assert sentences(tmp_path)[1].startswith("Paired only by shape and order")
+
+
+def test_that_the_optimizer_and_the_epoch_of_one_side_are_no_weights(of_torch: Path, tmp_path: Path) -> None:
+    import torch
+
+    state = torch.load(of_torch / "nested.pt", weights_only=True)
+    torch.save(state["model"], tmp_path / "plain.pt")
+    words = ("compare-weights", str(of_torch / "nested.pt"), str(tmp_path / "plain.pt"), "--json")
+    done = studio(*words, cwd=tmp_path)
+    answer = last_json(done)
+    assert (done.returncode, answer["verdict"], answer["extra"]) == (0, "equal", []), done.stderr
+    assert {"rng", "optimizer.state.0.exp_avg"} <= set(answer["training_state"])
+    assert "Not weights" in done.stderr
+    optimizer = dict(state["optimizer"])
+    optimizer["state"][0]["exp_avg"][0] += 1
+    torch.save({**state, "optimizer": optimizer}, tmp_path / "other.pt")
+    done = studio("compare-weights", str(tmp_path / "other.pt"), str(of_torch / "nested.pt"), "--json", cwd=tmp_path)
+    assert (done.returncode, last_json(done)["first_different"]) == (3, "optimizer.state.0.exp_avg")
+
+
 def test_that_missing_and_extra_tensors_are_a_no(tmp_path: Path, weights: Arrays) -> None:
     extra = {"new": np.zeros((9, 9), np.float32)}
     ended, answer = compared(tmp_path, {**weights, **extra}, weights)
     assert (ended.code, answer["extra"], answer["first_different"]) == (3, ["new"], None)
     ended, answer = compared(tmp_path, weights, {**weights, **extra})
-    assert (ended.code, answer["missing"]) == (3, ["new"])
+    assert (ended.code, answer["missing"], answer["verdict"]) == (3, ["new"], "incomplete")
+    assert sentences(tmp_path)[0].startswith("Not all weights could be compared. Missing in the target: 1;")
 
 
 def test_that_a_nan_differs_whatever_is_allowed(tmp_path: Path, weights: Arrays) -> None:
@@ -104,6 +188,7 @@ def test_that_a_transposed_weight_has_no_figures_but_a_reason(tmp_path: Path, we
         "precision.measure.shapes",
         "NaN",
     )
+    assert "The first is a.weight: its shape is 30 × 40 instead of 40 × 30." in sentences(tmp_path)
 
 
 def test_that_a_result_is_read_as_it_was_kept(tmp_path: Path, weights: Arrays) -> None:

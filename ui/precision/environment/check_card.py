@@ -28,6 +28,7 @@ VERDICTS: dict[Level, str] = {
     "pass": "precision.environment.verdict_pass", "warning": "precision.environment.verdict_warning",
     "error": "precision.environment.verdict_error",
 }  # fmt: skip
+INCOMPLETE = "precision.environment.verdict_incomplete"
 COLUMNS = 5
 
 
@@ -58,21 +59,26 @@ class CheckCard(Card):
         self.retranslate()
 
     def sentence(self) -> str:
-        return t(VERDICTS[self._check.verdict]) if self._check is not None else ""
+        check = self._check
+        if check is None:
+            return ""
+        return t(INCOMPLETE if _is_incomplete(check) else VERDICTS[check.verdict])
 
     def retranslate(self) -> None:
         check = self._check
         if check is None:
             return
-        key, _ = MARKS[check.verdict]
-        self.chip.show_state(t(key), TONES[check.verdict])
+        key, tone = MARKS[check.verdict][0], TONES[check.verdict]
+        if _is_incomplete(check):
+            key, tone = "precision.environment.incomplete", "warning"
+        self.chip.show_state(t(key), tone)
         self._show_parts(check)
         empty(self._todo)
-        for advice in (*check.todo, *check.notes):
+        for advice in (*check.uncovered, *check.todo, *check.notes):
             line = Sentence()
             line.setText(f"– {t(advice.key, **advice.args)}")
             self._todo.addWidget(line)
-        self._heading.setVisible(bool(check.todo or check.notes))
+        self._heading.setVisible(bool(check.uncovered or check.todo or check.notes))
         self._pip.show_lines(check.pip)
 
     def _show_parts(self, check: EnvironmentCheck) -> None:
@@ -85,6 +91,11 @@ class CheckCard(Card):
             chip.clicked.connect(lambda _on=False, name=part.name: self.part_requested.emit(name))
             self._parts.addWidget(chip, number // COLUMNS, number % COLUMNS)
         self._parts.setColumnStretch(COLUMNS, 1)
+
+
+def _is_incomplete(check: EnvironmentCheck) -> bool:
+    """Return whether nothing differs in what was compared, and not all was."""
+    return bool(check.uncovered) and check.verdict != "error"
 
 
 class _Pip(QWidget):

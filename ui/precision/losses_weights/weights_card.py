@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout
 
+from backends.precision.weights.sentences import weights_notes
 from backends.precision.weights.spec import WeightsSpec
 from studio import schema
+from studio.sentences import sentence_of
 from studio.texts import t
 from studio.units import number
 from ui.precision.path_choice import PathChoice
@@ -32,8 +34,9 @@ from ui.widgets.localized import joined
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backends.precision.weights.result import WeightRow, Weights, WeightState
+    from backends.precision.weights.result import WeightRow, Weights, WeightState, WeightsVerdict
     from studio.run import Run
+    from ui.widgets.basic import Tone
 
 ROWS = (("allow_weights", "torch_python"),)
 HEADS = (
@@ -44,6 +47,11 @@ NUMBERS = frozenset({4, 5, 6, 7})
 STATES: dict[WeightState, tuple[str, str]] = {
     "equal": ("precision.more.equal", "good"), "close": ("precision.more.close", "dim"),
     "differs": ("precision.more.differs", "bad"),
+}  # fmt: skip
+VERDICTS: dict[WeightsVerdict, tuple[str, Tone]] = {
+    "equal": ("precision.more.weights_pass", "good"), "close": ("precision.more.weights_close", "good"),
+    "dtypes": ("precision.more.weights_dtypes", "warning"), "differs": ("precision.more.weights_fail", "bad"),
+    "incomplete": ("precision.more.weights_incomplete", "warning"),
 }  # fmt: skip
 SIGNS: dict[WeightState, str] = {"equal": "✓", "close": "≈", "differs": "✗"}
 ORDER: tuple[WeightState, ...] = ("differs", "close", "equal")
@@ -128,9 +136,8 @@ class WeightsCard(Card):
             widget.setVisible(weights is not None)
         if weights is None:
             return
-        passes = weights.passes()
-        key = "precision.more.weights_pass" if passes else "precision.more.weights_fail"
-        self.chip.show_state(t(key), "good" if passes else "bad")
+        key, tone = VERDICTS[weights.verdict()]
+        self.chip.show_state(t(key), tone)
         self.sentence.setText(weights_sentence(weights))
         unpaired = [(name, MISSING) for name in weights.missing] + [(name, EXTRA) for name in weights.extra]
         rows = sorted(weights.rows, key=lambda row: ORDER.index(row.state))
@@ -139,15 +146,8 @@ class WeightsCard(Card):
 
 
 def weights_sentence(weights: Weights) -> str:
-    """Return how many tensors are equal, and the first that is not."""
-    counts = {"equal": weights.count("equal"), "close": weights.count("close"), "differs": weights.count("differs")}
-    sentences = [t("precision.more.weights_counts", all=len(weights.rows), **counts)]
-    first = weights.first_different()
-    if first is not None:
-        sentences.append(t("precision.more.weights_first", name=first.name, error=_number(first.l2_rel)))
-    if weights.missing or weights.extra:
-        sentences.append(t("precision.more.weights_alone", missing=len(weights.missing), extra=len(weights.extra)))
-    return joined(sentences)
+    """Return the verdict, the first tensor that differs, and what was compared."""
+    return joined([sentence_of(note) for note in weights_notes(weights)])
 
 
 def _unpaired_cells(name: str, key: str) -> tuple[Cell, ...]:

@@ -1,0 +1,142 @@
+"""Command lines and options of two runs of the studio, as their run.json have them: a learning rate that differs is no
+difference of an environment, and explains more than any.
+
+Only what decides what is computed counts: where files are, what is recorded and how a run ends are left out. Of a
+program's own arguments the names tell; paths are compared by their last part, since two hosts have two.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from backends.common.program_line import parse_program_line
+from backends.precision.config.extra_checks import value_text
+from backends.precision.config.result import CheckRow, part
+from backends.precision.origin import run_around
+from studio import files
+from studio import run as runs
+from studio.errors import StudioError
+from studio.security.secret_words import masked_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from backends.precision.config.result import Level, Part
+    from studio.run import Run
+
+OPTIONS_HEADER = ("what", "golden", "target")
+COMMANDS = ("script", "launch")
+LEFT_OUT = frozenset(
+    {"planned", "recording", "ending", "limits", "debug", "grace", "python", "workdir", "master", "port", "visible"}
+)
+"""Sections and fields of a training's spec that change no number."""
+TELLING = re.compile(
+    r"(.*[._-])?(lr|learning_?rate|(weight_?)?decay(_\w+)?|wd|momentum|beta_?\d?s?|eps(ilon)?|adam\w*|optim(izer)?|"
+    r"(lr_)?schedule(r)?(_type)?|warmup\w*|\w*steps?|\w*epochs?|seed|\w*batch(_?size)?|bs|\w*accum\w*|\w*clip\w*|"
+    r"\w*grad_norm|dropout\w*|amp(_\w+)?|dtype|precision|fp16|bf16|tf32|(loss_)?scale|recipe|drop_remainder|"
+    r"deterministic|layers?|hidden(_?size)?|heads?|seq(_?len(gth)?)?|\w*init\w*)",
+    re.IGNORECASE,
+)
+"""Names of options that change what is computed."""
+_HARMLESS = re.compile(r"(log(ging)?|sav(e|ing)|eval\w*|print|report|checkpoint|ckpt|val|test)_\w+", re.IGNORECASE)
+MAX_VALUE_LENGTH = 2000
+_FLAG = re.compile(r"-{1,2}[A-Za-z][\w.-]*")
+_SETTING = re.compile(r"(?P<name>-{0,2}[A-Za-z][\w.-]*)=(?P<value>.*)", re.DOTALL)
+
+
+def options_part(golden: Path, target: Path) -> Part | None:
+    """Compare the options of the runs that two sides lie in; None where one of them is no run of the studio."""
+    sides = [run_of_side(side) for side in (golden, target)]
+    if sides[0] is None or sides[1] is None:
+        return None
+    if sides[0].request.command != sides[1].request.command:
+        return part("options", OPTIONS_HEADER, [_row("command", *(run.request.command for run in sides if run))])
+    a, b = (dict(_options(run)) for run in sides if run is not None)
+    rows = [_row(name, a.get(name, ""), b.get(name, "")) for name in dict.fromkeys((*a, *b))]
+    return part("options", OPTIONS_HEADER, rows)
+
+
+def run_of_side(side: Path) -> Run | None:
+    """Return the training that a pack, or a folder of packs, was made by."""
+    folder = run_around(side.absolute())
+    if folder is None:
+        return None
+    try:
+        run = runs.open_run(folder)
+    except StudioError:
+        return None
+    return run if run.request.command in COMMANDS else None
+
+
+def _row(name: str, golden: str, target: str) -> CheckRow:
+    level: Level = "pass"
+    if golden != target:
+        plain = name.lstrip("-").replace("-", "_")
+        level = "error" if TELLING.fullmatch(plain) and not _HARMLESS.fullmatch(plain) else "warning"
+    return CheckRow(level, (name, golden[:MAX_VALUE_LENGTH], target[:MAX_VALUE_LENGTH]))
+
+
+def _options(run: Run) -> Iterator[tuple[str, str]]:
+    for section, fields in run.request.values.items():
+        if section in LEFT_OUT or not isinstance(fields, dict):
+            continue
+        for name, value in fields.items():
+            if name == "line" and isinstance(value, list):
+                yield from _line_options(masked_words(tuple(map(str, value))))
+            elif name not in LEFT_OUT:
+                yield from _field(name, value)
+    code = files.read_json(run.folder / "code.json")
+    if isinstance(code, dict) and code.get("commit"):
+        dirty = " *" if code.get("dirty") is True else ""
+        yield "git commit", f"{str(code['commit'])[:12]}{dirty}"
+
+
+def _field(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of an environment or a strategy one by one, any other value as it is shown."""
+    if isinstance(value, dict):
+        words = masked_words(tuple(f"{key}={entry}" for key, entry in value.items()))
+        yield from (_pair(word) for word in words)
+    elif isinstance(value, list):
+        yield name, " ".join(masked_words(tuple(map(str, value))))
+    else:
+        yield name, _shown(value_text(value))
+
+
+def _line_options(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield what a line sets: variables, launcher, script, and its arguments, a flag with what follows it."""
+    program = parse_program_line(words)
+    yield from program.settings
+    if program.kind == "launcher":
+        yield "launcher", " ".join(_shown(word) for word in program.words[: max(0, program.arguments_at - 1)])
+    yield "program", _shown(program.script) or " ".join(program.words)
+    yield from _arguments(program.arguments)
+
+
+def _arguments(words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    options: dict[str, list[str]] = {}
+    flag, position = "", 0
+    for word in words:
+        if match := _SETTING.fullmatch(word):
+            options.setdefault(match["name"], []).append(_shown(match["value"]))
+            flag = ""
+        elif _FLAG.fullmatch(word):
+            flag = word
+            options.setdefault(flag, [])
+        elif flag:
+            options[flag].append(_shown(word))
+        else:
+            position += 1
+            options[f"argument {position}"] = [_shown(word)]
+    yield from ((name, " ".join(values) or "true") for name, values in options.items())
+
+
+def _pair(word: str) -> tuple[str, str]:
+    name, _, value = word.partition("=")
+    return name, _shown(value)
+
+
+def _shown(text: str) -> str:
+    """Return a value as it is compared: of an absolute path the last part."""
+    return PurePosixPath(text).name if text.startswith("/") else text
