@@ -27,11 +27,12 @@ RANDOM = ("dropout", "rand", "normal", "bernoulli", "multinomial", "uniform", "e
 
 
 class DigestComparison(NamedTuple):
-    """`tensors`: how many were compared until then."""
+    """`tensors`: how many were compared until then; `steps`: those that all ranks of both have a capture of."""
 
     first: Difference | None
     tensors: int
     framework: str
+    steps: tuple[int, ...] = ()
 
 
 class _Row(NamedTuple):
@@ -47,18 +48,24 @@ class _Row(NamedTuple):
 def compare_digests(first_run: Path, second_run: Path) -> DigestComparison:
     """Compare the digests in two runs' folders. Raises StudioError where a dump is there and cannot be read."""
     tensors, framework = 0, ""
-    others = {(location.step, location.rank): location for location in _places(second_run)}
-    for location in _places(first_run):
-        other = others.get((location.step, location.rank))
+    places, others = _places(first_run), {(place.step, place.rank): place for place in _places(second_run)}
+    damaged: set[int] = set()
+    for location in places:
+        other = others.pop((location.step, location.rank), None)
         if other is None:
             return DigestComparison(_difference(location, "", "call", 0, "flow"), tensors, framework)
         dump, other_dump = read_dump(location), read_dump(other)
         framework = dump.framework
+        damaged |= {location.step or 0} if dump.damage or other_dump.damage else set()
         first, count = _first(location, dump, other_dump, has_before=tensors > 0)
         tensors += count
         if first is not None:
             return DigestComparison(first, tensors, framework)
-    return DigestComparison(None, tensors, framework)
+    if others:
+        location = next(iter(others.values()))
+        return DigestComparison(_difference(location, "", "call", 0, "flow"), tensors, framework)
+    steps = {location.step or 0 for location in places} - damaged
+    return DigestComparison(None, tensors, framework, tuple(sorted(steps)))
 
 
 def _places(run: Path) -> tuple[Folder, ...]:
@@ -71,7 +78,7 @@ def _places(run: Path) -> tuple[Folder, ...]:
 
 def _first(location: Folder, dump: Dump, other: Dump, *, has_before: bool) -> tuple[Difference | None, int]:
     """`has_before`: an earlier step was equal."""
-    count = 0
+    count, has_output = 0, False
     for row, other_row in zip_longest(_rows(dump), _rows(other)):
         if (
             row is None
@@ -82,8 +89,9 @@ def _first(location: Folder, dump: Dump, other: Dump, *, has_before: bool) -> tu
             return _difference(location, name, "call", 0, "flow"), count
         count += row.is_tensor
         if row != other_row:
-            reason = _reason(row, dump.framework, has_before=has_before)
+            reason = _reason(row, dump.framework, has_before=has_before, has_output=has_output)
             return _difference(location, row.call, PLACES[row.role], _index(row.item), reason), count
+        has_output |= row.role == OUTPUT
     return None, count
 
 
@@ -98,8 +106,10 @@ def _rows(dump: Dump) -> Iterator[_Row]:
         yield _Row(dump.calls[call], role, item, value, shape, kind == TENSOR, bool(needs_grad))
 
 
-def _reason(row: _Row, framework: str, *, has_before: bool) -> Reason:
-    """All that was dumped before it is equal: what comes from there is not its cause. An optimizer is in no dump."""
+def _reason(row: _Row, framework: str, *, has_before: bool, has_output: bool) -> Reason:
+    """All that was dumped before it is equal: what comes from there is not its cause. An optimizer is in no dump. Where
+    nothing was computed before in the step (`has_output`), an input is the data; behind that, what comes in from where
+    nothing is traced is most often made by something that is not."""
     direction, api = name_of(row.call).direction, name_of(row.call).api
     if not row.is_tensor:
         return "flow"
@@ -111,7 +121,7 @@ def _reason(row: _Row, framework: str, *, has_before: bool) -> Reason:
     is_weight = row.needs_grad if framework == "torch" else _index(row.item) > 0
     if row.role == PARAMETER or is_weight:
         return "update" if has_before else "seed"
-    return "data"
+    return "untraced" if has_output else "data"
 
 
 def _index(item: str) -> int:

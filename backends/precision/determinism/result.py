@@ -13,13 +13,17 @@ if TYPE_CHECKING:
 
 DETERMINISM_FILE = "artifacts/determinism.json"
 LossNumber = float | str
-ValuePlace = Literal["input", "argument", "output", "parameter", "gradient", "call", "loss"]
-Reason = Literal["seed", "data", "update", "random", "kernel", "flow", "later"]
+ValuePlace = Literal[
+    "input", "argument", "output", "parameter", "gradient", "call", "loss", "weights", "state", "final"
+]
+Reason = Literal["seed", "data", "untraced", "update", "random", "kernel", "flow", "later"]
+Verdict = Literal["equal", "differs", "capture_changes", "incomplete"]
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """The first that the two runs do not have in common. `name`: of the call as msprobe names it, or of the loss;
-    `index`: of the tensor at its place; `reason`: what most likely makes it differ."""
+    """The first that the two runs do not have in common. `name`: of the call as msprobe names it, of the loss, or of
+    the weight; `index`: of the tensor at its place; `reason`: what most likely makes it differ. `place`: "weights" and
+    "state" are those after the update of `step`, "final" are weights when the training ended, after that step."""
 
     step: int
     name: str
@@ -39,9 +43,12 @@ class LossRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
-    """`capture_changes`: whether the run without a capture has other losses than both with one; None where nothing
-    tells, since those two differ already or there are no losses. `runs`: names, in the order of Row. `tensors`: how
-    many were compared."""
+    """`deterministic`: nothing that was compared differs. `capture_changes`: whether the run without a capture has
+    other losses or weights than both with one; None where nothing tells, since those two differ already or there are
+    neither. `runs`: names, in the order of Row. `tensors`: how many were compared, in `tensor_steps`. `weight_steps`:
+    after whose updates the weights of both were compared; `has_final`: also when the training had ended. `steps` and
+    `digest_steps`: how many of each were to be compared, at most those of the training where `is_over`: it ended by
+    itself."""
 
     deterministic: bool
     first: Difference | None
@@ -50,6 +57,31 @@ class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
     losses: tuple[LossRow, ...]
     tensors: int
     framework: str = ""
+    steps: int = 0
+    digest_steps: int = 0
+    tensor_steps: tuple[int, ...] = ()
+    weight_steps: tuple[int, ...] = ()
+    has_final: bool = False
+    is_over: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether all that was to be compared was."""
+        losses = sum(row.first is not None and row.second is not None for row in self.losses)
+        counts = (
+            (losses, self.steps),
+            (len(self.weight_steps), self.steps),
+            (len(self.tensor_steps), self.digest_steps),
+        )
+        return all(0 < expected <= count for count, expected in counts)
+
+    @property
+    def verdict(self) -> Verdict:
+        if not self.deterministic:
+            return "differs"
+        if self.capture_changes:
+            return "capture_changes"
+        return "equal" if self.is_whole else "incomplete"
 
 
 def read_determinism(run: Run) -> DeterminismResult | None:
@@ -59,5 +91,6 @@ def read_determinism(run: Run) -> DeterminismResult | None:
 def determinism_answer(run: Run) -> dict[str, Any]:
     """For `--json`."""
     result = read_determinism(run)
-    plain: dict[str, Any] = {} if result is None else msgspec.to_builtins(result)
-    return plain
+    if result is None:
+        return {}
+    return {"verdict": result.verdict, "complete": result.is_whole, **msgspec.to_builtins(result)}

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from backends.common import child_run
-from backends.precision.determinism import digests, losses
+from backends.precision.determinism import digests, losses, weights
 from backends.precision.determinism.result import DETERMINISM_FILE, DeterminismResult, Difference
 from studio import files
 from studio import run as runs
@@ -17,6 +19,7 @@ from studio.security.secret_words import masked_words
 from studio.supervisor import raise_if_stopped
 
 if TYPE_CHECKING:
+    from backends.precision.determinism.result import LossRow
     from backends.precision.determinism.spec import DeterminismSpec
     from studio.run import Run
 
@@ -35,7 +38,7 @@ def determinism(spec: DeterminismSpec, run: Run) -> Ended:
     result = judge_runs(spec, ended_runs)
     files.write_json(run.folder / DETERMINISM_FILE, result)
     journal.write(Artifact(kind="determinism", path=DETERMINISM_FILE), *result_notes(result))
-    return Ended(code=0) if result.deterministic and not result.capture_changes else Ended(code=NO, reason="no")
+    return Ended(code=0) if result.verdict == "equal" else Ended(code=NO, reason="no")
 
 
 def script_values(spec: DeterminismSpec, *, captured: bool) -> dict[str, Any]:
@@ -49,7 +52,11 @@ def script_values(spec: DeterminismSpec, *, captured: bool) -> dict[str, Any]:
     planned = {
         "capture": "dump", "capture_at": 1, "capture_steps": spec.proof.digest_steps, "capture_task": "md5",
     }  # fmt: skip
-    return {"program": program, "ending": {"grace": 0.0}, **({"planned": planned} if captured else {})}
+    # The digests of weights come first: their hook is then called before that of captures.
+    hooks = f"weight_digests={spec.proof.compared_steps},curves,captures"
+    environment = {"env": {"ASCEND_STUDIO_HOOKS": hooks}}
+    values = {"program": program, "ending": {"grace": 0.0}, "environment": environment}
+    return {**values, "planned": planned} if captured else values
 
 
 def _run_once(spec: DeterminismSpec, run: Run, journal: Journal, number: int) -> Run:
@@ -80,40 +87,109 @@ def judge_runs(spec: DeterminismSpec, ended_runs: list[Run]) -> DeterminismResul
     folders = [ended.folder for ended in ended_runs]
     compared = digests.compare_digests(*folders[:2])
     rows = losses.loss_rows(folders, spec.proof.compared_steps)
-    if not rows and not compared.tensors:
+    of_weights = weights.compare_weight_digests(folders[0], folders[1], spec.proof.compared_steps)
+    if not rows and not compared.tensors and not of_weights.steps:
         raise StudioError("precision.determinism.nothing_seen", run=ended_runs[0].name)
-    first = compared.first
-    step = losses.first_difference(rows)
-    if step is not None and (first is None or step < first.step):
-        first = Difference(step=step, name=losses.LOSS, place="loss", reason="later")
+    first = _earliest(compared.first, losses.first_difference(rows), _late(of_weights.first, compared.steps))
+    is_over = all(_is_over(ended) for ended in ended_runs[:2])
+    step_count = max((row.step for row in rows), default=max(of_weights.steps, default=0))
+    steps = min(spec.proof.compared_steps, step_count) if is_over and step_count else spec.proof.compared_steps
     return DeterminismResult(
-        deterministic=first is None, first=first, capture_changes=losses.is_changed(rows),
+        deterministic=first is None, first=first, capture_changes=_is_changed(spec, folders, rows, first),
         runs=tuple(ended.name for ended in ended_runs), losses=rows, tensors=compared.tensors,
-        framework=compared.framework,
+        framework=compared.framework, steps=steps, digest_steps=min(spec.proof.digest_steps, steps),
+        tensor_steps=compared.steps if compared.tensors else (), weight_steps=of_weights.steps,
+        has_final=of_weights.has_final, is_over=is_over,
     )  # fmt: skip
+
+
+def _earliest(tensor: Difference | None, loss_step: int | None, weight: Difference | None) -> Difference | None:
+    """Return the first difference in time: in a step tensors come first, then its loss, then the weights that it
+    leaves."""
+    loss = None
+    if loss_step is not None:
+        loss = Difference(step=loss_step, name=losses.LOSS, place="loss", reason="later")
+    differences = [difference for difference in (tensor, loss, weight) if difference is not None]
+    return min(differences, key=lambda difference: difference.step, default=None)
+
+
+def _late(weight: Difference | None, captured: tuple[int, ...]) -> Difference | None:
+    """Return a difference of weights; behind the steps with tensors nothing says what made it."""
+    if weight is None or weight.place == "final" or weight.step in captured:
+        return weight
+    return msgspec.structs.replace(weight, reason="later")
+
+
+def _is_over(run: Run) -> bool:
+    """Return whether a run ended by itself, and was not stopped since it had gone far enough."""
+    glance = runs.glance(run)
+    return glance.state == "ended" and glance.reason != "stopped"
+
+
+def _is_changed(
+    spec: DeterminismSpec, folders: list[Path], rows: tuple[LossRow, ...], first: Difference | None
+) -> bool | None:
+    """Return whether the run without a capture differs from the first with one, None where nothing tells."""
+    if first is not None:
+        return None
+    without = weights.compare_weight_digests(folders[0], folders[2], spec.proof.compared_steps)
+    by_losses = losses.is_changed(rows)
+    if by_losses is None and not without.steps:
+        return None
+    return bool(by_losses) or without.first is not None
 
 
 def result_notes(result: DeterminismResult) -> list[Finding | Note]:
     """What is said of it, and what to do."""
-    notes: list[Finding | Note] = []
-    if not result.tensors:
-        notes.append(Finding(rule="precision.determinism.losses_only", severity="warning"))
-    if result.first is None:
-        counts = {"tensors": result.tensors, "losses": len(result.losses)}
-        notes.append(Note(key="precision.determinism.equal", args=counts))
-    else:
-        first = result.first
-        args = {"step": first.step, "name": first.name, "place": first.place, "index": first.index}
-        notes.append(Finding(rule="precision.determinism.differs", severity="warning", args=args))
+    notes = verdict_notes(result)
+    if result.first is not None:
         notes.append(Finding(rule=advice(result), severity="info"))
     if result.capture_changes:
         notes.append(Finding(rule="precision.determinism.capture_changes", severity="warning"))
     return notes
 
 
+def verdict_notes(result: DeterminismResult) -> list[Finding | Note]:
+    """What was compared, and whether it differs."""
+    notes: list[Finding | Note] = []
+    if not result.tensors:
+        notes.append(Finding(rule="precision.determinism.losses_only", severity="warning"))
+    if result.first is not None:
+        return [*notes, _difference_finding(result.first)]
+    if result.is_whole:
+        notes.append(Note(key="precision.determinism.equal", args=coverage(result)))
+    else:
+        notes.append(Finding(rule="precision.determinism.incomplete", severity="warning", args=coverage(result)))
+    if result.has_final:
+        notes.append(Note(key="precision.determinism.final_equal"))
+    elif not result.is_over:
+        notes.append(Note(key="precision.determinism.goes_on", args=coverage(result)))
+    return notes
+
+
+def _difference_finding(first: Difference) -> Finding:
+    args = {"step": first.step, "name": first.name, "place": first.place, "index": first.index}
+    rule = DIFFERENCE.get(first.place, "precision.determinism.differs")
+    return Finding(rule=rule, severity="warning", args=args)
+
+
+def coverage(result: DeterminismResult) -> dict[str, Any]:
+    """Return what was compared and of how many, for the sentences."""
+    losses_compared = sum(row.first is not None and row.second is not None for row in result.losses)
+    return {
+        "tensors": result.tensors, "tensor_steps": len(result.tensor_steps), "digest_steps": result.digest_steps,
+        "losses": losses_compared, "weights": len(result.weight_steps), "steps": result.steps,
+    }  # fmt: skip
+
+
+DIFFERENCE = {
+    "weights": "precision.determinism.differs_weights", "state": "precision.determinism.differs_state",
+    "final": "precision.determinism.differs_final", "loss": "precision.determinism.differs_loss",
+}  # fmt: skip
 ADVICE = {
     "seed": "precision.determinism.advice_seed", "data": "precision.determinism.advice_data",
-    "update": "precision.determinism.advice_update", "random": "precision.determinism.advice_random",
+    "untraced": "precision.determinism.advice_untraced", "update": "precision.determinism.advice_update",
+    "random": "precision.determinism.advice_random",
     "flow": "precision.determinism.advice_flow", "later": "precision.determinism.advice_later",
 }  # fmt: skip
 KERNEL = {

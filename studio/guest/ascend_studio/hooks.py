@@ -5,6 +5,7 @@ ASCEND_STUDIO_HOOKS names the hooks, separated by commas:
     curves            loss, learning rate, times of each step
     captures          profile or dump a few steps on request, see captures.py
     config_pack       seeds, versions, first batch and first weights, see config_pack.py
+    weight_digests=N  digests of the weights after the first N steps and at the end, see weight_digests.py
     rehearse=cuda     run what is written for CUDA on the CPU, see rehearsal
     rehearse=npu      the same, as a host with an NPU would
 """
@@ -62,6 +63,10 @@ def _begin(word: str, value: str) -> None:
         from ascend_studio import config_pack
 
         config_pack.begin()
+    elif word == "weight_digests":
+        from ascend_studio import weight_digests
+
+        weight_digests.begin(value)
     elif word == "rehearse":
         from ascend_studio import rehearsal
 

@@ -18,6 +18,7 @@ from studio import run as runs
 from studio import schema
 from studio.errors import StudioError
 from studio.events import Journal, Metric
+from studio.sentences import sentence_of
 from tests.command_line import last_json, studio
 from tests.precision.determinism.seeded_training import TORCH
 
@@ -56,8 +57,12 @@ def test_that_a_training_with_seeds_is_the_same_to_the_last_bit_and_is_not_run_t
     assert (found["deterministic"], found["first"], found["capture_changes"]) == (True, None, False)
     assert [row["step"] for row in found["losses"]] == [1, 2, 3]
     assert found["tensors"] > 40
+    assert (found["verdict"], found["complete"], found["steps"]) == ("equal", True, 3)
+    assert (found["tensor_steps"], found["weight_steps"], found["is_over"]) == ([1, 2], [1, 2, 3], False)
     assert len(set(found["runs"])) == 3
-    assert "identical bit by bit" in said
+    assert "losses of 3 of 3 steps, weights and optimizer state after 3 of 3 steps" in said
+    assert "in 2 of 2 steps" in said
+    assert "The training goes on after step 3" in said
 
 
 def test_that_weights_without_a_seed_are_named(tmp_path: Path, homes: Path) -> None:
@@ -75,6 +80,77 @@ def test_that_a_mindspore_training_is_proved_too(tmp_path: Path, homes: Path) ->
     assert code == 0, said
     assert (found["deterministic"], found["capture_changes"], found["framework"]) == (True, False, "mindspore")
     assert found["tensors"] > 20
+    assert (found["verdict"], found["weight_steps"]) == ("equal", [1, 2, 3])
+
+
+SHORT = """
+import sys, threading, torch
+torch.manual_seed(1)
+torch.set_num_threads(1)
+net = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
+optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+noise = torch.Generator()
+noise.seed()
+for step in range(1, 7):
+    loss = net(torch.randn(4, 8)).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if sys.argv[1] == "state" and step == 5:
+        optimizer.state[net[0].bias]["exp_avg"].add_(torch.randn(16, generator=noise))
+if sys.argv[1] == "end":
+    with torch.no_grad():
+        net[2].bias.add_(torch.randn(1, generator=noise))
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "step", "place", "words"),
+    [
+        ("none", 0, None, None, "The weights at the end of the training are identical too."),
+        ("end", 3, 6, "final", "differ only in the weights at the end of the training, after step 6: 0.0.3"),
+        ("state", 3, 6, "weights", "differ, first in the weights after the update of step 6"),
+    ],
+)
+def test_that_the_weights_behind_the_last_update_are_compared_too(
+    tmp_path: Path, homes: Path, kind: str, code: int, step: int | None, place: str | None, words: str
+) -> None:
+    ended, found, said = prove(tmp_path, SHORT, kind, steps=6)
+    first = found["first"] or {}
+    assert (ended, first.get("step"), first.get("place")) == (code, step, place), said
+    assert words in said
+    assert found["is_over"]
+
+
+def test_that_a_training_without_losses_or_with_fewer_is_no_success(tmp_path: Path) -> None:
+    spec = schema.with_value(DeterminismSpec(), "compared_steps", 5)
+    ended = [with_losses(tmp_path, [1.0, 0.5, 0.25]) for _ in range(3)]
+    result = judge_runs(spec, ended)
+    assert (result.deterministic, result.verdict, result.steps) == (True, "incomplete", 5)
+    (finding,) = [note for note in result_notes(result) if getattr(note, "rule", "").endswith("incomplete")]
+    assert "losses of 3 of 5 steps, weights after 0 of 5 steps" in sentence_of(finding)
+
+
+def test_that_the_weights_of_a_step_come_behind_its_tensors_and_its_loss(tmp_path: Path) -> None:
+    spec = schema.with_value(DeterminismSpec(), "compared_steps", 2)
+    made = [with_losses(tmp_path, [1.0, 0.5]) for _ in range(3)]
+    for run, weight in zip(made, ("aa", "bb", "aa"), strict=True):
+        lines = [{"step": step, "final": False, "weights": {"w": weight if step == 2 else "cc"}} for step in (1, 2)]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (run.folder / "artifacts" / "weights.r0.jsonl").write_text(text + "{damaged")
+        write(run.folder, EQUAL, EQUAL)
+    result = judge_runs(spec, made)
+    assert result.first is not None
+    assert (result.first.step, result.first.place, result.first.name, result.first.reason) == (
+        2, "weights", "w", "update"
+    )  # fmt: skip
+    (made[1].folder / "artifacts" / "weights.r0.jsonl").write_text(
+        (made[0].folder / "artifacts" / "weights.r0.jsonl").read_text()
+    )
+    equal = judge_runs(spec, made)
+    assert (equal.verdict, equal.weight_steps, equal.tensor_steps) == ("equal", (1, 2), (1, 2))
+    (made[2].folder / "artifacts" / "weights.r0.jsonl").write_text(text.replace("aa", "dd"))
+    assert judge_runs(spec, made).verdict == "capture_changes"
 
 
 def test_that_a_line_that_fails_says_why(tmp_path: Path, homes: Path) -> None:
@@ -96,6 +172,7 @@ def test_that_what_is_asked_of_a_run_is_what_a_script_understands(tmp_path: Path
         assert not unread
         assert not schema.problems(own)
         assert (own.program.line, own.program.workdir, own.ending.grace) == (("python", "a.py"), tmp_path, 0.0)
+        assert own.environment.env == (("ASCEND_STUDIO_HOOKS", "weight_digests=20,curves,captures"),)
         wanted = ("dump", 1, 3, "md5") if captured else ("none", None, 2, "statistics")
         planned = own.planned
         assert (planned.capture, planned.capture_at, planned.capture_steps, planned.capture_task) == wanted
@@ -139,6 +216,7 @@ def write(run: Path, *steps: dict[str, Any], framework: str = "pytorch") -> Path
         ([{**EQUAL, LINEAR: call(weight="x")}], 1, LINEAR, "input", 1, "seed"),
         ([EQUAL, {**EQUAL, LINEAR: call(weight="x")}], 2, LINEAR, "input", 1, "update"),
         ([EQUAL, {**EQUAL, LINEAR: call(data="x")}], 2, LINEAR, "input", 0, "data"),
+        ([{**EQUAL, DROPOUT: call(data="x")}], 1, DROPOUT, "input", 0, "untraced"),
         ([{**EQUAL, LINEAR: call(output="x")}], 1, LINEAR, "output", 0, "kernel"),
         ([{**EQUAL, DROPOUT: call(output="x")}], 1, DROPOUT, "output", 0, "random"),
         ([{**EQUAL, BACK: back("x")}], 1, BACK, "output", 0, "kernel"),
@@ -162,6 +240,9 @@ def test_that_a_step_that_only_one_run_has_reached_is_a_difference(tmp_path: Pat
     found = digests.compare_digests(one, two)
     assert found.first is not None
     assert (found.first.step, found.first.place, found.tensors) == (2, "call", 8)
+    reverse = digests.compare_digests(two, one)
+    assert reverse.first is not None, "the second may be the one that has gone further"
+    assert (reverse.first.step, reverse.first.place) == (2, "call")
 
 
 def with_losses(folder: Path, numbers: list[Any]) -> Run:

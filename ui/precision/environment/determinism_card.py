@@ -9,7 +9,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout
 
 from backends.precision.determinism.spec import DeterminismSpec, code_of
-from backends.precision.determinism.work import advice
+from backends.precision.determinism.work import advice, verdict_notes
+from studio.sentences import sentence_of
 from studio.texts import t
 from studio.units import number
 from ui.precision.last_training import with_last_training
@@ -27,12 +28,14 @@ from ui.widgets.cell_table import (
     fit_height,
     table_view,
 )
+from ui.widgets.localized import joined
 
 if TYPE_CHECKING:
-    from backends.precision.determinism.result import DeterminismResult, LossRow
+    from backends.precision.determinism.result import DeterminismResult, LossRow, Verdict
     from studio.project import Project
     from ui.services.consent import Consent
     from ui.services.session import Session
+    from ui.widgets.basic import Tone
     from ui.widgets.page_scroll import PageScroll
 
 ROWS = (("line",), ("workdir", "python"), ("compared_steps", "digest_steps"))
@@ -44,6 +47,11 @@ HEADS = (
     "precision.environment.step", "precision.environment.first", "precision.environment.second",
     "precision.environment.without",
 )  # fmt: skip
+VERDICTS: dict[Verdict, tuple[str, Tone]] = {
+    "equal": ("precision.environment.is_deterministic", "good"), "differs": ("precision.environment.is_not", "bad"),
+    "capture_changes": ("precision.environment.is_changed", "bad"),
+    "incomplete": ("precision.environment.is_incomplete", "warning"),
+}  # fmt: skip
 HEIGHT = 220
 
 
@@ -106,13 +114,7 @@ class DeterminismCard(Card):
 
     def sentence(self) -> str:
         result = self.result
-        if result is None:
-            return ""
-        first = result.first
-        if first is None:
-            return t("precision.determinism.equal", tensors=result.tensors, losses=len(result.losses))
-        args = {"step": first.step, "name": first.name, "place": first.place, "index": first.index}
-        return t("precision.determinism.differs", **args)
+        return "" if result is None else joined([sentence_of(note) for note in verdict_notes(result)])
 
     def retranslate(self) -> None:
         result = self.result
@@ -120,9 +122,8 @@ class DeterminismCard(Card):
             widget.setVisible(result is not None)
         if result is None:
             return
-        is_same = result.deterministic
-        key = "precision.environment.is_deterministic" if is_same else "precision.environment.is_not"
-        self.chip.show_state(t(key), "good" if is_same else "bad")
+        key, tone = VERDICTS[result.verdict]
+        self.chip.show_state(t(key), tone)
         self._verdict.setText(self.sentence())
         self._advice.setVisible(result.first is not None)
         self._advice.setText(t(advice(result)) if result.first is not None else "")

@@ -1,0 +1,150 @@
+"""Digests of the weights after each optimizer step, and once more when the training ends: whether two runs of the same
+line still have the same weights, also behind the last update.
+
+    <run>/artifacts/weights.r<rank>.jsonl
+        {"step": 3, "final": false, "weights": {"fc.weight": "…", …}, "state": "…"}
+
+`weights`: what the optimizers update, by its name where the framework knows one, else by the numbers of its optimizer,
+its group and itself. `state`: what the optimizers keep besides. Reading a tensor changes nothing and draws no random
+number; it waits for the device and copies every weight to the host, so this is for a proof, not for a training.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import hashlib
+import json
+import os
+import sys
+import weakref
+
+import ascend_studio
+from ascend_studio import hooks
+
+if False:  # typing costs more at the start than all the rest
+    from typing import Any, Dict, Iterator, List, Tuple
+
+NAME = "weight_digests"
+FILE = os.path.join("artifacts", "weights.r%d.jsonl")
+
+
+def begin(steps: str) -> None:
+    """Watch the first so many steps. This listener comes before the one of captures: a dump is held while an optimizer
+    steps, and none of our own calls is in it."""
+    hooks.step_listeners.insert(0, hooks.guarded(NAME)(Digests(int(steps)).stepped))
+
+
+class Digests:
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+        self.last = 0
+        self.pid = 0
+        self.optimizers: List[Any] = []
+
+    def stepped(self, step: int) -> None:
+        if self.pid != os.getpid():
+            self.pid = os.getpid()
+            atexit.register(hooks.guarded(NAME)(self.end))
+        self.last = step
+        if step <= self.steps:
+            self._write(final=False)
+
+    def end(self) -> None:
+        if self.pid == os.getpid():
+            self._write(final=True)
+
+    def _write(self, final: bool) -> None:
+        weights, state = self._digests()
+        if not weights:
+            return
+        record = {"step": self.last, "final": final, "weights": weights, "state": state}
+        path = os.path.join(os.environ[ascend_studio.RUN], FILE % ascend_studio._rank())
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        descriptor = os.open(path, flags, ascend_studio.mode_in(os.environ[ascend_studio.RUN]))
+        try:
+            os.write(descriptor, (json.dumps(record) + "\n").encode("utf-8", "replace"))
+        finally:
+            os.close(descriptor)
+
+    def _digests(self) -> Tuple[Dict[str, str], str]:
+        weights: Dict[str, str] = {}
+        state = hashlib.blake2b(digest_size=8)
+        for number, optimizer in enumerate(self._live_optimizers()):
+            tensors = _torch_tensors if _is_torch(optimizer) else _mindspore_tensors
+            for name, tensor, is_weight in tensors(optimizer, "%d." % number):
+                data = _bytes(tensor)
+                if is_weight:
+                    weights[name] = hashlib.blake2b(data, digest_size=8).hexdigest()
+                else:
+                    state.update(name.encode("utf-8", "replace"))
+                    state.update(data)
+        return weights, state.hexdigest()
+
+    def _live_optimizers(self) -> List[Any]:
+        """Return all optimizers in the order in which they were first seen; a training may make one later."""
+        known = [optimizer for optimizer in (reference() for reference in self.optimizers) if optimizer is not None]
+        classes = _optimizer_classes()
+        fresh = [item for item in gc.get_objects() if issubclass(type(item), classes) and not _has(known, item)]
+        fresh.sort(key=_shapes)
+        known += fresh
+        self.optimizers = [weakref.ref(optimizer) for optimizer in known]
+        return known
+
+
+def _has(items: List[Any], item: Any) -> bool:
+    return any(other is item for other in items)
+
+
+def _optimizer_classes() -> Tuple[Any, ...]:
+    names = ("torch.optim.optimizer", "mindspore.nn.optim.optimizer", "mindspore.experimental.optim.optimizer")
+    return tuple(sys.modules[name].Optimizer for name in names if name in sys.modules)
+
+
+def _is_torch(optimizer: Any) -> bool:
+    """Return whether an optimizer is torch's; one of MindSpore may have param_groups too."""
+    module: Any = sys.modules.get("torch.optim.optimizer")
+    return module is not None and isinstance(optimizer, module.Optimizer)
+
+
+def _shapes(optimizer: Any) -> str:
+    """Return a key that does not depend on where an object lies in memory."""
+    weights = (
+        [weight for group in optimizer.param_groups for weight in group["params"]]
+        if _is_torch(optimizer)
+        else optimizer.parameters
+    )
+    return "%s %s" % (type(optimizer).__name__, [tuple(weight.shape) for weight in weights])
+
+
+def _torch_tensors(optimizer: Any, prefix: str) -> Iterator[Tuple[str, Any, bool]]:
+    torch = sys.modules["torch"]
+    for group_number, group in enumerate(optimizer.param_groups):
+        for number, weight in enumerate(group["params"]):
+            name = "%s%d.%d" % (prefix, group_number, number)
+            yield name, weight, True
+            for key, value in sorted(optimizer.state.get(weight, {}).items(), key=str):
+                if isinstance(value, torch.Tensor):
+                    yield "%s.%s" % (name, key), value, False
+
+
+def _mindspore_tensors(optimizer: Any, prefix: str) -> Iterator[Tuple[str, Any, bool]]:
+    weights = list(optimizer.parameters)
+    yield from ((weight.name, weight, True) for weight in weights)
+    for parameter in optimizer.get_parameters():
+        if not _has(weights, parameter):
+            yield prefix + parameter.name, parameter, False
+
+
+def _bytes(tensor: Any) -> bytes:
+    """Return the elements as they lie in memory, in C order."""
+    if hasattr(tensor, "asnumpy"):
+        try:
+            return bytes(tensor.asnumpy().tobytes())
+        except TypeError:  # a dtype that numpy lacks
+            return bytes(tensor.float().asnumpy().tobytes())
+    torch: Any = sys.modules["torch"]
+    with torch.no_grad():
+        local = tensor.to_local() if hasattr(tensor, "to_local") else tensor  # this rank's part of it
+        plain = local.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+    return bytes(plain.numpy().tobytes())
