@@ -50,7 +50,8 @@ class Curve:
 class Distance:
     """Between two curves; see the module. Of steps where both are finite; figures are NaN without any. `nonfinite`: the
     first step where only one of the two is NaN or infinite, None without; `both_nonfinite`: the first where both are.
-    `window_steps`: first and last step of the worst window, None without steps."""
+    `window_steps`: first and last step of the worst window, None without steps. `zero_golden`: the first step where the
+    golden loss is 0 and the other is not, so that nothing is relative to it."""
 
     steps: int
     mean_abs: float
@@ -63,6 +64,7 @@ class Distance:
     both_nonfinite: int | None
     window: float
     window_steps: tuple[int, int] | None
+    zero_golden: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +152,7 @@ def curve_distance(target: Curve, golden: Curve, steps: int | None = None) -> Di
     error, relative = _errors(ours[both], others[both])
     worst = int(relative.argmax()) if len(relative) else None
     in_both = np.flatnonzero(~np.isfinite(ours) & ~np.isfinite(others))
+    zero = np.flatnonzero(both & (others == 0) & (ours != 0))
     window, window_steps = _worst_window(common[both], relative)
     return Distance(
         steps=len(error), mean_abs=_mean(error), mean_rel=_mean(relative), max_abs=float(error.max(initial=0.0)),
@@ -157,6 +160,7 @@ def curve_distance(target: Curve, golden: Curve, steps: int | None = None) -> Di
         bias=_mean(np.sign(ours[both] - others[both]) * relative),
         nonfinite=int(common[in_one[0]]) if len(in_one) else None,
         both_nonfinite=int(common[in_both[0]]) if len(in_both) else None, window=window, window_steps=window_steps,
+        zero_golden=int(common[zero[0]]) if len(zero) else None,
     )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,11 +19,15 @@ from studio.supervisor import STOP
 from studio.tail import RunTail
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from backends.precision.losses.spec import LossesSpec
     from studio.run import Run
 
 POLL_SECONDS = 1.0
 """Seconds between two looks at runs that train."""
+MAX_SHARE = 10.0
+"""A relative error above which its digits say nothing."""
 
 
 def compare_losses(spec: LossesSpec, run: Run) -> Ended:
@@ -76,8 +81,10 @@ class Comparing:
         """Asked before the last judge_curves, so that no step is missed. A step count that both have reached is
         enough."""
         max_steps = self.spec.judging.loss_steps
-        watched = (self.target, self.golden, *([self.again] if self.again else []))
-        return all(curve.is_over() for curve in watched) or bool(max_steps and self.done >= max_steps)
+        return all(curve.is_over() for curve in self._watched()) or bool(max_steps and self.done >= max_steps)
+
+    def _watched(self) -> tuple[Watched, ...]:
+        return (self.target, self.golden, *([self.again] if self.again else []))
 
     def judge_curves(self) -> LossJudgement | None:
         """None as long as one of them has no such metric."""
@@ -96,8 +103,7 @@ class Comparing:
 
     def end(self, judgement: LossJudgement | None) -> Ended:
         if judgement is None:
-            watched = (self.target, self.golden, *([self.again] if self.again else []))
-            lacking = next(run for run in watched if run.curve(self.spec.judging.metric) is None)
+            lacking = next(run for run in self._watched() if run.curve(self.spec.judging.metric) is None)
             raise StudioError(
                 "precision.losses.no_metric", run=lacking.run.name, metric=self.spec.judging.metric,
                 known=", ".join(lacking.names()[:20]) or "-",
@@ -105,6 +111,7 @@ class Comparing:
         self.journal.write(Artifact(kind="losses", path=LOSSES_FILE))
         args = _args(judgement)
         self.journal.write(Note(key=f"precision.losses.limits_{self._limit_origin(judgement)}", args=args))
+        self.journal.write(*self._remarks(judgement))
         if judgement.verdict in ("pass", "incomplete") and not self.are_over():
             self.journal.write(Finding(rule="precision.losses.running", severity="warning", args=args))
             return Ended(code=NO, reason="no")
@@ -114,10 +121,28 @@ class Comparing:
         self.journal.write(Finding(rule=_verdict_key(judgement), severity="warning", args=args))
         return Ended(code=NO, reason="no")
 
+    def _remarks(self, judgement: LossJudgement) -> Iterator[Finding]:
+        """Yield what the verdict does not show: runs that failed, noise of fewer steps, and a golden loss of 0."""
+        for watched in self._watched():
+            glance = runs.glance(watched.run)
+            outcome = runs.outcome_of(glance)
+            if outcome in ("failed", "lost", "gone"):
+                args: dict[str, object] = {"run": watched.run.name, "code": "–" if glance.code is None else glance.code}
+                yield Finding(rule=f"precision.losses.run_{outcome}", severity="warning", args=args)
+        distance, noise = judgement.distance, judgement.noise
+        if noise is not None and noise.steps < distance.steps:
+            args = {"noise_steps": noise.steps, "steps": distance.steps}
+            yield Finding(rule="precision.losses.noise_short", severity="warning", args=args)
+        if distance.zero_golden is not None:
+            args = {"step": distance.zero_golden, "max_abs": f"{distance.max_abs:.3g}"}
+            yield Finding(rule="precision.losses.golden_zero", severity="warning", args=args)
+
     def _limit_origin(self, judgement: LossJudgement) -> str:
         if self.spec.judging.allow_losses is not None:
             return "asked"
-        return "noise" if judgement.noise is not None and judgement.noise.steps else "default"
+        if judgement.noise is None:
+            return "default"
+        return "noise" if judgement.noise.steps else "default_noise"
 
 
 def _verdict_key(judgement: LossJudgement) -> str:
@@ -133,10 +158,17 @@ def _args(judgement: LossJudgement) -> dict[str, object]:
     first, last = distance.window_steps or (0, 0)
     return {
         "steps": distance.steps, "expected": judgement.expected, "mean_abs": f"{distance.mean_abs:.3g}",
-        "mean_rel": f"{distance.mean_rel:.3%}" if distance.steps else "-",
-        "limit": f"{judgement.limit:.3%}", "max_rel": f"{distance.max_rel:.3%}",
-        "max_step": distance.max_rel_step or 0, "window": f"{distance.window:.3%}", "first": first, "last": last,
+        "mean_rel": _percent(distance.mean_rel), "limit": f"{judgement.limit:.3%}",
+        "max_rel": _percent(distance.max_rel), "max_step": distance.max_rel_step or 0,
+        "window": _percent(distance.window), "first": first, "last": last,
         "window_limit": f"{judgement.window_limit:.3%}", "step_limit": f"{judgement.step_limit:.3%}",
         "step": distance.nonfinite or distance.both_nonfinite or 0,
         "beyond": judgement.first_beyond or 0,
     }  # fmt: skip
+
+
+def _percent(share: float) -> str:
+    """Return a relative error as a person reads it; what is relative to nothing is only large."""
+    if math.isnan(share):
+        return "-"
+    return f"{share:.3%}" if share < MAX_SHARE else f">{MAX_SHARE:.0%}"

@@ -14,8 +14,9 @@ from backends.precision.losses.work import compare_losses
 from studio import run as runs
 from studio import schema
 from studio.errors import StudioError
-from studio.events import Ended, Journal, Metric
+from studio.events import Ended, Finding, Journal, Metric, Note
 from studio.paths import MAIN
+from studio.sentences import sentence_of
 from tests.command_line import last_json, studio
 from tests.runs import events_of, wait_for
 
@@ -26,13 +27,19 @@ if TYPE_CHECKING:
     from studio.run import Run
 
 
-def trained(folder: Path, losses: Sequence[float | str], name: str = "loss", *, is_over: bool = True) -> Run:
+def trained(
+    folder: Path, losses: Sequence[float | str], name: str = "loss", *, is_over: bool = True, code: int = 0
+) -> Run:
     run = runs.create(folder / "trained", "launch", {})
     journal = Journal(run.folder, 1)
     journal.write(*(Metric(step=step, values={name: loss}) for step, loss in enumerate(losses, 1)))
     if is_over:
-        journal.write(Ended(code=0))
+        journal.write(Ended(code=code))
     return run
+
+
+def rules_of(run: Run) -> list[str]:
+    return [event.rule for event in events_of(run) if isinstance(event, Finding)]
 
 
 def compared(folder: Path, target: Run, golden: Run, **judging: Any) -> tuple[Ended, dict[str, Any], Run]:
@@ -157,3 +164,35 @@ def test_that_a_second_golden_run_without_the_metric_is_named(tmp_path: Path) ->
     without = trained(tmp_path, GOLDEN, name="accuracy")
     with pytest.raises(StudioError, match=without.name):
         compared(tmp_path, trained(tmp_path, GOLDEN), trained(tmp_path, GOLDEN), again=without)
+
+
+def test_that_a_second_golden_run_of_half_of_the_steps_is_remarked_on(tmp_path: Path) -> None:
+    golden, half = trained(tmp_path, GOLDEN), trained(tmp_path, GOLDEN[:50])
+    _, _, run = compared(tmp_path, trained(tmp_path, GOLDEN), golden, again=half)
+    assert rules_of(run) == ["precision.losses.noise_short"]
+    assert "(50 of 100)" in sentence_of(next(event for event in events_of(run) if isinstance(event, Finding)))
+
+
+def test_that_a_run_that_failed_is_remarked_on(tmp_path: Path) -> None:
+    crashed = trained(tmp_path, GOLDEN, code=9)
+    ended, _, run = compared(tmp_path, crashed, trained(tmp_path, GOLDEN))
+    assert (ended.code, rules_of(run)) == (0, ["precision.losses.run_failed"])
+    ended, _, run = compared(tmp_path, trained(tmp_path, GOLDEN[:40], code=1), trained(tmp_path, GOLDEN))
+    assert (ended.code, rules_of(run)) == (3, ["precision.losses.run_failed", "precision.losses.incomplete"])
+
+
+def test_that_a_golden_loss_of_0_makes_no_absurd_percent(tmp_path: Path) -> None:
+    zero, target = [*GOLDEN[:-1], 0.0], [*GOLDEN[:-1], 0.5]
+    ended, answer, run = compared(tmp_path, trained(tmp_path, target), trained(tmp_path, zero))
+    sentences = [sentence_of(event) for event in events_of(run) if isinstance(event, (Finding, Note))]
+    assert (ended.code, answer["zero_golden"]) == (3, 100)
+    assert "mean relative error is >1000%" in sentences[-1]
+    assert "At step 100 the golden loss is 0" in sentences[-2]
+    assert not [sentence for sentence in sentences if "000000" in sentence]
+
+
+def test_that_one_step_is_not_called_steps(tmp_path: Path) -> None:
+    _, _, run = compared(tmp_path, trained(tmp_path, GOLDEN[:1]), trained(tmp_path, GOLDEN))
+    assert "1 steps" not in sentence_of(next(event for event in events_of(run) if isinstance(event, Finding)))
+    _, _, run = compared(tmp_path, trained(tmp_path, GOLDEN[:1]), trained(tmp_path, GOLDEN[:1]))
+    assert "1 steps" not in " ".join(sentence_of(event) for event in events_of(run) if isinstance(event, Note))

@@ -20,6 +20,7 @@ from ui.widgets.basic import (
     Sentence,
     button,
 )
+from ui.widgets.localized import joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,5 +129,6 @@ class LossesCard(Card):
         self.chip.setVisible(verdict is not None)
         if verdict is not None:
             self.chip.show_state(t(verdict[0]), verdict[1])
-        self.sentence.setText(sentence_of(losses.sentence) if losses is not None else "")
+        sentences = losses.sentences if losses is not None else ()
+        self.sentence.setText(joined([sentence_of(sentence) for sentence in sentences]))
         self.sentence.setVisible(bool(self.sentence.text()))

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LossesResult:
-    """`report` is losses.json, `sentence` the run's own conclusion, None while it is running.
+    """`report` is losses.json, `sentences` the run's own conclusion and then its remarks, () while it is running.
 
     `relative` is |target - golden| / |golden| at the steps that both have."""
 
     report: dict[str, Any]
-    sentence: Finding | Note | None = None
+    sentences: tuple[Finding | Note, ...] = ()
     target: Series = field(default_factory=Series)
     golden: Series = field(default_factory=Series)
     relative: Series = field(default_factory=Series)
@@ -39,17 +39,17 @@ def read_losses(run: Run) -> LossesResult | StudioError:
     spec = schema.from_json(LossesSpec, run.request.values)[0]
     report = losses.read_losses(run.folder)
     events = [event for event in last_events(run.folder) if isinstance(event, (Finding, Note))]
-    sentence = events[-1] if events else None
+    sentences = (*events[-1:], *events[:-1])
     try:
         target = Watched(spec.runs.target_run).curve(spec.judging.metric)
         golden = Watched(spec.runs.golden_run).curve(spec.judging.metric)
     except StudioError:  # A run has been deleted; the figures that were compared stay.
-        return LossesResult(report=report, sentence=sentence)
+        return LossesResult(report=report, sentences=sentences)
     if target is None or golden is None:
-        return LossesResult(report=report, sentence=sentence)
+        return LossesResult(report=report, sentences=sentences)
     return LossesResult(
         report=report,
-        sentence=sentence,
+        sentences=sentences,
         target=_series(target),
         golden=_series(golden),
         relative=_relative_difference(target, golden),
