@@ -251,13 +251,24 @@ def _run_directly(arguments: argparse.Namespace, spec: Any) -> int:
 
 
 def _find_runs(arguments: argparse.Namespace) -> None:
-    """Replace each run that is given by its name, or by a part of it, by its folder, as `watch` does. Raises
-    StudioError.
+    """Replace each run that is given by its name, or by a part of it, by its folder, as `watch` does; a path that may
+    be one only where there is no such file. Raises StudioError.
     """
     for field in schema.fields(arguments.action.spec):
         text = getattr(arguments, field.name)
-        if field.wants == "run" and text:
-            setattr(arguments, field.name, str(runs.find_run(runs_folder(_project(arguments)), text).folder))
+        is_name = field.names_runs and text and "/" not in text and not Path(text).exists()
+        if is_name or (field.wants == "run" and text):
+            setattr(arguments, field.name, str(_folder_of_run(arguments, text, may_be_file=field.names_runs)))
+
+
+def _folder_of_run(arguments: argparse.Namespace, text: str, *, may_be_file: bool) -> Path:
+    """Return the folder of the run that a text names; the text itself where it names none and may be a file's."""
+    try:
+        return runs.find_run(runs_folder(_project(arguments)), text).folder
+    except StudioError as error:
+        if may_be_file and error.key == "run.unknown":
+            return Path(text)
+        raise
 
 
 def _open_project(arguments: argparse.Namespace) -> None:

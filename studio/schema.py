@@ -51,6 +51,7 @@ class Field:
     choices: tuple[str, ...] = ()
     visible_when: tuple[str, tuple[Any, ...]] | None = None
     wants: Wants = "folder"
+    names_runs: bool = False
     positional: bool = False
     flag_name: str = ""
     about: str = ""
@@ -73,16 +74,19 @@ def option(
     above: float | None = None,
     visible_when: tuple[str, tuple[Any, ...]] | None = None,
     wants: Wants = "folder",
+    names_runs: bool = False,
     positional: bool = False,
     flag_name: str = "",
     about: str = "",
 ) -> Any:
     """A dataclass field with what the form needs: `low` and `high` are inclusive bounds, `above` an exclusive
-    one; `wants` says what a path leads to: "here" is the current folder of a command line that does not say. A
-    positional path needs no flag there. `flag_name`: the flag where Python could not have a field of that name.
-    `about`: a few words for a comment in code; the form takes its texts from the catalogue."""
+    one; `wants` says what a path leads to: "here" is the current folder of a command line that does not say.
+    `names_runs`: where no such file is, the name of a run stands for its folder on the command line. A positional path
+    needs no flag there. `flag_name`: the flag where Python could not have a field of that name. `about`: a few words
+    for a comment in code; the form takes its texts from the catalogue."""
     metadata = {
         "unit": unit, "low": low, "high": high, "above": above, "visible_when": visible_when, "wants": wants,
+        "names_runs": names_runs,
         "positional": positional, "flag_name": flag_name, "about": about,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=metadata)

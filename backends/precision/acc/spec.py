@@ -20,7 +20,7 @@ class Alone:
 
     acc_side: Literal["target", "golden"] = option("target", flag_name="side")
     device: Literal["auto", "npu", "gpu"] = option("auto")
-    against: Path = option(Path())
+    against: Path = option(Path(), names_runs=True)
     check_python: Path = option(Path(), wants="file")
 
 

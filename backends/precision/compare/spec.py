@@ -23,9 +23,9 @@ class Sides:
     """Dumps, or folders and runs that hold some. `golden_again`: the golden run captured once more, whose distance from
     the first is the noise."""
 
-    target: Path = option(Path(), positional=True)
-    golden: Path = option(Path(), positional=True)
-    golden_again: Path = option(Path())
+    target: Path = option(Path(), positional=True, names_runs=True)
+    golden: Path = option(Path(), positional=True, names_runs=True)
+    golden_again: Path = option(Path(), names_runs=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,8 +17,8 @@ class Packs:
     """Each a run, a folder with packs, or one pack. `python`: the interpreter whose msprobe compares; empty for the
     studio's own."""
 
-    side_a: Path = option(Path(), positional=True)
-    side_b: Path = option(Path(), positional=True)
+    side_a: Path = option(Path(), positional=True, names_runs=True)
+    side_b: Path = option(Path(), positional=True, names_runs=True)
     check_python: Path = option(Path(), wants="file")
 
 

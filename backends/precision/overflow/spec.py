@@ -18,7 +18,7 @@ class OverflowSources:
     """`overflow_steps`: "0, 2"; empty for all. `check_python`: the interpreter whose msprobe looks too; empty for the
     studio's own."""
 
-    dump: Path = option(Path(), positional=True)
+    dump: Path = option(Path(), positional=True, names_runs=True)
     overflow_steps: str = option("", flag_name="steps")
     check_python: Path = option(Path(), wants="file")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.precision.compare.spec import numbers_of
+from backends.precision.dump.gaps import gaps
 from backends.precision.dump.layout import find_dumps, refuse_several_captures
 from backends.precision.dump.names import source_of
 from backends.precision.dump.read import read_dump
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from backends.precision.overflow.spec import OverflowSpec
     from studio.run import Run
 
+MAX_NAMES = 8
 TORCH_ONLY = "precision.overflow.torch_only"
 
 
@@ -47,6 +49,7 @@ class _Looking:
         python = spec.looked.check_python
         self.python = Path(sys.executable) if python == Path() else python
         self.places = _chosen(spec)
+        self.empty = gaps(self.places, spec.looked.dump, numbers_of(spec.looked.overflow_steps))
         self.overflows: list[Overflow] = []
         self.named: list[Named] = []
         self.calls, self.done = 0, 0
@@ -65,7 +68,7 @@ class _Looking:
         problem, args = self.problem
         return OverflowResult(
             passes=len(self.places), calls=self.calls, infinite=self.infinite, damaged=self.damaged,
-            unread=self.unread, found=tuple(self.overflows), named=tuple(self.named),
+            unread=self.unread, empty=self.empty, found=tuple(self.overflows), named=tuple(self.named),
             problem=problem, args=args,
         )  # fmt: skip
 
@@ -123,13 +126,17 @@ def result_notes(result: OverflowResult) -> list[Finding | Note]:
     ours: Finding | Note
     covered = {"calls": result.calls, "passes": result.passes, "infinite": result.infinite}
     if result.first is None and not result.is_whole:
-        args = {**covered, "damaged": result.damaged, "unread": result.unread}
+        args = {**covered, "damaged": result.damaged, "unread": result.unread, "empty": len(result.empty)}
         ours = Finding(rule="precision.overflow.incomplete", severity="warning", args=args)
     elif result.first is None:
         ours = Note(key="precision.overflow.masked" if result.infinite else "precision.overflow.clean", args=covered)
     else:
         ours = Finding(rule=rule_of(result.first), severity="warning", args=args_of(result.first))
-    return [ours, msprobe_note(result)]
+    notes = [ours, msprobe_note(result)]
+    if result.empty:
+        names = ", ".join(result.empty[:MAX_NAMES]) + (" …" if len(result.empty) > MAX_NAMES else "")
+        notes.append(Finding(rule="precision.overflow.empty", severity="warning", args={"names": names}))
+    return notes
 
 
 def rule_of(overflow: Overflow) -> str:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Checkpoints:
     """Files, folders of them, or runs of the studio, whose last checkpoint is meant."""
 
-    target_weights: Path = option(Path(), positional=True, wants="file")
-    golden_weights: Path = option(Path(), positional=True, wants="file")
+    target_weights: Path = option(Path(), positional=True, wants="file", names_runs=True)
+    golden_weights: Path = option(Path(), positional=True, wants="file", names_runs=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from studio import run as runs
 from studio import schema
 from studio.errors import StudioError
 from studio.events import Finding, Note
+from studio.sentences import sentence_of
 from tests.command_line import last_json, studio
 from tests.precision.dump.recorded import copy_of
 from tests.precision.msprobe.recorded import RECORDED
@@ -206,6 +207,35 @@ def test_that_a_dump_of_which_not_all_could_be_read_is_no_success(tmp_path: Path
     assert "precision.overflow.incomplete" in [event.rule for event in events_of(run) if isinstance(event, Finding)]
 
 
+def test_that_a_rank_without_a_dump_is_no_success(tmp_path: Path, no_msprobe: Path) -> None:
+    capture = tmp_path / "capture"
+    dump_of(capture, lambda _: None, step=0, rank=0)
+    assert looked(tmp_path, capture, no_msprobe)[0] == 0
+    (capture / "step0" / "rank1").mkdir()
+    code, result, run = looked(tmp_path, capture, no_msprobe)
+    assert (code, result.found, result.empty) == (3, (), ("step0/rank1",))
+    assert overflow_answer(run)["empty"] == ["step0/rank1"]
+    sentences = [sentence_of(event) for event in events_of(run) if isinstance(event, Finding)]
+    assert "ranks without a dump: 1" in sentences[0]
+    assert sentences[1].startswith("Without a dump: step0/rank1.")
+    assert looked(tmp_path, capture / "step0" / "rank0", no_msprobe)[0] == 0, "only this rank was asked for"
+    dump_of(capture, lambda _: None, step=2, rank=0)
+    assert looked(tmp_path, capture, no_msprobe, "2")[1].empty == ()
+
+
+def test_that_a_run_may_be_named_where_a_dump_is_asked_for(tmp_path: Path, homes: Path, no_msprobe: Path) -> None:
+    folder = tmp_path / "project"
+    made = runs.create(folder / ".ascend-studio" / "runs", "script", {})
+    dump_of(made.folder / "artifacts" / "captures" / "a", lambda _: None)
+    words = ("overflow-check", made.name, "--check-python", str(no_msprobe), "--json")
+    done = studio("--project", str(folder), *words, cwd=tmp_path)
+    assert (done.returncode, last_json(done)["passes"]) == (0, 1), done.stderr
+    done = studio("--project", str(folder), "compare", made.name, made.name, "--json", cwd=tmp_path)
+    assert done.returncode in (0, 3), done.stderr
+    done = studio("--project", str(folder), "overflow-check", "no-such-run", cwd=tmp_path)
+    assert (done.returncode, "does not exist" in done.stderr) == (2, True)
+
+
 # The command
 
 
@@ -223,7 +253,8 @@ def test_that_all_steps_and_ranks_are_looked_through_steps_first(tmp_path: Path,
     assert result.problem == "precision.msprobe.missing"
     assert overflow_answer(run)["first_overflow"]["call"] == NORM
     said = runs.last_events(run.folder)
-    assert [one.rule for one in said if isinstance(one, Finding)] == ["precision.overflow.made"]
+    rules = [one.rule for one in said if isinstance(one, Finding)]
+    assert (rules, result.empty) == (["precision.overflow.made", "precision.overflow.empty"], ("step2/rank1",))
     assert looked(tmp_path, capture, no_msprobe, "2")[1].found == result.found[1:]
     with pytest.raises(StudioError, match="Available: 0, 2"):
         looked(tmp_path, capture, no_msprobe, "7")

@@ -1,0 +1,74 @@
+"""Folders of steps and ranks that should hold a dump and do not: a rank that ended before msprobe wrote, a copy that
+left some behind."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends.precision.dump.layout import DUMP_FILE, PROCESS, RANK, STEP
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from backends.precision.dump.dump import DumpLocation
+
+
+def gaps(locations: Sequence[DumpLocation], top: Path, steps: frozenset[int] = frozenset()) -> tuple[str, ...]:
+    """Return what is missing below `top`, where these dumps were found, as "step0/rank1"; `steps`: of these alone,
+    empty for all."""
+    missing = [f"step{step}/rank{rank}" for step, rank in _missing_passes(locations)]
+    empty = [folder for folder in _empty_folders(locations, top) if not steps or _step_of(folder) in steps]
+    names = [f"{folder.parent.name}/{folder.name}" for folder in empty]
+    return tuple(dict.fromkeys((*names, *missing)))
+
+
+def _empty_folders(locations: Sequence[DumpLocation], top: Path) -> list[Path]:
+    """Return the folders named as a rank, beside those of these dumps, that have no dump."""
+    parents = {folder.parent for folder in map(_rank_folder, locations) if folder is not None}
+    ranks = dict.fromkeys(folder for parent in sorted(parents) for folder in _ranks_in(parent))
+    return [folder for folder in ranks if folder.is_relative_to(top.absolute()) and not _has_dump(folder)]
+
+
+def _step_of(folder: Path) -> int:
+    match = STEP.fullmatch(folder.parent.name)
+    return int(match[1]) if match else 0
+
+
+def _missing_passes(locations: Sequence[DumpLocation]) -> tuple[tuple[int, int], ...]:
+    """Return the steps and ranks that are missing although another step has the rank, and another rank the step."""
+    passes = {(location.step or 0, location.rank or 0) for location in locations}
+    steps, ranks = {step for step, _ in passes}, {rank for _, rank in passes}
+    return tuple((step, rank) for step in sorted(steps) for rank in sorted(ranks) if (step, rank) not in passes)
+
+
+def _rank_folder(location: DumpLocation) -> Path | None:
+    folders = (location.folder, *location.folder.parents[:2])
+    return next((folder for folder in folders if _is_rank(folder.name)), None)
+
+
+def _is_rank(name: str) -> bool:
+    return bool(RANK.fullmatch(name) or PROCESS.fullmatch(name))
+
+
+def _ranks_in(parent: Path) -> list[Path]:
+    """Of steps that lie side by side, those of all."""
+    steps = [parent]
+    if STEP.fullmatch(parent.name):
+        with suppress(OSError), os.scandir(parent.parent) as entries:
+            steps = sorted(Path(entry.path) for entry in entries if STEP.fullmatch(entry.name) and entry.is_dir())
+    return [Path(folder) for step in steps for folder in _folders(step) if _is_rank(Path(folder).name)]
+
+
+def _folders(step: Path) -> list[str]:
+    with suppress(OSError), os.scandir(step) as entries:
+        return sorted(entry.path for entry in entries if entry.is_dir())
+    return []
+
+
+def _has_dump(folder: Path) -> bool:
+    if (folder / DUMP_FILE).is_file():
+        return True
+    return any((Path(inner) / DUMP_FILE).is_file() for inner in _folders(folder))
