@@ -7,20 +7,25 @@ import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.common import program_line
+from backends.common.run_values import text_value
 from backends.launch.capture.state import FOLDER
+from backends.precision.config.pack import read_pack
+from backends.precision.config.pack_discovery import PACK_FOLDER
 from backends.precision.dump.layout import find_dumps, refuse_several_captures
 from studio import files
 from studio.errors import StudioError
+from studio.output.terminal import printable_line
+from studio.run import line_of
 from studio.texts import t
 from studio.units import size
 from ui.services.run_titles import title_of, when
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from backends.precision.dump.dump import DumpLocation
     from studio.run import Run
@@ -36,7 +41,7 @@ class Capture:
 
     `path` is what a comparison is given; `run` is None for a folder from elsewhere; `size_bytes` is the size of its
     files; `written_at` is the time of its newest dump, s since the epoch. `task`, `level` and `framework` are those of
-    its first dump, '' where it does not say."""
+    its first dump, '' where it does not say; `device` is what its run computed on, '' where that is not known."""
 
     path: Path
     dumps: tuple[DumpLocation, ...]
@@ -46,6 +51,7 @@ class Capture:
     task: str = ""
     level: str = ""
     framework: str = ""
+    device: str = ""
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -70,6 +76,7 @@ def read_capture(path: Path, run: Run | None = None) -> Capture | StudioError:
         run=run,
         size_bytes=sum(_folder_bytes(dump.folder) for dump in dumps),
         written_at=newest_write_time(map(_file, dumps)),
+        device=_device(run) if run else "",
         **header,
     )
 
@@ -152,6 +159,35 @@ def describe_capture(capture: Capture) -> str:
         size(capture.size_bytes),
     ]
     return " · ".join(filter(None, parts))
+
+
+def _device(run: Run) -> str:
+    """Return the devices that the configuration of the run names, else the one that was asked for."""
+    packs = sorted((run.folder / PACK_FOLDER).glob("*.zip"))[:1]
+    with suppress(StudioError):
+        own = read_pack(packs[0]).own if packs else None
+        if own is not None and own.devices:
+            return ", ".join(dict.fromkeys(own.devices))
+    device = text_value(run, "how", "device")
+    return DEVICES.get(device, "")
+
+
+def describe_origin(capture: Capture, side: str = "") -> str:
+    """Return 'project · python train.py --lr 0.1 · golden side · Ascend910B1 · folder'. `side`: 'target' or 'golden',
+    where the capture is chosen for one."""
+    run = capture.run
+    parts = [
+        Path(run.request.project).name if run is not None else "",
+        printable_line(line_of(run.request)) if run is not None else "",
+        t(SIDES[side]) if side else "",
+        capture.device,
+        str(capture.path),
+    ]
+    return " · ".join(filter(None, parts))
+
+
+DEVICES = {"cpu": "CPU", "ascend": "NPU"}
+SIDES = {"target": "precision.start.as_target", "golden": "precision.start.as_golden"}
 
 
 def task_text(task: str) -> str:

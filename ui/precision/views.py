@@ -12,6 +12,7 @@ from ui.precision.comparison.view import CompareView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from studio.run import Run
     from ui.precision.capture.view import CaptureView
@@ -44,6 +45,7 @@ class Views(QStackedWidget):
     @cached_property
     def compare(self) -> CompareView:
         view = CompareView(self._session)
+        view.sides.sides_changed.connect(lambda _paths: self._show_sides())
         self._insert(COMPARE, view)
         return view
 
@@ -56,6 +58,7 @@ class Views(QStackedWidget):
         view.side_chosen.connect(self.side_chosen)
         view.show_project(self._session.project)
         view.show_captures(self._captures)
+        view.captures_card.show_sides(self._chosen_sides())
         self._insert(CAPTURE, view)
         return view
 
@@ -120,6 +123,16 @@ class Views(QStackedWidget):
         self.compare.show_captures(captures)
         if self._has_capture:
             self.capture.show_captures(captures)
+
+    def _show_sides(self) -> None:
+        if self._has_capture:
+            self.capture.captures_card.show_sides(self._chosen_sides())
+
+    def _chosen_sides(self) -> dict[Path, str]:
+        """Return which side each capture is chosen for, by its path."""
+        sides = self.compare.sides
+        chosen = (("target", sides.target.capture), ("golden", sides.golden.capture))
+        return {capture.path: side for side, capture in chosen if capture is not None}
 
     def counterpart_of(self, capture: Capture) -> Capture | None:
         """Return the newest other capture of the same kind, which most often is the other side."""

@@ -90,7 +90,7 @@ def _options(run: Run) -> Iterator[tuple[str, str]]:
     code = files.read_json(run.folder / "code.json")
     if isinstance(code, dict) and code.get("commit"):
         dirty = " *" if code.get("dirty") is True else ""
-        yield "git commit", f"{str(code['commit'])[:12]}{dirty}"
+        yield "commit", f"{str(code['commit'])[:12]}{dirty}"
 
 
 def _field(name: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -54,7 +54,7 @@ def _is_rank(name: str) -> bool:
 
 
 def _ranks_in(parent: Path) -> list[Path]:
-    """Of steps that lie side by side, those of all."""
+    """Return the folders of ranks in a folder; where it is that of a step, in all steps beside it."""
     steps = [parent]
     if STEP.fullmatch(parent.name):
         with suppress(OSError), os.scandir(parent.parent) as entries:

@@ -109,7 +109,7 @@ class Comparing:
                 known=", ".join(lacking.names()[:20]) or "-",
             )  # fmt: skip
         self.journal.write(Artifact(kind="losses", path=LOSSES_FILE))
-        args = _args(judgement)
+        args = sentence_args(judgement)
         self.journal.write(Note(key=f"precision.losses.limits_{self._limit_origin(judgement)}", args=args))
         self.journal.write(*self._remarks(judgement))
         if judgement.verdict in ("pass", "incomplete") and not self.are_over():
@@ -118,7 +118,7 @@ class Comparing:
         if judgement.verdict == "pass":
             self.journal.write(Note(key="precision.losses.pass", args=args))
             return Ended(code=0)
-        self.journal.write(Finding(rule=_verdict_key(judgement), severity="warning", args=args))
+        self.journal.write(Finding(rule=verdict_key(judgement), severity="warning", args=args))
         return Ended(code=NO, reason="no")
 
     def _remarks(self, judgement: LossJudgement) -> Iterator[Finding]:
@@ -145,14 +145,14 @@ class Comparing:
         return "noise" if judgement.noise.steps else "default_noise"
 
 
-def _verdict_key(judgement: LossJudgement) -> str:
+def verdict_key(judgement: LossJudgement) -> str:
     """Return the key of the sentence; of losses that differ, by the first measure that is over its limit."""
     if judgement.verdict == "differs":
         return f"precision.losses.differ_{judgement.exceeded[0]}"
     return f"precision.losses.{judgement.verdict}"
 
 
-def _args(judgement: LossJudgement) -> dict[str, object]:
+def sentence_args(judgement: LossJudgement) -> dict[str, object]:
     """For the sentences: figures as they are written there."""
     distance = judgement.distance
     first, last = distance.window_steps or (0, 0)

@@ -31,6 +31,9 @@ from backends.precision.issue.markdown import (
     value_text,
 )
 from backends.precision.origin import VERSIONS, origin_of
+from backends.precision.report import plot, summary
+from backends.precision.report.deeper import origin_comparison
+from backends.precision.report.losses import losses_of
 from studio.texts import t_in
 
 if TYPE_CHECKING:
@@ -44,6 +47,26 @@ if TYPE_CHECKING:
 MAX_CALLS = 200
 """Rows of the table of calls that differ: the first are what matters, and a page is to be printed."""
 MAX_PASSES = 64
+MAX_PASSING = 1000
+OUTCOMES = {
+    "pass": "precision.report.outcome_pass", "differs": "precision.report.outcome_differs",
+    "incomplete": "precision.report.outcome_incomplete",
+}  # fmt: skip
+OUTCOME_TEXTS = {
+    "pass": "precision.report.outcome_pass_text", "differs": "precision.report.outcome_differs_text",
+    "incomplete": "precision.report.outcome_incomplete_text",
+}  # fmt: skip
+SIGNATURE = (
+    "precision.report.sign_decision", "precision.report.sign_name", "precision.report.sign_date",
+    "precision.report.sign_sign",
+)  # fmt: skip
+STYLE = """
+.outcome{font-size:1.7rem;font-weight:700;margin:.4rem 0;padding:.5rem .9rem;border-left:10px solid;
+background:var(--card)}.outcome.pass{border-color:#4c9f70}.outcome.differs{border-color:#c0392b}
+.outcome.incomplete{border-color:#d68910}.gap{border-left:4px solid #d68910;padding-left:.6rem}
+.sign td{height:2.1rem;vertical-align:bottom}.sign td:first-child{width:14rem}
+.sign td:last-child{border-bottom:1px solid var(--text)}
+"""
 REPORTED_VERDICTS = (FIRST, DIFFERS, MISSING, EXTRA, FOLLOWS)
 VERDICT_KEYS = {INPUT: "input_args", KWARG: "input_kwargs", OUTPUT: "output", PARAMETER: "parameters", GRADIENT: ""}
 """The objects of dump.json that rows are from."""
@@ -59,36 +82,73 @@ OF_CALLS = (
 SIDE = {"target": "precision.issue.target", "golden": "precision.issue.golden"}
 OF_SIDES = (
     "precision.report.step", "precision.report.rank", "precision.report.side", "precision.report.folder",
-    "precision.report.code", "precision.report.versions",
+    "precision.report.digest", "precision.report.code", "precision.report.versions",
 )  # fmt: skip
 
 
 class Report:
-    """`run`: that of the comparison."""
+    """`run`: that of the comparison. `is_top`: the report is of this one, and not of one that it began from."""
 
-    def __init__(self, comparison: Comparison, run: Run, language: Language) -> None:
-        self.comparison, self.run, self.language = comparison, run, language
+    def __init__(self, comparison: Comparison, run: Run, language: Language, *, is_top: bool = True) -> None:
+        self.comparison, self.run, self.language, self.is_top = comparison, run, language, is_top
 
     def say(self, key: str, /, **args: object) -> str:
         return t_in(self.language, key, **args)
 
     def whole(self) -> bytes:
         title = self.say("precision.report.title")
-        parts = (*self._verdict(), *self._first(), *self._differing(), *self._sides(), *self._method(), *self._notes())
-        return page(self.language, title, "", parts)
+        opening = (*self._verdict(), *self._covered(), *self._tools(), *self._signature())
+        results = (*self._counts(), *self._plot(), *self._first(), *self._differing(), *self._losses())
+        grounds = (*self._sides(), *self._settings(), *self._method(), *self._notes(), *self._passing())
+        return page(self.language, title, STYLE + plot.STYLE, (*opening, *results, *self._whole_step(), *grounds))
 
     def _verdict(self) -> Iterator[str]:
         comparison = self.comparison
         calls, rows = len(comparison.names), len(comparison.verdict)
+        outcome = summary.outcome_of(comparison)
+        state = escaped(self.say(OUTCOMES[outcome]))
         first = comparison.first
-        if first is None:
-            yield tag("p", self.say("precision.report.none", calls=calls), "verdict")
-        else:
-            yield tag("p", f"{first.name}: {sentence(comparison, first.call, self.language)}", "verdict")
+        text = self.say(OUTCOME_TEXTS[outcome])
+        if first is not None:
+            text = f"{first.name}: {sentence(comparison, first.call, self.language)}"
+        yield f'<p class="outcome {outcome}">{state}</p>{tag("p", text, "verdict")}'
         created = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.run.request.time / 1e9))
         yield tag(
             "p", self.say("precision.report.made", when=created, run=self.run.name, rows=rows, calls=calls), "dim"
         )
+
+    def _covered(self) -> Iterator[str]:
+        """Yield what was compared of what was there, and what was not."""
+        coverage = summary.coverage_of(self.comparison)
+        heads = [self.say("precision.report.covered"), self.say("precision.report.compared_count")]
+        lines = [
+            row([escaped(self.say(key))], [f"{done} / {total}"])
+            for key, (done, total) in (
+                ("precision.report.covered_steps", coverage.steps), ("precision.report.covered_ranks", coverage.ranks),
+                ("precision.report.covered_calls", coverage.calls), ("precision.report.covered_rows", coverage.rows),
+            )
+        ]  # fmt: skip
+        yield section(self.say("precision.report.covered_title"), heads, lines, (1,))
+        for note in summary.gaps_of(self.comparison):
+            yield tag("p", self.say(str(note["key"]), **dict(note.get("args") or {})), "gap")
+
+    def _tools(self) -> Iterator[str]:
+        heads = [self.say("precision.report.tool"), self.say(SIDE["target"]), self.say(SIDE["golden"])]
+        unknown = self.say("precision.issue.unknown")
+        lines = [
+            row([escaped(name), escaped(target or unknown), escaped(golden or unknown)], [])
+            for name, target, golden in summary.tool_versions(self.comparison, self.run)
+        ]
+        yield section(self.say("precision.report.tools"), heads, lines)
+
+    def _signature(self) -> Iterator[str]:
+        """Yield lines to be filled in by hand."""
+        yield tag("h2", self.say("precision.report.signature"))
+        lines = "".join(f"<tr><td>{escaped(self.say(key))}</td><td></td></tr>" for key in SIGNATURE)
+        yield f'<table class="sign">{lines}</table>'
+
+    def _counts(self) -> Iterator[str]:
+        comparison = self.comparison
         counts = np.bincount(comparison.call_verdict, minlength=len(VERDICTS))
         heads = [self.say("precision.report.verdict"), self.say("precision.report.calls"), ""]
         lines = [
@@ -101,6 +161,59 @@ class Report:
 
     def _meaning(self, verdict: str) -> str:
         return self.say(f"precision.verdict.{verdict}_hint")
+
+    def _plot(self) -> Iterator[str]:
+        title, axis = self.say("precision.view.plot"), self.say("precision.report.execution_order")
+        if drawn := plot.error_plot(self.comparison, title, axis):
+            yield tag("h2", title)
+            yield drawn
+            yield tag("p", self.say("precision.report.plot_hint"), "dim")
+
+    def _losses(self) -> Iterator[str]:
+        title = self.say("precision.report.losses")
+        yield tag("h2", title)
+        losses = losses_of(self.comparison, self.run)
+        if losses is None:
+            yield tag("p", self.say("precision.report.no_losses"))
+            return
+        yield tag("p", self.say(losses.key, **losses.args))
+        names = {side: self.say(key) for side, key in SIDE.items()}
+        yield plot.loss_plot(losses.curves, names, title, self.say("precision.report.step"))
+
+    def _whole_step(self) -> Iterator[str]:
+        """Yield the comparison of the whole step that a deeper one began from: its plot, losses, calls and code."""
+        origin = origin_comparison(self.run) if self.is_top else None
+        if origin is None:
+            return
+        comparison, run = origin
+        yield tag("h2", self.say("precision.report.whole_step"))
+        yield tag("p", self.say("precision.report.whole_step_text", run=run.name))
+        first = comparison.first
+        if first is not None:
+            yield tag("p", f"{first.name}: {sentence(comparison, first.call, self.language)}")
+        inner = Report(comparison, run, self.language, is_top=False)
+        parts = (*inner._covered(), *inner._counts(), *inner._plot(), *inner._first(), *inner._differing())
+        yield from (*parts, *inner._losses(), *inner._sides())
+
+    def _settings(self) -> Iterator[str]:
+        heads = [self.say("precision.report.setting"), self.say("precision.report.value")]
+        lines = [
+            row([escaped(self.say(key)), escaped(summary.text_of(value, self.say))], [])
+            for key, value in summary.settings(self.run)
+        ]
+        yield section(self.say("precision.report.settings"), heads, lines)
+
+    def _passing(self) -> Iterator[str]:
+        """Yield the calls that do not differ, folded: a sign-off lists what it is of."""
+        comparison = self.comparison
+        calls = np.flatnonzero(~np.isin(comparison.call_verdict, REPORTED_VERDICTS))
+        title = self.say("precision.report.passing", count=len(calls))
+        heads = list(map(self.say, OF_CALLS))
+        yield f"<details><summary>{escaped(title)}</summary>"
+        yield section(title, heads, [self._call(int(call)) for call in calls[:MAX_PASSING]])
+        if len(calls) > MAX_PASSING:
+            yield tag("p", self.say("precision.report.more", count=len(calls) - MAX_PASSING), "dim")
+        yield "</details>"
 
     def _first(self) -> Iterator[str]:
         comparison = self.comparison
@@ -174,16 +287,19 @@ class Report:
     def _side(self, step: int, rank: int, side: str, folder: Path | None) -> str:
         name = self.say(SIDE[side])
         if folder is None:
-            return row([str(step), str(rank), escaped(name), escaped(self.say("precision.report.absent")), "", ""], [])
+            return row(
+                [str(step), str(rank), escaped(name), escaped(self.say("precision.report.absent")), *[""] * 3], []
+            )
         origin = origin_of(folder)
         commit = origin.commit[:12] + (self.say("precision.report.dirty") if origin.dirty else "")
         versions = ", ".join(f"{text} {origin.versions[text]}" for text in VERSIONS if text in origin.versions)
         unknown = self.say("precision.issue.unknown")
         location = f"<code>{escaped(str(folder / 'dump.json'))}</code>"
-        return row(
-            [str(step), str(rank), escaped(name), location, escaped(commit or unknown), escaped(versions or unknown)],
-            [],
-        )
+        digest = f"<code>{summary.dump_digest(folder) or escaped(unknown)}</code>"
+        if summary.is_changed_since(folder, self.run):
+            digest += tag("p", self.say("precision.report.changed_since"))
+        texts = (escaped(commit or unknown), escaped(versions or unknown))
+        return row([str(step), str(rank), escaped(name), location, digest, *texts], [])
 
     def _method(self) -> Iterator[str]:
         yield tag("h2", self.say("precision.report.method"))

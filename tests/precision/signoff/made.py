@@ -26,6 +26,10 @@ def compared(folder: Path, name: str, change: Callable[[dict[str, Any]], None] |
         found = json.loads(path.read_text(encoding="utf-8"))
         change(found["data"])
         path.write_text(json.dumps(found), encoding="utf-8")
+    return compared_dumps(folder, target, golden)
+
+
+def compared_dumps(folder: Path, target: Path, golden: Path) -> Run:
     spec = schema.with_value(schema.with_value(CompareSpec(), "target", target), "golden", golden)
     run = runs.create(folder / "runs", "compare", schema.to_json(spec))
     compare(spec, run)

@@ -26,12 +26,13 @@ from studio.events import Ended, Journal, Metric
 from studio.paths import ROOT
 from studio.project import Project, make_runs_folder
 from studio.security import ledger
+from tests.precision.config import packs
 from tests.ui import looks
 from tests.ui.precision.mouse import choose, drop_on, press, wait_for_captures
 from ui.home.journey_steps import steps
 from ui.precision.capture.target_sheet import TargetSheet
 from ui.precision.capture.target_tree import TargetNodes, TargetTreeModel, target_nodes
-from ui.precision.captures import describe_capture, read_capture, read_captures
+from ui.precision.captures import describe_capture, describe_origin, read_capture, read_captures
 from ui.precision.comparison.follow_ups import IssueSheet
 from ui.precision.page import PrecisionPage
 from ui.precision.tables.tree_view import CallMatch
@@ -105,6 +106,13 @@ def texts_in(widget: QWidget) -> str:
     return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
 
 
+def origins(card: QWidget) -> list[str]:
+    """Where each capture is from, as its row says it."""
+    looks.settle()
+    labels = [label for label in card.findChildren(Elided) if "origin" in label.objectName()]
+    return [label.whole_text() for label in labels if label.isVisible()]
+
+
 def raise_linear(data: dict[str, Any]) -> None:
     """Change a call in the middle of a dump, and nothing after it."""
     name = next(
@@ -141,11 +149,42 @@ def test_that_captures_of_runs_are_found_with_what_they_hold(
     page.tabs.setCurrentIndex(CAPTURE)
     card = page.views.capture.captures_card
     assert "train.py" in "".join(label.whole_text() for label in card.findChildren(Elided))
+    for capture, origin in zip(page.views._captures, origins(card), strict=True):
+        assert str(capture.path) in origin
+        assert "train.py" in origin
     press(card, "precision_as_golden_1")
     assert page.tabs.currentIndex() == COMPARE
     golden = page.compare.sides.golden.capture
     assert golden is not None
     assert golden.task == "statistics"
+    page.tabs.setCurrentIndex(CAPTURE)
+    assert ["golden side" in origin for origin in origins(card)] == [False, True]
+
+
+def test_that_the_golden_line_is_ticked_by_a_capture_that_is_used_as_golden(
+    page: PrecisionPage, put: Callable[..., Run], qtbot: QtBot
+) -> None:
+    put("torch_statistics")
+    wait_for_captures(page, qtbot, 1)
+    assert page.compare.guide.done == (True, False, False)
+    page.tabs.setCurrentIndex(CAPTURE)
+    press(page.views.capture.captures_card, "precision_as_golden_0")
+    assert page.compare.guide.isVisible()
+    assert page.compare.guide.done == (False, True, False)
+    press(page, "precision_swap")
+    assert page.compare.guide.done == (True, False, False)
+
+
+def test_that_a_capture_says_project_command_device_and_folder(tmp_path: Path) -> None:
+    values = {"program": {"line": ["python", "train.py", "--lr", "0.1"]}}
+    run = runs.create(tmp_path / "runs", "script", values, tmp_path / "my project")
+    pack = run.folder / "artifacts" / "config" / "rank0.zip"
+    packs.write(pack, packs.own(devices=["Ascend910B1"]))
+    folder = run.folder / "artifacts" / "captures" / "a"
+    shutil.copytree(DUMPS / "torch_statistics", folder)
+    (capture,) = read_captures([run])
+    words = describe_origin(capture, "golden").split(" · ")
+    assert words == ["my project", "python train.py --lr 0.1", "golden side", "Ascend910B1", str(folder)]
 
 
 def test_that_a_dropped_dump_becomes_the_side_that_is_missing(
@@ -549,7 +588,7 @@ def test_that_diverging_losses_are_drawn_and_judged(
     press(card, "precision_compare_losses")
     qtbot.waitUntil(lambda: session.refresh_runs() or card.losses is not None)
     assert card.chip.text() == "Above limit"
-    assert "40 steps" in card.sentence.text()
+    assert "40 of 40" in card.sentence.text()
     assert card.charts is not None
     losses = card.losses
     assert losses is not None

@@ -9,7 +9,7 @@ from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from ui.precision.captures import capture_name, describe_capture
+from ui.precision.captures import capture_name, describe_capture, describe_origin
 from ui.widgets.basic import (
     Card,
     Elided,
@@ -23,6 +23,7 @@ from ui.widgets.page_scroll import empty
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from ui.precision.captures import Capture
 
@@ -38,6 +39,7 @@ class CapturesCard(Card):
         super().__init__("precision.more.captured")
         self.setObjectName("precision_captured")
         self._captures: Sequence[Capture] = ()
+        self._sides: dict[Path, str] = {}
         self._none = Sentence("precision.more.captured_none")
         self._more = Sentence()
         self._rows = QVBoxLayout()
@@ -51,6 +53,12 @@ class CapturesCard(Card):
         self._captures = captures
         self.retranslate()
 
+    def show_sides(self, sides: dict[Path, str]) -> None:
+        """Name the side that a capture is chosen for, 'target' or 'golden' by its path."""
+        if sides != self._sides:
+            self._sides = sides
+            self.retranslate()
+
     def retranslate(self) -> None:
         empty(self._rows)
         for number, capture in enumerate(self._captures[:MAX_ROWS]):
@@ -63,15 +71,18 @@ class CapturesCard(Card):
         localize(self._more.setText, "precision.more.captured_more", count=left)
 
     def _row(self, number: int, capture: Capture) -> QWidget:
-        name, words = Elided(role="strong"), Elided(role="hint")
+        name, words, origin = Elided(role="strong"), Elided(role="hint"), Elided(role="hint")
         name.setText(capture_name(capture))
         words.setText(describe_capture(capture))
+        origin.setObjectName(f"precision_origin_{number}")
+        origin.setText(describe_origin(capture, self._sides.get(capture.path, "")))
         entry = QWidget()
         column = QVBoxLayout(entry)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(1)
         column.addWidget(name)
         column.addWidget(words)
+        column.addWidget(origin)
         column.addSpacing(5)
         column.addLayout(self._buttons(number, capture))
         return entry

@@ -50,10 +50,13 @@ class GuideCard(Card):
         self.capture.clicked.connect(self.capture_requested)
         self.body.addLayout(grid)
         self.body.addWidget(self.capture, 0, Qt.AlignmentFlag.AlignLeft)
-        self.show_count(0)
+        self.done: tuple[bool, ...] = ()
+        self.show_progress(0, has_target=False, has_golden=False)
 
-    def show_count(self, captures: int) -> None:
-        for number, sign in enumerate(self._signs):
-            done = number < captures
+    def show_progress(self, captures: int, *, has_target: bool, has_golden: bool) -> None:
+        """Tick the sides that are chosen; as long as none is, the captures that are there, the target's first."""
+        is_chosen = has_target or has_golden
+        self.done = (has_target, has_golden, False) if is_chosen else (captures > 0, captures > 1, False)
+        for done, sign in zip(self.done, self._signs, strict=True):
             show_icon(sign, "check" if done else "chevron-right", "good" if done else "accent", 16)
         self.setVisible(captures < REQUIRED_CAPTURES)

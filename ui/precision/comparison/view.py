@@ -66,6 +66,7 @@ class CompareView(QStackedWidget):
         self.sides.compare_requested.connect(self.compare_requested)
         self.msprobe_files = MsprobeFilesCard()
         self.sides.sides_changed.connect(self.msprobe_files.show_folders)
+        self.sides.sides_changed.connect(lambda _paths: self._update_guide())
         self.addWidget(PageScroll(self.guide, self.sides, self.msprobe_files))
         self._result = QWidget()
         self._column = QVBoxLayout(self._result)
@@ -118,8 +119,13 @@ class CompareView(QStackedWidget):
 
     def show_captures(self, captures: Sequence[Capture]) -> None:
         self._capture_count = len(captures)
-        self.guide.show_count(len(captures))
         self.sides.show_captures(captures)
+        self._update_guide()
+
+    def _update_guide(self) -> None:
+        sides = (self.sides.target.capture, self.sides.golden.capture)
+        has_target, has_golden = (side is not None for side in sides)
+        self.guide.show_progress(self._capture_count, has_target=has_target, has_golden=has_golden)
 
     def show_comparisons(self, runs: Sequence[Run]) -> None:
         self._runs = runs
