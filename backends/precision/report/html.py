@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 MAX_CALLS = 200
 """Rows of the table of calls that differ: the first are what matters, and a page is to be printed."""
 MAX_PASSES = 64
-MAX_PASSING = 1000
+MAX_PASSING = 500
 OUTCOMES = {
     "pass": "precision.report.outcome_pass", "differs": "precision.report.outcome_differs",
     "incomplete": "precision.report.outcome_incomplete",
@@ -204,16 +204,14 @@ class Report:
         yield section(self.say("precision.report.settings"), heads, lines)
 
     def _passing(self) -> Iterator[str]:
-        """Yield the calls that do not differ, folded: a sign-off lists what it is of."""
+        """Yield the calls that do not differ: a sign-off lists what it is of."""
         comparison = self.comparison
         calls = np.flatnonzero(~np.isin(comparison.call_verdict, REPORTED_VERDICTS))
         title = self.say("precision.report.passing", count=len(calls))
         heads = list(map(self.say, OF_CALLS))
-        yield f"<details><summary>{escaped(title)}</summary>"
         yield section(title, heads, [self._call(int(call)) for call in calls[:MAX_PASSING]])
         if len(calls) > MAX_PASSING:
             yield tag("p", self.say("precision.report.more", count=len(calls) - MAX_PASSING), "dim")
-        yield "</details>"
 
     def _first(self) -> Iterator[str]:
         comparison = self.comparison

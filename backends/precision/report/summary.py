@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from backends.precision.compare.comparison import Comparison
     from studio.run import Run
 
@@ -33,6 +36,8 @@ GAPS = frozenset(
 )  # fmt: skip
 """Notes of a comparison that say that something is there and was not compared."""
 MAX_DUMP_BYTES = 1 << 30
+HEAD_BYTES = 400
+_FRAMEWORK = re.compile(rb'"framework"\s*:\s*"(\w+)"')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +70,16 @@ def coverage_of(comparison: Comparison) -> Coverage:
         steps=(len({each.step for each in both}), len({each.step for each in comparison.passes})),
         ranks=(len({each.rank for each in both}), len({each.rank for each in comparison.passes})),
         calls=(int(has_both.sum()), len(comparison.names)),
-        rows=(int((~np.isnan(comparison.error)).sum()), len(comparison.error)),
+        rows=(int((~np.isnan(comparison.error)).sum()), int(_has_figures(comparison).sum())),
     )
+
+
+def _has_figures(comparison: Comparison) -> NDArray[Any]:
+    """Return the rows that have a figure, a digest or a scalar on either side, or a distance."""
+    has_stats = [~np.isnan(comparison.columns[f"{side}_stats"]).all(axis=1) for side in ("target", "golden")]
+    has_text = [comparison.columns[f"{side}_text"] >= 0 for side in ("target", "golden")]
+    rows: NDArray[Any] = np.logical_or.reduce([*has_stats, *has_text, ~np.isnan(comparison.error)])
+    return rows
 
 
 def tool_versions(comparison: Comparison, run: Run) -> Iterator[tuple[str, str, str]]:
@@ -81,10 +94,21 @@ def tool_versions(comparison: Comparison, run: Run) -> Iterator[tuple[str, str, 
     first = comparison.passes[0] if comparison.passes else None
     folders = (first.target, first.golden) if first else (None, None)
     sides = [origin_of(folder).versions if folder is not None else {} for folder in folders]
+    required = {_framework(folder) for folder in folders if folder is not None} | {"mindstudio-probe"}
     for name in VERSIONS:
         versions = [side.get(name, "") for side in sides]
-        if any(versions):
+        if any(versions) or name in required:
             yield name, versions[0], versions[1]
+
+
+def _framework(folder: Path) -> str:
+    """Return the package of the framework that a dump names at its head, "" where it does not."""
+    try:
+        with files.open_regular(folder / "dump.json") as file:
+            match = _FRAMEWORK.search(file.read(HEAD_BYTES))
+    except OSError:
+        return ""
+    return {"pytorch": "torch"}.get(match[1].decode(), match[1].decode()) if match else ""
 
 
 def dump_digest(folder: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -200,11 +200,44 @@ def test_that_a_rank_or_a_part_of_one_side_alone_is_no_success(
     assert (code, answer["uncovered"][0]["args"]) == (3, {"side": "B", "names": "weights"})
 
 
-def packed_run(folder: Path, line: list[str]) -> Path:
+def packed_run(folder: Path, line: list[str], **pack: Any) -> Path:
     """A run of the studio that kept a pack."""
     run = runs.create(folder, "script", {"program": {"line": line, "workdir": str(folder), "python": ""}})
-    packs.write(run.folder / "artifacts" / "config" / "rank0.zip", packs.own())
+    own = pack.pop("own", {})
+    packs.write(run.folder / "artifacts" / "config" / "rank0.zip", packs.own(**own), **pack)
     return run.folder
+
+
+LINE = ["python", "train.py", "--lr", "0.1", "--batch-size", "8"]
+MEMBERS = {"weights__step0__rank0__weight": WEIGHTS, "dataset__step0__rank0__dataset": f'{{"args": {WEIGHTS}}}',
+           "random__rank0": '{"torch.randn": [{"count": 2, "stack": ["x"]}]}', "pip": "torch=2.6.0\n"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "changed"),
+    [
+        (["python", "train.py", "--lr", "0.2", "--batch-size", "8"], {}),
+        (["python", "train.py", "--lr", "0.1", "--batch-size", "16"], {}),
+        (["python", "train.py", "--lr=0.1", "--batch-size", "8", "--dtype", "bf16"], {}),
+        (LINE, {"weights__step0__rank0__weight": WEIGHTS.replace("1.0", "1.0001")}),
+        (LINE, {"weights__step0__rank0__weight": WEIGHTS.replace("2.0", "2.001")}),
+        (LINE, {"weights__step0__rank0__weight": WEIGHTS.replace("0.0", "0.001")}),
+        (LINE, {"weights__step0__rank0__weight": WEIGHTS.replace("layer.weight", "layer.other")}),
+        (LINE, {"dataset__step0__rank0__dataset": f'{{"args": {WEIGHTS.replace("-1.0", "-2.0")}}}'}),
+        (LINE, {"random__rank0": '{"torch.randn": [{"count": 3, "stack": ["x"]}]}'}),
+        (LINE, {"pip": "torch=2.5.1\n"}),
+        (LINE, {"own": {"seeds": {"torch.seed": 4, "torch.state": "bb"}}}),
+        (LINE, {"own": {"determinism": {"torch.deterministic_algorithms": False, "HCCL_DETERMINISTIC": None}}}),
+        (LINE, {"weights__step0__rank0__weight": ""}),
+    ],
+)
+def test_that_no_planted_difference_is_a_success(
+    tmp_path: Path, interpreter: Callable[[str], Path], line: list[str], changed: dict[str, Any]
+) -> None:
+    golden, same = (packed_run(tmp_path / "trained", LINE, **MEMBERS) for _ in range(2))
+    target = packed_run(tmp_path / "trained", line, **{**MEMBERS, **changed})
+    assert check(tmp_path / "runs", golden, same, interpreter("exit 0"))[0] == 0
+    assert check(tmp_path / "runs", golden, target, interpreter("exit 0"))[0] == 3
 
 
 def test_that_another_learning_rate_or_command_line_is_told_and_no_secret(

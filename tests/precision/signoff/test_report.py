@@ -84,6 +84,7 @@ def test_that_a_report_has_the_digests_of_both_dumps_the_tools_and_the_tolerance
     for side in ("target", "golden"):
         assert hashlib.sha256((tmp_path / side / "dump.json").read_bytes()).hexdigest() in page
     assert f"<td>studio</td><td>{studio.__version__}</td>" in page
+    assert "<td>torch</td><td>unknown</td>" in page, "a dump from elsewhere does not say its version"
     assert "the limits are those of the model of rounding alone" in page
     assert "Written again after the comparison" not in page
     (tmp_path / "golden" / "dump.json").write_bytes((tmp_path / "golden" / "dump.json").read_bytes() + b" ")

@@ -19,6 +19,7 @@ from tests.command_line import last_json, studio
 from tests.runs import events_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from studio.events import Ended
@@ -138,6 +139,45 @@ def test_that_one_element_that_is_far_off_does_not_pass(tmp_path: Path) -> None:
     ended, answer = compared(tmp_path, {"w": target}, {"w": golden}, allow=0.01)
     assert (ended.code, answer["largest"]["outliers"]) == (3, 1)
     assert answer["largest"]["reason"] == "precision.weights.reason_elements"
+
+
+def turned(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    changed = values.copy()
+    changed[3, 4] = -1.0
+    return changed
+
+
+def changed_at(values: np.ndarray[Any, Any], value: float) -> np.ndarray[Any, Any]:
+    changed = values.copy()
+    changed[5, 6] = value
+    return changed
+
+
+FAULTS: dict[str, Callable[[Arrays], Arrays]] = {
+    "one turned sign": lambda w: w | {"a.weight": turned(w["a.weight"])},
+    "one element off": lambda w: w | {"a.weight": changed_at(w["a.weight"], w["a.weight"][5, 6] + 0.1)},
+    "one element zero": lambda w: w | {"a.weight": changed_at(w["a.weight"], 0.0)},
+    "one NaN": lambda w: w | {"a.weight": changed_at(w["a.weight"], np.nan)},
+    "infinity": lambda w: w | {"a.weight": changed_at(w["a.weight"], np.inf)},
+    "two percent": lambda w: w | {"b.weight": w["b.weight"] * np.float32(1.02)},
+    "one row scaled": lambda w: w | {"b.weight": np.concatenate([w["b.weight"][:1] * 2, w["b.weight"][1:]])},
+    "rows swapped": lambda w: w | {"b.weight": w["b.weight"][::-1].copy()},
+    "transposed": lambda w: w | {"a.weight": w["a.weight"].T.copy()},
+    "negated": lambda w: w | {"b.weight": -w["b.weight"]},
+    "other weights": lambda w: w | {"a.weight": np.roll(w["a.weight"], 1)},
+    "bias moved": lambda w: w | {"c.bias": w["c.bias"] + np.float32(1e-6)},
+    "missing": lambda w: {name: value for name, value in w.items() if name != "c.bias"},
+    "extra": lambda w: w | {"d.weight": np.ones(3, np.float32)},
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_that_no_planted_fault_is_a_success_with_one_percent_allowed(
+    tmp_path: Path, weights: Arrays, fault: str
+) -> None:
+    weights["a.weight"][3, 4], weights["a.weight"][5, 6] = 1.0, 0.5
+    ended, answer = compared(tmp_path, FAULTS[fault](weights), weights, allow=0.01)
+    assert (ended.code, answer["verdict"] in ("differs", "incomplete")) == (3, True)
 
 
 def test_that_pairs_by_order_alone_are_said(tmp_path: Path, weights: Arrays) -> None:
