@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from backends.common.child_run import BEGUN
 from backends.precision import FEATURE
 from backends.precision.compare.spec import CompareSpec, pairs_text
-from studio import schema
+from studio import files, schema
 from studio.errors import StudioError
 from ui.precision.comparison.follow_ups import FollowUps
 from ui.precision.comparison.loaded_comparison import chip_state
@@ -58,7 +59,7 @@ class PrecisionPage(QWidget):
         self.session = session
         self._project: Project | None = session.project
         self._started: set[str] = set()
-        self.run_starter, self.run_results = RunStarter(session, self), RunResults(session, self)
+        self.run_starter, self.run_results = RunStarter(session, self), RunResults(session, self, self._may_open)
         self._build()
         self.follow_ups = FollowUps(self)
         self._connect()
@@ -158,6 +159,18 @@ class PrecisionPage(QWidget):
 
     def compare_again(self, run: Run) -> None:
         self.run_starter.start("compare", schema.from_json(CompareSpec, run.request.values)[0])
+
+    def _may_open(self, run: Run) -> bool:
+        """Return whether a comparison that has ended is shown by itself: one that was started here, or any where
+        nothing is shown and no side is chosen. Others wait in the list."""
+        sides = self.compare.sides
+        is_idle = self.compare.loaded is None and sides.target.capture is None and sides.golden.capture is None
+        return is_idle or run.name in self._started or run.name in self._children()
+
+    def _children(self) -> set[str]:
+        """Return the names of the runs that runs which were started here have started last."""
+        started = [run for run, _ in self.session.listed if run.name in self._started]
+        return {name for run in started if isinstance(name := files.read_json(run.folder / BEGUN), str)}
 
     def _watch_run(self, run: Run) -> None:
         self._started.add(run.name)

@@ -39,15 +39,16 @@ class RunResults(QObject):
     """Reads each result once, off the UI thread.
 
     `captures_read` carries the captures of all runs, `comparison_loaded` the comparison requested last, `answer_read` a
-    command, its run and its answer, None where it left none."""
+    command, its run and its answer, None where it left none. `may_open` is asked whether a new comparison may be shown
+    in the place of what the user looks at."""
 
     captures_read = Signal(tuple)
     comparison_loaded = Signal(object)
     answer_read = Signal(str, object, object)
 
-    def __init__(self, session: Session, parent: QObject) -> None:
+    def __init__(self, session: Session, parent: QObject, may_open: Callable[[Run], bool]) -> None:
         super().__init__(parent)
-        self._session = session
+        self._session, self._may_open = session, may_open
         self.comparisons: list[Run] = []
         self._newest: Path | None = None
         self._requested: Path | None = None
@@ -71,7 +72,8 @@ class RunResults(QObject):
         newest = self.comparisons[0] if self.comparisons else None
         if newest is not None and newest.folder != self._newest:
             self._newest = newest.folder
-            self.open_comparison(newest)
+            if self._may_open(newest):
+                self.open_comparison(newest)
         for command in READERS:
             self._update_answer(command, listed)
 

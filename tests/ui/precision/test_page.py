@@ -18,6 +18,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from backends.launch.own.spec import OwnSpec
 from backends.precision.compare.alignment.manual_matches import path_of
+from backends.precision.compare.spec import CompareSpec
+from backends.precision.compare.work import compare
 from backends.precision.dump.layout import find_dumps
 from backends.precision.dump.read import read_dump
 from studio import processes, schema
@@ -159,6 +161,36 @@ def test_that_captures_of_runs_are_found_with_what_they_hold(
     assert golden.task == "statistics"
     page.tabs.setCurrentIndex(CAPTURE)
     assert ["golden side" in origin for origin in origins(card)] == [False, True]
+
+
+def test_that_a_comparison_that_ends_elsewhere_replaces_neither_a_form_nor_a_result(
+    page: PrecisionPage, put: Callable[..., Run], session: Session, qtbot: QtBot, tmp_path: Path
+) -> None:
+    put("torch_statistics")
+    wait_for_captures(page, qtbot, 1)
+    choose(page, "precision_target", 1)
+    elsewhere = compared_elsewhere(session)
+    qtbot.waitUntil(lambda: session.refresh_runs() or len(page.run_results.comparisons) == 1)
+    looks.settle()
+    assert not page.compare.is_result
+    assert page.compare.sides.target.capture is not None
+    page.run_results.open_comparison(elsewhere)
+    qtbot.waitUntil(lambda: page.compare.loaded is not None)
+    compared_elsewhere(session)
+    qtbot.waitUntil(lambda: session.refresh_runs() or len(page.run_results.comparisons) == 2)
+    looks.settle()
+    assert page.compare.loaded is not None
+    assert page.compare.loaded.run.folder == elsewhere.folder
+
+
+def compared_elsewhere(session: Session) -> Run:
+    """A comparison that was made on the command line."""
+    dump = DUMPS / "torch_statistics"
+    spec = schema.with_value(schema.with_value(CompareSpec(), "target", dump), "golden", dump)
+    run = runs.create(make_runs_folder(session.project), "compare", schema.to_json(spec))
+    Journal(run.folder, 1).write(compare(spec, run))
+    time.sleep(0.002)  # Runs are named by their start time.
+    return run
 
 
 def test_that_the_golden_line_is_ticked_by_a_capture_that_is_used_as_golden(
