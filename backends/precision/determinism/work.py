@@ -162,7 +162,7 @@ def verdict_notes(result: DeterminismResult) -> list[Finding | Note]:
         notes.append(Finding(rule="precision.determinism.incomplete", severity="warning", args=coverage(result)))
     if result.has_final:
         notes.append(Note(key="precision.determinism.final_equal"))
-    elif not result.is_over:
+    elif result.is_whole and not result.is_over:
         notes.append(Note(key="precision.determinism.goes_on", args=coverage(result)))
     return notes
 

@@ -84,5 +84,5 @@ def test_that_the_losses_of_two_trainings_are_compared(
     choose(card, "precision_golden_run", 2)
     press(card, "precision_compare_losses")
     until(qtbot, session, lambda: card.losses is not None)
-    assert "4 steps" in card.sentence.text()
+    assert "Steps compared: 4" in card.sentence.text()
     assert card.chip.text() == "Within limit"
