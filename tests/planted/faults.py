@@ -3,6 +3,7 @@ of an aten operator, which call, which result, what becomes of it."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 aten = torch.ops.aten
+KERNEL = re.compile(
+    r"kernel (?P<operator>\w+) (?P<call>\d+)(?:\.(?P<result>\d+))? (?P<change>\w+)(?: (?P<number>\S+))?"
+)
 
 
 def times(factor: float) -> Callable[[torch.Tensor], torch.Tensor]:
@@ -40,6 +44,38 @@ def without_last(part: float) -> Callable[[torch.Tensor], torch.Tensor]:
 
 def rounded(dtype: torch.dtype) -> Callable[[torch.Tensor], torch.Tensor]:
     return lambda value: aten._to_copy.default(aten._to_copy.default(value, dtype=dtype), dtype=value.dtype)
+
+
+def swapped() -> Callable[[torch.Tensor], torch.Tensor]:
+    """The halves of a result in the other order: an offset that is wrong."""
+
+    def change(value: torch.Tensor) -> torch.Tensor:
+        flat = aten.reshape.default(value, [-1])
+        return aten.reshape.default(aten.roll.default(flat, [value.numel() // 2]), list(value.shape))
+
+    return change
+
+
+CHANGES: dict[str, Callable[[float], Callable[[torch.Tensor], torch.Tensor]]] = {
+    "times": times,
+    "element": with_element,
+    "tail": without_last,
+    "bfloat16": lambda number: rounded(torch.bfloat16),
+    "half": lambda number: rounded(torch.float16),
+    "nan": lambda number: with_element(float("nan")),
+    "inf": lambda number: with_element(float("inf")),
+    "swapped": lambda number: swapped(),
+}
+
+
+def fault_of(plant: str) -> Any:
+    """Return the fault that a plant names: one of FAULTS, or "kernel OPERATOR CALL[.RESULT] CHANGE [NUMBER]"; None
+    where the plant is in the network's code."""
+    match = KERNEL.fullmatch(plant)
+    if match is None:
+        return FAULTS.get(plant)
+    change = CHANGES[match["change"]](float(match["number"] or 0))
+    return match["operator"], int(match["call"]), int(match["result"] or 0), change
 
 
 FAULTS: dict[str, Any] = {

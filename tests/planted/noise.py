@@ -14,6 +14,8 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from tests.planted.summation import in_other_order
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -22,21 +24,23 @@ if TYPE_CHECKING:
 MATRICES = ("mm", "addmm", "bmm", "convolution", "convolution_backward")
 # Their results are bits of a generator or masks of ones and zeros, on every device.
 EXACT = ("bernoulli", "rand", "uniform", "arange", "full", "zeros", "ones", "empty", "native_dropout", "triu", "eq")
+NARROW_ONLY = ("_to_copy", "native_batch_norm", "mkldnn_rnn_layer", "mkldnn_rnn_layer_backward")
 aten = torch.ops.aten
 
 
 class Kernels(TorchDispatchMode):
     """`noise`: "" or "ulp": 1 to 4 units in the last place on each result; "kernels": each operator computed in twice
     the width and rounded; "hf32": the inputs of matrix products and convolutions with 10 bits of mantissa, as HF32 of
-    NPUs and TF32 of GPUs. `fault`: (operator, which of its calls, which of its results, what becomes of it)."""
+    NPUs and TF32 of GPUs; "half": half a unit in the last place; "order": sums in two halves; "atomics": sums in an
+    order drawn at random. `fault`: (operator, which of its calls, which of its results, what becomes of it)."""
 
-    def __init__(self, noise: str = "", fault: tuple[str, int, int, Fault] | None = None) -> None:
+    def __init__(self, noise: str = "", fault: tuple[str, int, int, Fault] | None = None, seed: int = 0) -> None:
         super().__init__()
         self.noise, self.fault = noise, fault
         self.is_paused = False
         self.calls: dict[str, int] = {}
         self.hit = False
-        self.generator = torch.Generator().manual_seed(7)
+        self.generator = torch.Generator().manual_seed(7 + seed)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -44,10 +48,23 @@ class Kernels(TorchDispatchMode):
             return func(*args, **kwargs)
         if self.noise == "hf32" and func.overloadpacket.__name__ in MATRICES:
             args = pytree.tree_map_only(torch.Tensor, _shortened, args)
-        result = self._in_double(func, args, kwargs) if self.noise == "kernels" else func(*args, **kwargs)
-        if self.noise == "ulp":
+        result = self._computed(func, args, kwargs)
+        if self.noise in ("ulp", "half"):
             result = pytree.tree_map_only(torch.Tensor, self._noised, result)
         return self._wrong(func.overloadpacket.__name__, result)
+
+    def _computed(self, func: Any, args: Any, kwargs: Any) -> Any:
+        if self.noise == "kernels":
+            return self._in_double(func, args, kwargs)
+        if self.noise in ("order", "atomics"):
+            return in_other_order(func, args, kwargs, self._order)
+        return func(*args, **kwargs)
+
+    def _order(self, size: int) -> torch.Tensor:
+        """Return in which order `size` summands are taken."""
+        if self.noise == "atomics":
+            return aten.randperm.generator(size, generator=self.generator)
+        return aten.roll.default(aten.arange.default(size), [size // 2])
 
     def _wrong(self, name: str, result: Any) -> Any:
         if self.fault is None or self.fault[0] != name:
@@ -65,11 +82,20 @@ class Kernels(TorchDispatchMode):
     def _noised(self, value: torch.Tensor) -> torch.Tensor:
         if not value.is_floating_point() or not value.numel():
             return value
+        if self.noise == "half":
+            return self._noised_by_half(value)
         ulps = torch.ops.aten.randint.low_generator(1, 5, value.shape, generator=self.generator)
         sign = torch.ops.aten.randint.low_generator(0, 2, value.shape, generator=self.generator)
         eps = torch.finfo(value.dtype).eps / 2  # half: an ulp is eps to eps / 2 of a value
         factor = aten.add.Scalar(aten.mul.Scalar(aten.mul.Tensor(ulps, aten.sub.Scalar(aten.mul.Scalar(sign, 2), 1)),
                                                  eps), 1)  # fmt: skip
+        wide = aten.mul.Tensor(aten._to_copy.default(value, dtype=torch.float64), factor)
+        return aten._to_copy.default(wide, dtype=value.dtype)
+
+    def _noised_by_half(self, value: torch.Tensor) -> torch.Tensor:
+        part = aten.rand.generator(list(value.shape), generator=self.generator, dtype=torch.float64)
+        eps = torch.finfo(value.dtype).eps
+        factor = aten.add.Scalar(aten.mul.Scalar(aten.sub.Scalar(part, 0.5), eps), 1)
         wide = aten.mul.Tensor(aten._to_copy.default(value, dtype=torch.float64), factor)
         return aten._to_copy.default(wide, dtype=value.dtype)
 
@@ -83,7 +109,7 @@ class Kernels(TorchDispatchMode):
             return value
 
         wide_args, wide_kwargs = pytree.tree_map_only(torch.Tensor, widen, (args, kwargs))
-        if not narrow or func.overloadpacket.__name__ in ("_to_copy", "native_batch_norm", "mkldnn_rnn_layer"):
+        if not narrow or func.overloadpacket.__name__ in NARROW_ONLY:
             return func(*args, **kwargs)
         result = func(*wide_args, **wide_kwargs)
         dtype = max(set(narrow), key=lambda candidate: torch.finfo(candidate).bits)
@@ -115,12 +141,12 @@ def _computes(func: Any) -> bool:
 
 @contextlib.contextmanager
 def threads_and_kernels(noise: str) -> Iterator[None]:
-    """Another number of threads, and without oneDNN."""
-    if noise != "threads":
+    """Another number of threads; without oneDNN."""
+    if noise not in ("threads", "layout"):
         yield
         return
     before = torch.get_num_threads()
-    torch.set_num_threads(3)
+    torch.set_num_threads(3 if noise == "threads" else before)
     try:
         with torch.backends.mkldnn.flags(enabled=False):
             yield

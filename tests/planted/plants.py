@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tests.planted.plant import EVERYWHERE, Answer, Order, Pair, Plant, pair_of
+from tests.planted.plant import AUTOCAST, EVERYWHERE, Answer, Order, Pair, Plant, pair_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -213,7 +213,7 @@ def chosen(frameworks: tuple[str, ...]) -> tuple[Plant, ...]:
 
 def healthy(model: str) -> Iterator[Pair]:
     for noise in ("", *TORCH_NOISES):
-        yield _nothing(noise, Order(model=model, autocast=noise == "autocast"))
+        yield _nothing(noise, Order(model=model, autocast=AUTOCAST.get(noise, "")))
     for noise, optimizer in (("kernels", "adamw"), ("ulp", "adamw"), ("double", "adamw"), ("threads", "sgd")):
         yield _nothing(noise, Order(model=model, steps=3, optimizer=optimizer))
     for noise, level, task in (

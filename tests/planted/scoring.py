@@ -5,12 +5,21 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from backends.precision.compare.comparison import comparison_answer
+from backends.precision.compare.spec import CompareSpec, Sides
+from backends.precision.compare.work import compare
+from studio import run as runs
+from studio import schema
+from studio.errors import StudioError
+from studio.exit_codes import NO
 from studio.paths import ROOT
+from tests.planted.plant import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,17 +35,23 @@ CALL = re.compile(r"(.+?\.(?:forward|backward)(?:\.\d+(?=\.(?:input|output|param
 @dataclass(frozen=True, kw_only=True)
 class PairVerdict:
     """The verdict on a pair. `first`: as the command line's JSON has it, None where nothing differs; `failed`: why
-    there is no answer."""
+    there is no answer; `is_whole`: it says that everything was compared."""
 
     pair: Pair
     first: dict[str, Any] | None = None
     failed: str = ""
+    is_whole: bool = True
 
     @property
     def is_right(self) -> bool:
         if self.failed:
             return False
         return self.first is None if self.pair.plant is None else self.pair.plant.is_named_by(self.first)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether a plant is passed over as success."""
+        return self.pair.plant is not None and not self.failed and self.first is None and self.is_whole
 
     @property
     def row(self) -> dict[str, Any]:
@@ -66,6 +81,22 @@ def compare_pair(pair: Pair, folder: Path, home: Path) -> PairVerdict:
     if done.returncode != (0 if first is None else 3):
         return PairVerdict(pair=pair, first=first, failed=f"exit code {done.returncode}")
     return PairVerdict(pair=pair, first=first)
+
+
+def compare_in_process(pair: Pair, folder: Path, runs_folder: Path) -> PairVerdict:
+    """Compare a pair by the command's work, in this process."""
+    runs_folder.mkdir(parents=True, exist_ok=True)
+    sides = Sides(target=folder / pair.target.folder, golden=folder / pair.golden.folder)
+    spec = CompareSpec(sides=sides)
+    run = runs.create(runs_folder, "compare", schema.to_json(spec))
+    try:
+        code = compare(spec, run).code
+        first = json.loads(json.dumps(comparison_answer(run)["first_divergence"]))
+    except StudioError as error:
+        return PairVerdict(pair=pair, failed=str(error))
+    finally:
+        shutil.rmtree(run.folder)
+    return PairVerdict(pair=pair, first=first, is_whole=code in (0, NO) and (code == 0) == (first is None))
 
 
 def compare_with_msprobe(pairs: Sequence[Pair], folder: Path) -> list[PairVerdict]:
@@ -106,7 +137,7 @@ def _place(row: dict[str, Any], pair: Pair) -> str:
     name = row["name"] if row["name"] != "N/A" else row["golden"]
     for answer in pair.plant.answers:
         match = CALL.fullmatch(name)
-        if match and re.fullmatch(answer.name, match.group(1)):
+        if match and isinstance(answer, Answer) and re.fullmatch(answer.name, match.group(1)):
             return answer.places[0]
     return "input"
 
@@ -118,6 +149,15 @@ def tally(verdicts: Iterable[PairVerdict]) -> dict[str, list[int]]:
         count = counts.setdefault(group_of(verdict.pair), [0, 0])
         count[0] += verdict.is_right
         count[1] += 1
+    return counts
+
+
+def silent(verdicts: Iterable[PairVerdict]) -> dict[str, int]:
+    """Of each group how many plants were passed over as success."""
+    counts: dict[str, int] = {}
+    for verdict in verdicts:
+        group = group_of(verdict.pair)
+        counts[group] = counts.get(group, 0) + verdict.is_silent
     return counts
 
 

@@ -16,13 +16,22 @@ os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
 import torch
 from msprobe.pytorch import PrecisionDebugger
 
-from tests.planted import cnn, faults, transformer
+from tests.planted import cnn, faults, networks, optimizers, transformer
 from tests.planted.noise import Kernels, hooked, pausing, threads_and_kernels
 from tests.planted.orders import gather, settings_of
+from tests.planted.plant import OF_OPTIMIZER
 
 MODELS = {"transformer": transformer, "cnn": cnn}
 # What the dispatcher's mode does for each noise; the others are made elsewhere.
-BELOW = {"ulp": "ulp", "kernels": "kernels", "hf32": "hf32", "autocast": "kernels"}
+BELOW = {
+    "ulp": "ulp", "kernels": "kernels", "hf32": "hf32", "autocast": "kernels", "half": "half", "order": "order",
+    "atomics": "atomics", "bfloat16": "half", "float16": "half",
+}  # fmt: skip
+LOSS_SCALE = {"float16": 1024.0}
+
+
+def model_of(name: str) -> Any:
+    return MODELS[name] if name in MODELS else networks.network(name)
 
 
 class Dumping:
@@ -43,53 +52,55 @@ class Dumping:
     def _dump_rank(self, order: dict[str, Any], out: Path, rank: int) -> None:
         noise = order["noise"]
         planted = order["plant"] if order["plant_rank"] in (None, rank) else ""
-        module = MODELS[order["model"]]
+        module = model_of(order["model"])
         on_step = order["plant_step"]
-        model = module.make(planted if on_step is None else "", order["block"])
+        healthy = networks.WRITTEN if noise == networks.WRITTEN else ""
+        model = module.make(planted or healthy if on_step is None else healthy, order["block"])
         other = None if on_step is None else module.make(planted, order["block"])
         for built in filter(None, (model, other)):
             if noise == "double":
                 built.double()
             if noise == "hooked":
                 hooked(built)
+            if noise == "layout":
+                built.to(memory_format=torch.channels_last)
         self._train(order, model, other, out, rank, planted)
 
     def _train(self, order: dict[str, Any], model: Any, other: Any, out: Path, rank: int, planted: str) -> None:
         noise, on_step = order["noise"], order["plant_step"]
-        optimizer = {"adamw": torch.optim.AdamW, "": torch.optim.SGD, "sgd": torch.optim.SGD}[order["optimizer"]](
-            model.parameters(), lr=0.01 if order["optimizer"] == "adamw" else 0.1
-        )
+        change = planted.removeprefix(OF_OPTIMIZER) if planted.startswith(OF_OPTIMIZER) else ""
+        update = optimizers.Update(model, order["optimizer"], change)
         self._configure(order, out)
         for step in range(order["steps"]):
             now = model
             if other is not None and step == on_step:
                 other.load_state_dict(model.state_dict())
                 now = other
-            fault = faults.FAULTS.get(planted) if on_step in (None, step) else None
-            mode = Kernels(
-                {"autocast": "kernels"}.get(noise, noise if noise in ("ulp", "kernels", "hf32") else ""), fault
-            )
-            optimizer.zero_grad()
-            now.zero_grad()
+            fault = faults.fault_of(planted) if on_step in (None, step) else None
+            mode = Kernels(BELOW.get(noise, ""), fault, order["seed"] + 1000 * step)
+            update.zero_grad()
+            if now is not model:
+                now.zero_grad()
             self._step(order, now, mode, step, rank, planted)
             assert fault is None or mode.hit, (planted, mode.calls)
             if now is not model:
                 for parameter, source in zip(model.parameters(), now.parameters(), strict=True):
                     parameter.grad = source.grad
-            optimizer.step()
+            update.step()
 
     def _step(self, order: dict[str, Any], model: Any, mode: Kernels, step: int, rank: int, planted: str) -> None:
-        noise, scale = order["noise"], 2.0 if planted == "gradient scaled" else 1.0
-        batch = MODELS[order["model"]].batch(planted, step, rank)
-        if noise == "double":
-            batch = tuple(tensor.double() if tensor.is_floating_point() else tensor for tensor in batch)
+        noise = order["noise"]
+        scale = LOSS_SCALE.get(order["autocast"], 1.0) * (2.0 if planted == "gradient scaled" else 1.0)
+        batch = tuple(_as_noise_has_it(tensor, noise) for tensor in model_of(order["model"]).batch(planted, step, rank))
         collector = self.debugger.service.data_collector
         for name in dir(type(collector)):
             if "_data_collect" in name:
                 setattr(collector, name, pausing(mode, getattr(type(collector), name).__get__(collector)))
-        half = torch.autocast("cpu", torch.bfloat16) if order["autocast"] else contextlib.nullcontext()
+        autocast = order["autocast"]
+        half = torch.autocast("cpu", getattr(torch, autocast)) if autocast else contextlib.nullcontext()
         self.debugger.start(model)
-        with threads_and_kernels(noise), mode:
+        has_no_kernel = autocast == "float16"  # oneDNN has no LSTM of it on many processors
+        with threads_and_kernels("layout" if has_no_kernel else noise), mode:
             with half:
                 loss = model(*batch)
             loss.backward(gradient=torch.tensor(scale, dtype=loss.dtype))
@@ -110,6 +121,12 @@ class Dumping:
 
     def _write(self, settings: dict[str, Any]) -> None:
         self.config.write_text(json.dumps(settings))
+
+
+def _as_noise_has_it(value: torch.Tensor, noise: str) -> torch.Tensor:
+    if noise == "double" and value.is_floating_point():
+        return value.double()
+    return value.contiguous(memory_format=torch.channels_last) if noise == "layout" and value.dim() == 4 else value
 
 
 def main() -> int:

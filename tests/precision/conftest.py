@@ -6,7 +6,7 @@ import pytest
 
 from tests.packages import skip_without
 from tests.planted.making import make
-from tests.precision.planted_dumps import HEALTHY, PAIRS, PLANTED
+from tests.precision.planted_dumps import HEALTHY, NETWORKS, NOT_CAUSAL, PAIRS, PLANTED
 from tests.shared_folders import made_once
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def planted_dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make the dumps of PLANTED and HEALTHY, once for all tests."""
+    """Make the dumps of PLANTED, HEALTHY and NETWORKS, once for all tests."""
     skip_without("torch", "msprobe")
-    pairs = [PAIRS[name] for name in (*PLANTED, *HEALTHY)]
+    pairs = [*(PAIRS[name] for name in (*PLANTED, *HEALTHY)), *NETWORKS, NOT_CAUSAL]
     return made_once(tmp_path_factory, "planted", lambda folder: make(pairs, folder))

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from tests.planted import network_plants
+from tests.planted.plant import pair_of
 from tests.planted.plants import pairs
+
+if TYPE_CHECKING:
+    from tests.planted.plant import Pair
 
 PLANTED = (
     "transformer, eps / clean",
@@ -21,3 +28,25 @@ HEALTHY = (
     "cnn-healthy-clean-L1-statistics-1x1, nothing planted / threads",
 )
 PAIRS = {pair.name: pair for pair in pairs()}
+
+
+def _planted(model: str, plant: str, noise: str) -> Pair:
+    return pair_of(next(each for each in network_plants.PLANTS if (each.model, each.plant) == (model, plant)), noise)
+
+
+def _healthy(model: str, noise: str) -> Pair:
+    return next(pair for pair in network_plants.healthy() if (pair.target.model, pair.golden.noise) == (model, noise))
+
+
+NETWORKS = (
+    _planted("decoder", "rotary base", "order"),
+    _planted("scan", "state scaled", "half"),
+    _planted("resnet", "kernel convolution_backward 4.1 times 1.05", "atomics"),
+    _healthy("decoder", "written"),  # a fused attention against one by hand
+    _healthy("decoder", "bfloat16"),  # a query that is one rounding off, times a rotary table in float32
+    _healthy("tcn", "half"),  # a weight that is computed from others
+    _healthy("resnet", "hf32"),  # a first product of few weights
+    _healthy("vae", "hf32"),  # a gradient that a ReLU turned on
+)
+NOT_CAUSAL = _planted("decoder", "not causal", "written")
+"""A fused attention that is wrong, against one that is written out."""

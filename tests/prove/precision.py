@@ -5,6 +5,11 @@ differs by rounding), and pairs in which nothing is planted. Next to it what msp
 dumps: its first row that is no "pass". The right answers are in tests/planted/plants.py, with why they are true. Last,
 what moves when each tolerance of the comparison is halved or doubled.
 
+Then the same of thirteen networks that the comparison was not built on, with plants in operators and in optimizers
+(tests/planted/network_plants.py, optimizer_plants.py), and the curve of false alarms and false silences against the
+tolerance, with ten seeds of noise.
+
+ASCEND_STUDIO_PARTS: which of "journeys models networks curve" are done; all without it.
 ASCEND_STUDIO_EVERY_NOISE: anything, for each plant under every noise instead of one. ASCEND_STUDIO_ONLY: a pattern of
 the pairs' names. ASCEND_STUDIO_DUMPS: a folder that keeps the dumps, to be used again. ASCEND_STUDIO_TOLERANCES: a
 pattern of the tolerances that are moved; "^$" for none.
@@ -25,7 +30,9 @@ from tests.planted.making import make
 from tests.planted.plants import every_noise, pairs
 from tests.planted.scoring import compare_pair, compare_with_msprobe, table, tally
 from tests.prove.support import precision_sensitivity
+from tests.prove.support.precision_curve import curve
 from tests.prove.support.precision_journeys import journeys
+from tests.prove.support.precision_networks import prove_networks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,19 +43,41 @@ if TYPE_CHECKING:
 MISSES_ALLOWED = 2 / 30  # of noisy pairs; none of the clean ones, and no alarm where nothing is planted
 
 
+PARTS = ("journeys", "models", "networks", "curve")
+
+
 def prove() -> dict[str, Any]:
-    dumps = os.environ.get("ASCEND_STUDIO_DUMPS")
-    with tempfile.TemporaryDirectory() as scratch:
-        walked = journeys(Path(scratch))
-        print(*(f"{name:20} {verdict}" for name, verdict in walked.items()), sep="\n", file=sys.stderr, flush=True)
-        figures = _examined(Path(dumps or scratch, "dumps").absolute(), Path(scratch))
-    passed = figures["passed"] and all(verdict == "right" for verdict in walked.values())
-    return {**figures, "passed": passed, "journeys": walked}
+    chosen = os.environ.get("ASCEND_STUDIO_PARTS", " ".join(PARTS)).split()
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name)
+        dumps = Path(os.environ.get("ASCEND_STUDIO_DUMPS") or scratch / "dumps").absolute()
+        if "journeys" in chosen:
+            figures["journeys"] = journeys(scratch)
+            lines = (f"{walk:20} {verdict}" for walk, verdict in figures["journeys"].items())
+            print(*lines, sep="\n", file=sys.stderr, flush=True)
+        if "models" in chosen:
+            figures |= _examined(dumps, scratch)
+        if "networks" in chosen:
+            figures["networks"] = prove_networks(dumps, scratch, _is_chosen)
+        if "curve" in chosen:
+            figures["curve"] = curve(dumps, scratch, _is_chosen)
+    return {**figures, "passed": bool(chosen) and _all_passed(figures)}
+
+
+def _all_passed(figures: dict[str, Any]) -> bool:
+    walked = all(verdict == "right" for verdict in figures.get("journeys", {}).values())
+    networks = all(part["passed"] for part in figures.get("networks", {}).values())
+    return walked and networks and figures.get("passed", True)
+
+
+def _is_chosen(pair: Pair) -> bool:
+    return re.search(os.environ.get("ASCEND_STUDIO_ONLY", ""), pair.name) is not None
 
 
 def _examined(folder: Path, scratch: Path) -> dict[str, Any]:
     every = every_noise() if os.environ.get("ASCEND_STUDIO_EVERY_NOISE") else pairs()
-    chosen = [pair for pair in every if re.search(os.environ.get("ASCEND_STUDIO_ONLY", ""), pair.name)]
+    chosen = [pair for pair in every if _is_chosen(pair)]
     begun = time.monotonic()
     make(chosen, folder)
     making = time.monotonic() - begun

@@ -46,7 +46,7 @@ def judge_pass(
     drift = drift_of(joined, before, step)
     noise = None if second_golden is None else golden_noise(joined, second_golden)
     judgement = judge(joined, drift, noise, before.product_error)
-    unmatched = find_unmatched(joined)
+    unmatched = find_unmatched(joined, judgement)
     return JudgedPass(
         joined=joined, step=step, drift=drift, judgement=judgement, unmatched=unmatched,
         first=first_of_pass(joined, judgement, unmatched, step, rank),

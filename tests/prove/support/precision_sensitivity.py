@@ -92,7 +92,7 @@ def first_of(dumps: Dumps, tolerances: Tolerances, scratch: Path) -> First | Non
 
 def score(dumps: Sequence[Dumps], tolerances: Tolerances, scratch: Path) -> Score:
     with gc_paused():
-        answers = [PairVerdict(pair=each.pair, first=_fields(first_of(each, tolerances, scratch))) for each in dumps]
+        answers = [PairVerdict(pair=each.pair, first=fields_of(first_of(each, tolerances, scratch))) for each in dumps]
     planted = [answer for answer in answers if answer.pair.plant is not None]
     healthy = [answer for answer in answers if answer.pair.plant is None]
     return Score(
@@ -101,7 +101,7 @@ def score(dumps: Sequence[Dumps], tolerances: Tolerances, scratch: Path) -> Scor
     )  # fmt: skip
 
 
-def _fields(first: First | None) -> dict[str, object] | None:
+def fields_of(first: First | None) -> dict[str, object] | None:
     return None if first is None else {field.name: getattr(first, field.name) for field in fields(first)}
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from backends.precision.compare.alignment.fused import FusedCalls, find_fused
 from backends.precision.compare.alignment.tokens import BACKWARD
 from backends.precision.dump.dump import CUT_OFF
 from backends.precision.dump.names import name_of
@@ -24,6 +25,7 @@ LEFT_OUT = frozenset(_LEFT_OUT.split())
 """What msprobe 26.2 captures only with "risk_level": "ALL" (its LOW_RISK_API_SET): casts and changes of shape."""
 
 if TYPE_CHECKING:
+    from backends.precision.compare.judgement.state import Judgement
     from backends.precision.compare.values.joined import JoinedDumps
     from backends.precision.dump.dump import Dump, Name
 
@@ -39,18 +41,20 @@ class UnmatchedCalls:
     notes: tuple[tuple[str, dict[str, object]], ...]
 
 
-def find_unmatched(joined: JoinedDumps) -> UnmatchedCalls:
+def find_unmatched(joined: JoinedDumps, judgement: Judgement) -> UnmatchedCalls:
     alone = [n for n, (i, j) in enumerate(_pairs(joined)) if i < 0 or j < 0]
     if not alone and not joined.calls.moved.any():
         return UnmatchedCalls(one_sided=(), moved=(), uncaptured=frozenset(), notes=())
     common = _common_groups(joined)
     outside = frozenset(n for n in alone if _group(joined.names[n]) not in common or _is_cut_off(joined, n))
     inside = [n for n in alone if n not in outside]
-    otherwise = _of_other_implementations(joined, inside)
+    fused = find_fused(joined, judgement, inside)
+    explained = frozenset(call for calls in fused for call in calls.calls)
+    otherwise = _of_other_implementations(joined, [n for n in inside if n not in explained])
     moved = (n for n, is_moved in enumerate(joined.calls.moved.tolist()) if is_moved and _is_forward(joined.names[n]))
     return UnmatchedCalls(
-        one_sided=tuple(n for n in inside if n not in otherwise), moved=tuple(moved), uncaptured=outside | otherwise,
-        notes=tuple(_notes(joined, outside, otherwise)),
+        one_sided=tuple(n for n in inside if n not in otherwise | explained), moved=tuple(moved),
+        uncaptured=outside | otherwise | explained, notes=tuple(_notes(joined, outside, otherwise, fused)),
     )  # fmt: skip
 
 
@@ -110,7 +114,7 @@ def _api(name: Name) -> tuple[str, str, bool]:
 
 
 def _notes(
-    joined: JoinedDumps, outside: frozenset[int], otherwise: frozenset[int]
+    joined: JoinedDumps, outside: frozenset[int], otherwise: frozenset[int], fused: tuple[FusedCalls, ...]
 ) -> list[tuple[str, dict[str, object]]]:
     notes: list[tuple[str, dict[str, object]]] = []
     if outside:
@@ -118,4 +122,12 @@ def _notes(
     if otherwise:
         apis = sorted({_api(joined.names[n])[1] for n in otherwise})
         notes.append(("precision.compare.other_calls", {"count": len(otherwise), "names": ", ".join(apis[:5])}))
+    if fused:
+        notes.append(("precision.compare.fused", {"count": len(fused), "names": _names_of_fused(joined, fused)}))
     return notes
+
+
+def _names_of_fused(joined: JoinedDumps, fused: tuple[FusedCalls, ...]) -> str:
+    """Return each kind of fusion once: "scaled_dot_product_attention = matmul, softmax, matmul"."""
+    names = ((joined.names[calls.whole].api, (joined.names[part].api for part in calls.parts)) for calls in fused)
+    return "; ".join(dict.fromkeys(f"{whole} = {', '.join(parts)}" for whole, parts in names))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backends.precision.compare.comparison import DIFFERS, EQUAL, EXPLAINED, EXTRA, FOLLOWS, MISSING, UNKNOWN
+from backends.precision.compare.judgement.growth import factors, kappa
 from backends.precision.compare.judgement.state import Reach
 from backends.precision.dump.dump import OUTPUT
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def judge_one_sided(walk: Walk, call: Call) -> None:
-    """Judge a call that one side lacks: its results are as noisy as what is not traced."""
+    """Judge a call that one side lacks: its results are as noisy as what is not traced, and it has rounded them."""
     verdict = MISSING if call.is_missing else EXTRA
     tolerances = walk.evidence.tolerances
     level = tolerances.untraced_growth / tolerances.copy_growth * walk.recent_level()
@@ -23,7 +24,16 @@ def judge_one_sided(walk: Walk, call: Call) -> None:
         judged = walk.values[value.row]
         judged.verdict, judged.level = verdict, level
         if value.role == OUTPUT:
+            judged.level = max(level, _own_rounding(walk, call, value))
             walk.remember(value)
+
+
+def _own_rounding(walk: Walk, call: Call, value: Value) -> float:
+    """Return what one rounding of a call leaves in its result, as far as statistics may hide it."""
+    tolerances = walk.evidence.tolerances
+    sizes = [other.size for other in call.inputs if other.eps > 0]
+    condition = kappa(call.kind, factors(call.kind, sizes, value.size, tolerances), tolerances)
+    return min(condition, tolerances.hidden_factor) * tolerances.rounding(value.eps)
 
 
 def sum_up(walk: Walk, call: Call, events_before: int) -> None:

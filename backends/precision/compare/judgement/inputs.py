@@ -12,6 +12,7 @@ import numpy as np
 
 from backends.precision.compare.comparison import EQUAL, EXPLAINED, UNKNOWN
 from backends.precision.compare.judgement.state import explained_verdict, hold_against_limit, level_of
+from backends.precision.compare.tolerances import LOW_PRECISION_EPS
 from backends.precision.compare.values.distance import distances
 from backends.precision.dump.dump import MAX, MEAN, MIN, NORM, OUTPUT, PARAMETER
 
@@ -157,8 +158,8 @@ def _allowed(walk: Walk, value: Value, origin: _Origin, expected: float) -> floa
         return 0.0
     if value.differs_in_digest and not origin.producers and not (drift if origin.is_state else walk.recent_levels):
         return 0.0  # nothing has rounded it yet
-    if origin.is_state and not drift and value.differs_in_extremes:
-        return 0.0
+    if origin.is_state and not drift and value.differs_in_extremes and value.eps >= LOW_PRECISION_EPS:
+        return 0.0  # of more bits, a weight may be computed from others: weight norm, a merged adapter
     return walk.evidence.tolerances.rounding(value.eps) + expected
 
 

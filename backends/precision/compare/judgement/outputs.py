@@ -81,8 +81,9 @@ def _backward_limit(walk: Walk, call: Call, value: Value, used: list[Value], rea
     levels = [walk.values[other.row].level for other in used] if used else [walk.recent_level()]
     expected = cancels * _with_hidden(walk, max([reach.level, *levels]), reach.coarsest_eps)
     tolerances = walk.evidence.tolerances
+    if has_kink(call.api):  # an element that was carried over the kink may be none that the statistics show
+        expected *= tolerances.kink_growth
     growth = tolerances.growth[call.kind] * tolerances.backward_growth
-    growth *= tolerances.kink_growth if has_kink(call.api) else 1.0
     own = _rounding(walk, call.kind, max(reach.coarsest_eps, value.eps))
     return _Limit(cancels * own + growth * expected, expected, cancels)
 

@@ -13,10 +13,12 @@ import numpy as np
 
 from backends.precision.compare.judgement.operators import multiplies
 from backends.precision.compare.tolerances import LOW_PRECISION_EPS
-from backends.precision.dump.dump import NORM, OUTPUT
+from backends.precision.dump.dump import GRADIENT, NORM, OUTPUT
 
 if TYPE_CHECKING:
     from backends.precision.compare.values.joined import JoinedDumps
+
+RESULTS = (OUTPUT, GRADIENT)
 
 
 def product_error(joined: JoinedDumps) -> float:
@@ -48,6 +50,15 @@ def _has_equal_inputs(joined: JoinedDumps, output: int) -> bool:
     return all(joined.distance[row] <= joined.tolerances.rounding(float(joined.eps[row])) for row in tensors)
 
 
+def _rounded_elements(joined: JoinedDumps, output: int) -> float:
+    """Return how many elements have an error of their own: of the two tensors that are multiplied the fewer, since each
+    of them is in many results, and no more than there are results."""
+    begin, end = np.searchsorted(joined.rows.call, joined.rows.call[output] + np.arange(2))
+    inputs = [row for row in range(begin, end) if joined.is_tensor[row] and joined.rows.role[row] not in RESULTS]
+    sizes = sorted((float(joined.golden_size[row]) for row in inputs if joined.eps[row] > 0), reverse=True)
+    return min([float(joined.golden_size[output]), *sizes[:2]])
+
+
 def _is_rounding(joined: JoinedDumps, row: int) -> bool:
     return not joined.distance[row] > joined.tolerances.rounding(float(joined.eps[row]))
 
@@ -58,5 +69,5 @@ def _is_of_ten_bits(joined: JoinedDumps, row: int) -> bool:
     if _is_rounding(joined, row) or not joined.distance[row] <= tolerances.ten_bit_error:
         return False
     target, golden = float(joined.stats[row, NORM]), float(joined.golden_stats[row, NORM])
-    in_norm = min(tolerances.random_norm_factor / float(joined.golden_size[row]) ** 0.5, 1.0)
+    in_norm = min(tolerances.random_norm_factor / _rounded_elements(joined, row) ** 0.5, 1.0)
     return not abs(target - golden) > tolerances.ten_bit_error * in_norm * abs(golden)
