@@ -114,13 +114,14 @@ def test_that_the_eps_of_each_dtype_is_what_the_comparison_takes() -> None:
         assert found == 7
 
 
-KINKED = LIMITS.backward_growth * LIMITS.kink_growth
 NUMBERS = {
     "en": (
         f"rounding(dtype) = {LIMITS.rounding_ulps:g} · eps of 32 bits and more",
         f"rounding(dtype) = {LIMITS.low_rounding_ulps:g} · eps of 16 bits and fewer",
         f"κ of a soft operator is {LIMITS.max_kappa_of_exponent:g} at most",
-        f"A backward has B = {LIMITS.backward_growth:g}, and {KINKED:g} where",
+        f"A backward has B = {LIMITS.backward_growth:g}. Where a kink",
+        f"counts {LIMITS.kink_growth:g} times: the statistics need not show the element",
+        f"(in the norm {LIMITS.random_norm_factor:g} / sqrt(n) of it",
         f"From {LIMITS.unrelated_error:g} on everything is allowed",
         f"hidden = max( {LIMITS.hidden_factor:g} · max(shown, rounding), eps of the coarsest dtype on the way / "
         f"{1 / LIMITS.hidden_eps_share:g} )",
@@ -148,7 +149,9 @@ NUMBERS = {
         f"rounding(dtype) = {LIMITS.rounding_ulps:g} · eps 32 位及以上",
         f"rounding(dtype) = {LIMITS.low_rounding_ulps:g} · eps 16 位及以下",
         f"κ 最多为 {LIMITS.max_kappa_of_exponent:g}",
-        f"反向的 B = {LIMITS.backward_growth:g}；有折点的算子（relu、池化、clamp、sort）为 {KINKED:g}",
+        f"反向的 B = {LIMITS.backward_growth:g}。有折点的算子",
+        f"由输入推出的误差按 {LIMITS.kink_growth:g} 倍计",
+        f"范数中只有其 {LIMITS.random_norm_factor:g} / sqrt(n)",
         f"限值达到 {LIMITS.unrelated_error:g} 时",
         f"hidden = max( {LIMITS.hidden_factor:g} · max(shown, rounding), 途经的最粗数据类型的 eps / "
         f"{1 / LIMITS.hidden_eps_share:g} )",
