@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from studio.run import Glance, Run
     from ui.services.session import Session
 
-FIELDS = ("kind", "steps", "at", "ranks", "stacks", "task", "level", "targets", "direction", "casts")
+FIELDS = ("kind", "steps", "at", "ranks", "stacks", "task", "level", "targets", "direction", "casts", "optimizer_state")
 COLUMNS, MAX_COLUMNS = 3, 4
 CALM = 0.9
 """Seconds between two readings while nothing is captured."""

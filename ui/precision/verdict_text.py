@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.precision.compare.comparison import EXTRA, MISSING, UNKNOWN
+from backends.precision.compare.comparison import EXTRA, MISSING, UNKNOWN, Coverage
+from backends.precision.compare.verdict.notes import covered_args, noise_args, suspect_key
+from backends.precision.dump.optimizer import OPTIMIZER
 from studio.texts import has, t
 from ui.precision.row_text import format_count, format_figure
 from ui.widgets.localized import joined
@@ -21,29 +23,64 @@ OPERAND_KEYS = {
     "argument": "precision.verdict.at_argument", "missing": "precision.verdict.at_missing",
     "extra": "precision.verdict.at_extra",
 }  # fmt: skip
+OPTIMIZER_CALL = f"{OPTIMIZER}."
 DIRECTIONS = {"forward": "precision.verdict.forward", "backward": "precision.verdict.backward"}
 
 
 def divergence_headline(comparison: Comparison) -> str:
-    """Return 'First difference: Functional.linear.6 forward, input 0' or 'No divergence: …'."""
+    """Return 'First difference: Functional.linear.6 forward, input 0', 'No divergence: …' or 'Incomplete: …'."""
     first = comparison.first
+    if comparison.outcome == "incomplete":
+        return t("precision.verdict.incomplete", **covered_args(comparison.coverage or Coverage()))
     if first is None:
         return _no_divergence(comparison)
+    if first.name.startswith(OPTIMIZER_CALL):
+        return _optimizer_headline(comparison, first)
     direction = t(DIRECTIONS.get(first.direction, "precision.verdict.forward"))
     name = plain_name(first.name)
     key = "precision.verdict.found" if len(comparison.passes) < 2 else "precision.verdict.found_at"
     return t(key, name=name, direction=direction, place=operand_text(first), step=first.step, rank=first.rank)
 
 
+def _optimizer_headline(comparison: Comparison, first: First) -> str:
+    key = "precision.verdict.found_optimizer" if len(comparison.passes) < 2 else "precision.verdict.found_optimizer_at"
+    name = plain_name(first.name).removeprefix(OPTIMIZER_CALL)
+    return t(key, name=name, item=first.args.get("item", ""), step=first.step, rank=first.rank)
+
+
 def divergence_explanation(comparison: Comparison) -> str:
     """Return what precedes the first divergence, why it is named, and where it is in the source."""
     first = comparison.first
     if first is None:
-        return t("precision.verdict.none_next") if len(comparison.call_verdict) else ""
-    parts = [preceding_text(comparison, first), reason_text(first)]
+        explained = t("precision.verdict.none_next") if len(comparison.call_verdict) else ""
+        parts = [*gap_texts(comparison)] if comparison.gaps else [coverage_text(comparison), explained]
+        parts.append(noise_text(comparison))
+        return joined([part for part in parts if part])
+    parts = [preceding_text(comparison, first), reason_text(first), suspect_text(first)]
     if first.source:
         parts.append(t("precision.verdict.source", source=short_source(first.source)))
-    return joined(parts)
+    return joined([part for part in (*parts, *gap_texts(comparison), noise_text(comparison)) if part])
+
+
+def coverage_text(comparison: Comparison) -> str:
+    """Return what was compared of what was there, '' of a comparison that an older studio wrote."""
+    coverage = comparison.coverage
+    return "" if coverage is None else t("precision.compare.covered", **covered_args(coverage))
+
+
+def noise_text(comparison: Comparison) -> str:
+    """Return what noise the second golden run allowed, '' without one."""
+    return "" if comparison.noise is None else t("precision.compare.noise", **noise_args(comparison.noise))
+
+
+def gap_texts(comparison: Comparison) -> list[str]:
+    """Return a sentence for each thing that was there and was not compared."""
+    return [t(note["key"], **note["args"]) for note in comparison.gaps if has(note["key"])]
+
+
+def suspect_text(first: First) -> str:
+    """Return whether the operator is the suspect, or what feeds it untraced."""
+    return t(suspect_key(first), name=plain_name(first.name), producer=plain_name(first.args.get("producer", "")))
 
 
 def plain_name(name: str) -> str:

@@ -25,8 +25,8 @@ DUMPED = ("capture", ("dump",))
 class Capture:
     """`run` goes on meanwhile. `at`: the first step, or the next one; `ranks`: '0,3', or all of them where it is
     empty; `targets`: parts of the names of what is dumped, separated by commas, all where it is empty; `casts`: also
-    what msprobe leaves out of a dump of everything: casts, copies and views; `keep_free`: decimal megabytes of the
-    disk."""
+    what msprobe leaves out of a dump of everything: casts, copies and views; `optimizer_state`: also statistics of the
+    optimizer's state; `keep_free`: decimal megabytes of the disk."""
 
     run: Path = option(Path(), wants="run", positional=True)
     kind: Kind = option("profile")
@@ -39,6 +39,7 @@ class Capture:
     targets: str = option("", visible_when=("kind", ("dump",)))
     direction: Direction = option("both", visible_when=("kind", ("dump",)))
     casts: bool = option(False, visible_when=("kind", ("dump",)))
+    optimizer_state: bool = option(False, visible_when=("kind", ("dump",)))
     keep_free: int = option(500, unit="mb", low=0, high=100_000_000)
 
 
@@ -87,6 +88,7 @@ class Planned:
     capture_targets: str = option("", visible_when=DUMPED)
     capture_direction: Direction = option("both", visible_when=DUMPED)
     capture_casts: bool = option(False, visible_when=DUMPED)
+    capture_optimizer_state: bool = option(False, visible_when=DUMPED)
     config_pack: bool = option(False)
 
 
@@ -107,7 +109,7 @@ def capture_of(planned: Planned) -> Capture | None:
         kind=planned.capture, at=first if planned.capture_at is None else planned.capture_at,
         steps=planned.capture_steps, ranks=planned.capture_ranks, task=planned.capture_task,
         level=planned.capture_level, targets=planned.capture_targets, direction=planned.capture_direction,
-        casts=planned.capture_casts,
+        casts=planned.capture_casts, optimizer_state=planned.capture_optimizer_state,
     )  # fmt: skip
 
 

@@ -28,7 +28,8 @@ MB = 1_000_000
 class Request:
     """`start`: the first step, -1 for the next one; a dump from 0 or 1 begins with the first forward of the training.
     `targets`: parts of the names of what is dumped, all where it is empty; `casts`: also what msprobe leaves out, such
-    as casts and views. `need` and `margin`: bytes expected, and to stay free."""
+    as casts and views; `optimizer_state`: also that of the optimizer. `need` and `margin`: bytes expected, and to stay
+    free."""
 
     id: str
     kind: Kind
@@ -41,6 +42,7 @@ class Request:
     targets: tuple[str, ...] = ()
     direction: str = "both"
     casts: bool = False
+    optimizer_state: bool = False
     need: int = 0
     margin: int = 0
 
@@ -98,7 +100,7 @@ def request_of(chosen: Capture, need: int = 0) -> Request:
         id=f"{stamp}-{chosen.kind}-{secrets.token_hex(2)}", kind=chosen.kind, steps=chosen.steps,
         start=-1 if chosen.at is None else chosen.at, ranks=ranks_of(chosen), task=chosen.task, level=level,
         stacks=chosen.stacks, targets=targets_of(chosen.targets), direction=chosen.direction, casts=chosen.casts,
-        need=need, margin=chosen.keep_free * MB,
+        optimizer_state=chosen.optimizer_state, need=need, margin=chosen.keep_free * MB,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backends.precision.compare.arrays import Array
+    from backends.precision.compare.comparison import AllowedNoise, Coverage
     from backends.precision.compare.judgement.state import Judgement
     from backends.precision.compare.values.joined import JoinedDumps
     from backends.precision.dump.dump import Dump
@@ -121,7 +122,9 @@ class ComparisonBuilder:
         numbers[list(texts)] = [self.texts[text] for text in texts.values()]
         return numbers[rows]
 
-    def build(self, notes: tuple[dict[str, Any], ...]) -> Comparison:
+    def build(
+        self, notes: tuple[dict[str, Any], ...], coverage: Coverage | None = None, noise: AllowedNoise | None = None
+    ) -> Comparison:
         """Return all passes as one comparison, in which its first divergence is marked."""
         keys = self.columns[0] if self.columns else {}
         columns = {key: np.concatenate([of_pass[key] for of_pass in self.columns]) for key in keys}
@@ -134,7 +137,7 @@ class ComparisonBuilder:
         return Comparison(
             passes=tuple(self.passes), first=first, names=tuple(self.names), columns=columns, items=tuple(self.items),
             dtypes=tuple(self.dtypes), shapes=tuple(self.shapes), texts=tuple(self.texts), stacks=tuple(self.stacks),
-            notes=notes,
+            notes=notes, coverage=coverage, noise=noise,
         )  # fmt: skip
 
     def _first(self) -> First | None:

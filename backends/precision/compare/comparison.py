@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from studio import files
@@ -32,6 +32,19 @@ NO_RESULT, PASS, WARNING, ERROR = range(4)
 """msprobe's own Result."""
 
 Where = Literal["input", "output", "argument", "missing", "extra"]
+Suspect = Literal["operator", "untraced", "argument", "parameter", "data", "program", "graph", "optimizer"]
+Outcome = Literal["pass", "differs", "incomplete"]
+
+GAPS = frozenset(
+    (
+        "precision.dump.no_target", "precision.dump.no_golden", "precision.dump.stack_damaged",
+        "precision.dump.construct_damaged", "precision.compare.damaged_dump", "precision.compare.cut_dump",
+        "precision.compare.unread_values", "precision.compare.no_stacks", "precision.compare.one_direction",
+        "precision.compare.other_program", "precision.compare.both_nan", "precision.compare.no_figures",
+        "precision.compare.tensors_failed", "precision.compare.tensors_need_torch", "precision.compare.tensors_beyond",
+    )
+)  # fmt: skip
+"""Notes that say that something is there and was not compared: with one of them nothing passes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +68,27 @@ class First:
     before: int = 0
 
 
+SUSPECTS: dict[str, Suspect] = {
+    "output": "operator", "random": "operator", "output_cast": "operator", "gradient": "operator", "shape": "operator",
+    "input_untraced": "untraced", "input_by_other": "untraced", "input_by_extra": "untraced",
+    "input_by_missing": "untraced", "input_cast": "untraced", "gradient_input": "untraced", "argument": "argument",
+    "parameter": "parameter", "data": "data", "missing": "program", "extra": "program", "replaced": "program",
+    "moved": "program", "needs_grad": "graph", "detached": "graph", "not_detached": "graph",
+}  # fmt: skip
+"""What is to be looked at first, by the reason of a divergence."""
+BY_OPTIMIZER = "optimizer_"
+"""What the reasons of a divergence in the optimizer begin with."""
+
+
+def suspect_of(first: First) -> Suspect:
+    """Return what is to be looked at: the operator itself, what feeds it untraced, or something else. A NaN or infinity
+    that comes in is not of the operator."""
+    if first.reason.startswith(BY_OPTIMIZER):
+        return "optimizer"
+    of_place: Suspect = "operator" if first.place == "output" else "untraced"
+    return SUSPECTS.get(first.reason, of_place)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Pass:
     """One step of one rank of both sides: calls and rows from `first_call` and `first_row` on, to the next pass's.
@@ -66,6 +100,38 @@ class Pass:
     golden: Path | None
     first_call: int
     first_row: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """What was compared, of what was there. Calls and values of the steps and ranks that both sides have: `calls` that
+    are on both sides, `values` (tensors) that have figures on both. `one_sided_calls`: those of one side alone that no
+    verdict lacks, since the level of a capture or another kernel explains them. `by_element` and `by_digest`: of the
+    values, those compared element by element, and those whose digests tell; the others by statistics."""
+
+    calls: int = 0
+    all_calls: int = 0
+    one_sided_calls: int = 0
+    values: int = 0
+    all_values: int = 0
+    by_element: int = 0
+    by_digest: int = 0
+    steps: tuple[int, ...] = ()
+    all_steps: tuple[int, ...] = ()
+    ranks: tuple[int, ...] = ()
+    all_ranks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllowedNoise:
+    """The noise that a second golden run showed. `values`: tensors that it tells of; `largest`: their largest relative
+    distance, in the call `name`; `by_noise`: values that pass by it alone."""
+
+    folder: str
+    values: int
+    by_noise: int
+    largest: float
+    name: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +152,7 @@ class Comparison:
     no tensors were read; `target_text`, `golden_text`, int32, indices into `texts` for scalars and digests, -1;
     `target_file`, `golden_file`, int32, indices into `texts`: names of the tensors' files, which lie in the data
     folder of each side's dump (`Dump.data_folder`, in most cases dump_tensor_data in the pass's folder), -1.
+    `coverage`: None of a comparison that an older studio wrote; `noise`: None without a second golden run.
     """
 
     passes: tuple[Pass, ...]
@@ -98,6 +165,17 @@ class Comparison:
     texts: tuple[str, ...]
     stacks: tuple[tuple[str, ...], ...]
     notes: tuple[dict[str, Any], ...] = ()
+    coverage: Coverage | None = None
+    noise: AllowedNoise | None = None
+
+    @property
+    def gaps(self) -> tuple[dict[str, Any], ...]:
+        """Return the notes on what was there and was not compared."""
+        return tuple(note for note in self.notes if note["key"] in GAPS)
+
+    @property
+    def outcome(self) -> Outcome:
+        return "differs" if self.first is not None else "incomplete" if self.gaps else "pass"
 
     def __getattr__(self, name: str) -> NDArray[Any]:
         """A column."""
@@ -119,13 +197,17 @@ def write_answer(comparison: Comparison, run: Run) -> None:
     first = comparison.first
     verdicts = comparison.verdict.tolist()
     answer = {
+        "verdict": comparison.outcome,
         "first_divergence": None if first is None else {
             "name": first.name, "direction": first.direction, "place": first.place, "index": first.index,
             "step": first.step, "rank": first.rank, "reason": first.reason, "source": first.source, "args": first.args,
+            "suspect": suspect_of(first),
         },
         "calls": len(comparison.names), "rows": len(verdicts),
         "differs": verdicts.count(DIFFERS) + verdicts.count(FIRST), "follows": verdicts.count(FOLLOWS),
         "passes": [{"step": each.step, "rank": each.rank} for each in comparison.passes],
-        "notes": [note["key"] for note in comparison.notes],
+        "coverage": {} if comparison.coverage is None else asdict(comparison.coverage),
+        "golden_again": None if comparison.noise is None else asdict(comparison.noise),
+        "gaps": list(comparison.gaps), "notes": [note["key"] for note in comparison.notes],
     }  # fmt: skip
     files.write_json(run.folder / FOLDER / ANSWER_FILE, answer)

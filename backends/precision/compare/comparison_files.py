@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from backends.precision.compare.call_names import CallNames
-from backends.precision.compare.comparison import Comparison, First, Pass
+from backends.precision.compare.comparison import AllowedNoise, Comparison, Coverage, First, Pass
 from studio import files
 from studio.errors import StudioError, from_os
 
@@ -48,6 +48,8 @@ class _Header(msgspec.Struct, frozen=True, kw_only=True):
     passes: tuple[dict[str, Any], ...]
     first: dict[str, Any] | None
     notes: tuple[dict[str, Any], ...]
+    coverage: Coverage | None = None
+    noise: AllowedNoise | None = None
 
 
 class _Texts(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,7 +98,8 @@ def _write_data(comparison: Comparison, path: Path) -> _Header:
         data=path.name, size=end, name_ends=columns.pop(NAME_ENDS), columns=columns,
         names=(begin, middle - begin), texts=(middle, end - middle),
         passes=tuple(msgspec.to_builtins(each, enc_hook=str) for each in comparison.passes),
-        first=msgspec.to_builtins(comparison.first), notes=comparison.notes,
+        first=msgspec.to_builtins(comparison.first), notes=comparison.notes, coverage=comparison.coverage,
+        noise=comparison.noise,
     )  # fmt: skip
 
 
@@ -112,7 +115,8 @@ def open_comparison(folder: Path) -> Comparison:
             passes=tuple(_pass(each) for each in header.passes),
             first=None if header.first is None else First(**header.first),
             names=CallNames(_part(data, header.names), _column(data, header.name_ends)), columns=columns,
-            notes=header.notes, **msgspec.structs.asdict(texts),
+            notes=header.notes, coverage=header.coverage, noise=header.noise,
+            **msgspec.structs.asdict(texts),
         )  # fmt: skip
     except (msgspec.MsgspecError, TypeError, ValueError, KeyError) as error:
         raise _damaged(folder, error) from error

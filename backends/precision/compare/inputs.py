@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.precision.compare.spec import numbers_of, pairs_of
-from backends.precision.dump.dump import CUT_OFF
+from backends.precision.dump.dump import CUT_OFF, STACK_DAMAGED
 from backends.precision.dump.layout import find_dumps, refuse_several_captures
 from backends.precision.dump.pairs import pair_dumps
 from backends.precision.dump.read import read_dump
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 
 def select_passes(spec: CompareSpec, notify: Notify) -> list[DumpPair]:
-    """Return the steps and ranks that were chosen and that both sides have. `notify` takes the key and the arguments of
-    how they were paired. Raises StudioError where there are none, or where a side holds several captures."""
+    """Return the steps and ranks that were chosen, also those that one side lacks. `notify` takes the key and the
+    arguments of how they were paired. Raises StudioError where both sides have none of them, or where a side holds
+    several captures."""
     choices = spec.compared
     steps, ranks = numbers_of(choices.step_numbers), numbers_of(choices.rank_numbers)
     sides = (find_dumps(spec.sides.target), find_dumps(spec.sides.golden))
@@ -35,13 +36,12 @@ def select_passes(spec: CompareSpec, notify: Notify) -> list[DumpPair]:
         pair for pair in pair_dumps(*sides, pairs_of(choices.pairs))
         if (not steps or pair.step in steps) and (not ranks or pair.rank in ranks)
     ]  # fmt: skip
-    complete = [pair for pair in candidates if pair.target and pair.golden]
-    if not complete:
+    if not any(pair.target and pair.golden for pair in candidates):
         raise StudioError("precision.compare.nothing_common")
     for key in dict.fromkeys(pair.note for pair in candidates if pair.note):
         passes = [f"{pair.step}.{pair.rank}" for pair in candidates if pair.note == key]
         notify(key, count=len(passes), passes=", ".join(passes[:8]))
-    return complete
+    return candidates
 
 
 def second_golden_dumps(sides: Sides) -> dict[Path, DumpLocation]:
@@ -63,13 +63,23 @@ def open_dumps(pair: DumpPair, notify: Notify) -> tuple[Dump, Dump]:
     for dump, other in ((target, golden), (golden, target)):
         if dump.task == "structure" != other.task:
             raise StudioError("precision.compare.structure_only", place=str(dump.place.folder))
+    _notify_stacks(target, golden, notify)
     return target, golden
+
+
+def _notify_stacks(target: Dump, golden: Dump, notify: Notify) -> None:
+    """Say where one side alone has call stacks; a damaged file of them was named already."""
+    for dump, other in ((target, golden), (golden, target)):
+        if other.stack_lines and not dump.stack_lines and dump.damage != STACK_DAMAGED:
+            notify("precision.compare.no_stacks", place=str(dump.place.folder))
 
 
 def _open(location: DumpLocation, notify: Notify) -> Dump:
     dump = read_dump(location)
     if dump.damage:
         _notify_damage(dump, notify)
+    elif dump.skipped:
+        notify("precision.compare.unread_values", place=str(location.folder), count=dump.skipped)
     if not dump.calls or (not len(dump.call) and dump.task != "structure"):
         raise StudioError("precision.compare.empty", place=str(location.folder))
     return _writable(dump)
@@ -82,6 +92,8 @@ def _notify_damage(dump: Dump, notify: Notify) -> None:
         notify(dump.damage, place=folder)
     elif dump.skipped:
         notify("precision.compare.damaged_dump", place=folder, skipped=dump.skipped)
+    elif dump.is_cut:
+        notify("precision.compare.cut_dump", place=folder)
     else:
         notify("precision.compare.unclean_dump", place=folder)
 

@@ -73,6 +73,13 @@ def _sides_exist(spec: CompareSpec) -> Iterable[Problem]:
         yield Problem(field="golden_again", rule="precision.rule.dump_not_there", args={"place": str(again)})
 
 
+def _second_golden_is_another(spec: CompareSpec) -> Iterable[Problem]:
+    """What the target does wrong is no noise of the golden side, and a capture beside itself has none."""
+    again = spec.sides.golden_again
+    if again != Path() and again.resolve() in (spec.sides.target.resolve(), spec.sides.golden.resolve()):
+        yield Problem(field="golden_again", rule="precision.rule.golden_again_twice")
+
+
 def _numbers_are_numbers(spec: CompareSpec) -> Iterable[Problem]:
     for name in ("step_numbers", "rank_numbers"):
         text = getattr(spec.compared, name)
@@ -88,4 +95,4 @@ class CompareSpec:
     compared: Compared = field(default_factory=Compared)
     beside: MsprobeChoices = field(default_factory=MsprobeChoices)
 
-    RULES = (_sides_exist, _numbers_are_numbers)
+    RULES = (_sides_exist, _second_golden_is_another, _numbers_are_numbers)

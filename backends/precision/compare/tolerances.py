@@ -42,6 +42,15 @@ What `prove precision` said of 184 pairs with a planted divergence, all named ri
     max_state_move         -           -
     update_spread          -           -
     flipped_share          -           -
+    same_setting           -           -
+    update_base            -           -
+    update_growth          -           -
+    unrelated_update       -           -
+    update_evenness        -           -
+    decay_evenness         -           -
+    update_share           -           -
+    min_updates            -           -
+    update_rounding_factor -           -
     ten_bit_error          +1 alarm    -
     product_share          -           -1 named, +4 alarms
     min_products           -           -
@@ -182,6 +191,29 @@ class Tolerances:
     flipped_share: float = 1 / 8
     """Share of a parameter's drift that its statistics may hide where its gradients came from products of few bits.
     Judgement."""
+
+    # The optimizer
+
+    same_setting: float = 1e-6
+    """A hyperparameter may differ by so much, relative. Format: schedules compute it in float32."""
+    update_base: float = 2.0**-7
+    """The least that an update may differ by, relative. Judgement: a learning rate that is another one is further."""
+    update_growth: float = 64.0
+    """By how many times the distance of its gradient an update may differ. Judgement: Adam divides a gradient by its
+    own size, so that the small ones of a tensor bring in their whole noise."""
+    unrelated_update: float = 0.5
+    """From this allowance on an update may be anything. Judgement."""
+    update_evenness: float = 2.0**-4
+    """Within this share the updates of most parameters are the same multiple of the golden ones. Judgement."""
+    decay_evenness: float = 0.25
+    """Within this share of their median, differences of updates are in proportion to the parameters. Judgement."""
+    update_share: float = 0.5
+    """Of the moves that are known so many have to differ for it to be the optimizer. Judgement: the largest element of
+    a tensor may be one whose gradient is noise."""
+    min_updates: int = 2
+    """Fewer moves tell nothing. Judgement."""
+    update_rounding_factor: float = 4.0
+    """A move is known where it is so many times the rounding of its parameter. Judgement."""
 
     # Products of few bits (TF32, HF32)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from backends.precision.compare.comparison_files import write_comparison
 from backends.precision.compare.inputs import open_dumps, second_golden_dumps, select_passes
 from backends.precision.compare.judgement.drift import DriftState
 from backends.precision.compare.passes import judge_pass
+from backends.precision.compare.second_golden import NoiseCounter, noise_of, refuse_equal_content
 from backends.precision.compare.tolerances import TOLERANCES, Tolerances
 from backends.precision.compare.values.joined import join_dumps
+from backends.precision.compare.verdict.coverage import CoverageCounter
 from backends.precision.compare.verdict.notes import pass_notes, verdict_notes
-from backends.precision.dump.read import read_dump
+from backends.precision.dump.optimizer import OPTIMIZER
 from backends.precision.msprobe.compare import result_column
 from studio.errors import Stopped, StudioError
 from studio.events import Artifact, Ended, Journal, Note, Progress
@@ -27,7 +30,7 @@ from studio.supervisor import raise_if_stopped
 
 if TYPE_CHECKING:
     from backends.precision.compare.arrays import Array
-    from backends.precision.compare.comparison import First
+    from backends.precision.compare.comparison import Outcome
     from backends.precision.compare.spec import CompareSpec
     from backends.precision.compare.values.joined import JoinedDumps
     from backends.precision.dump.pairs import DumpPair
@@ -38,10 +41,10 @@ def compare(spec: CompareSpec, run: Run, tolerances: Tolerances = TOLERANCES) ->
     """Leave artifacts/comparison. Raises StudioError where there is nothing to compare, and OSError."""
     try:
         with gc_paused():
-            first = _ComparisonRun(spec, run, tolerances).work()
+            outcome = _ComparisonRun(spec, run, tolerances).work()
     except Stopped:
         return Ended(code=STOPPED, reason="stopped")
-    return Ended(code=NO, reason="no") if first else Ended(code=0)
+    return Ended(code=0) if outcome == "pass" else Ended(code=NO, reason="no")
 
 
 class _ComparisonRun:
@@ -57,9 +60,13 @@ class _ComparisonRun:
         self.notes: list[dict[str, Any]] = []
         self.compared_rows = 0
         self.second_golden = second_golden_dumps(spec.sides)
+        self.noise = NoiseCounter()
 
-    def work(self) -> First | None:
-        passes = select_passes(self.spec, self._note)
+    def work(self) -> Outcome:
+        candidates = select_passes(self.spec, self._note)
+        self.coverage = CoverageCounter(candidates)
+        passes = [pair for pair in candidates if pair.target and pair.golden]
+        refuse_equal_content(passes, self.second_golden)
         self.last_pair = {pair.rank: pair for pair in passes}
         for number, pair in enumerate(passes):
             raise_if_stopped()
@@ -81,7 +88,8 @@ class _ComparisonRun:
             joined, measures = measured.joined, measured.measures
             for key, args in measured.notes:
                 self._note(key, **args)
-        if not ((joined.calls.target >= 0) & (joined.calls.golden >= 0)).any():
+        is_call = np.array([name.kind != OPTIMIZER for name in joined.names], bool)
+        if not ((joined.calls.target >= 0) & (joined.calls.golden >= 0) & is_call).any():
             raise StudioError("precision.compare.no_calls_common", target=target.level, golden=golden.level)
         self.compared_rows += int((~np.isnan(joined.distance)).sum())
         return joined, measures
@@ -89,11 +97,15 @@ class _ComparisonRun:
     def _judge(self, pair: DumpPair, joined: JoinedDumps, measures: Array | None) -> None:
         again = self.second_golden.get(joined.golden.place.folder)
         before = self.states.get(pair.rank, DriftState())
-        judged = judge_pass(joined, before, pair.step, pair.rank, read_dump(again) if again else None)
+        noise = None if again is None else noise_of(joined, again)
+        judged = judge_pass(joined, before, pair.step, pair.rank, noise)
+        if noise is not None:
+            self.noise.add(joined, noise, judged.judgement)
         if self.last_pair[pair.rank] is not pair:
             self.states[pair.rank] = judged.state()
         for key, args in pass_notes(joined, judged.judgement, judged.unmatched):
             self._note(key, **args)
+        self.coverage.add(joined, judged.judgement, judged.unmatched, measures, pair.step, pair.rank)
         scratch = self.run.folder / "artifacts" / "msprobe" / f"step{pair.step}.rank{pair.rank}"
         peer = result_column(self.spec.beside, joined, scratch, self._note)
         self.builder.add(joined, judged.judgement, pair.step, pair.rank, judged.first, measures, peer)
@@ -108,11 +120,15 @@ class _ComparisonRun:
             self.notes.append(note)
             self.journal.write(Note(key=key, args=args))
 
-    def _end(self) -> First | None:
-        comparison = self.builder.build(tuple(self.notes))
+    def _end(self) -> Outcome:
+        for key, args in self.coverage.notes():
+            self._note(key, **args)
+        again = self.spec.sides.golden_again
+        noise = None if again == Path() else self.noise.allowed(again)
+        comparison = self.builder.build(tuple(self.notes), self.coverage.coverage(), noise)
         if comparison.first is None and not self.compared_rows:
             raise StudioError("precision.compare.no_values")
         write_comparison(comparison, self.run.folder / FOLDER)
         write_answer(comparison, self.run)
         self.journal.write(Artifact(kind="comparison", path=FOLDER), *verdict_notes(comparison))
-        return comparison.first
+        return comparison.outcome

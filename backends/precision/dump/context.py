@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from backends.precision.dump.decode import BROKEN, read_bytes
+from backends.precision.dump.dump import STACK_DAMAGED
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def read_stacks(path: Path) -> tuple[dict[str, int], tuple[tuple[str, ...], ...]
     try:
         groups = list(_groups(data))
     except BROKEN:
-        raise StudioError("precision.dump.stack_damaged", place=str(path)) from None
+        raise StudioError(STACK_DAMAGED, place=str(path)) from None
     numbers: dict[tuple[str, ...], int] = {}
     index = {}
     for names, lines in groups:

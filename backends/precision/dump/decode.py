@@ -71,12 +71,14 @@ class Head(msgspec.Struct):
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """`data`: of each call its json or, where the file was damaged, its value. `skipped`: calls that were not whole."""
+    """`data`: of each call its json or, where the file was damaged, its value. `skipped`: calls that were not whole;
+    `is_cut`: the file ends before the list of its calls does."""
 
     head: Head
     data: dict[str, Any]
     damage: str = ""
     skipped: int = 0
+    is_cut: bool = False
 
 
 _head = msgspec.json.Decoder(Head)
@@ -163,9 +165,12 @@ def _saved(text: str, path: Path) -> Content:
     start = re.search(r'"data"\s*:\s*\{', text)
     if not start:
         raise StudioError("precision.dump.not_a_dump", place=str(path))
-    data, skipped = saved(text, start.end(), CALL_LIKE)
+    data, skipped, end = saved(text, start.end(), CALL_LIKE)
     parts = {key: _text(text[: start.start()], key) for key in ("task", "level", "framework", "dump_data_dir")}
-    return Content(head=Head(data={}, **parts), data=data, damage="precision.dump.damaged", skipped=skipped)
+    is_cut = not text[end:].lstrip(" \t\r\n,").startswith("}")
+    return Content(
+        head=Head(data={}, **parts), data=data, damage="precision.dump.damaged", skipped=skipped, is_cut=is_cut
+    )
 
 
 def _text(text: str, key: str) -> str | None:
@@ -173,11 +178,11 @@ def _text(text: str, key: str) -> str | None:
     return match[1] if match else None
 
 
-def saved(text: str, start: int, like: re.Pattern[str]) -> tuple[dict[str, Any], int]:
-    """The whole members of a json object from `start` on, and how many were not. After a broken one the next begins
-    at a name that is like one."""
+def saved(text: str, start: int, like: re.Pattern[str]) -> tuple[dict[str, Any], int, int]:
+    """The whole members of a json object from `start` on, how many were not, and where the last whole one ends. After a
+    broken one the next begins at a name that is like one."""
     match: dict[str, Any] = {}
-    skipped = end = 0
+    skipped, end = 0, start
     for name, begin in _members(text, start, like):
         if begin < end:
             continue
@@ -185,7 +190,7 @@ def saved(text: str, start: int, like: re.Pattern[str]) -> tuple[dict[str, Any],
             match[name], end = json.JSONDecoder().raw_decode(text, begin)
         except (ValueError, RecursionError):
             skipped += 1
-    return match, skipped
+    return match, skipped, end
 
 
 def _members(text: str, start: int, like: re.Pattern[str]) -> Iterator[tuple[str, int]]:

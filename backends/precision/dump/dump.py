@@ -23,7 +23,8 @@ TENSOR, SCALAR, NOTHING = range(3)
 MAX, MIN, MEAN, NORM = range(4)
 """Columns of `Dump.stats`."""
 CUT_OFF = "precision.dump.damaged"
-"""`Dump.damage` where dump.json ends before its calls do."""
+"""`Dump.damage` where dump.json is not whole."""
+STACK_DAMAGED = "precision.dump.stack_damaged"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +57,8 @@ class Dump:
     "File x, line n, in f, \\n code".
     `untraced`: before which call others ran that msprobe knows by name alone, such as "Tensor.to.0.forward": with its
     risk_level FOCUS it dumps no casts, views and copies, yet construct.json (levels mix and L0) has them.
-    `damage`: a key under `precision.dump` where the file was not whole, and what was is here.
+    `damage`: a key under `precision.dump` where the file was not whole, and what was is here; `skipped`: how many calls
+    and values could not be read; `is_cut`: the file ends before the list of its calls does.
     """
 
     place: DumpLocation
@@ -85,6 +87,7 @@ class Dump:
     untraced: dict[int, tuple[str, ...]] = field(default_factory=dict)
     damage: str = ""
     skipped: int = 0
+    is_cut: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

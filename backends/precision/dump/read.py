@@ -10,6 +10,7 @@ from backends.precision.dump.columns import dump_columns
 from backends.precision.dump.decode import Content, read_content
 from backends.precision.dump.dump import Dump, DumpLocation, Framework, Task
 from backends.precision.dump.layout import TENSOR_FOLDER
+from backends.precision.dump.optimizer import add_updates
 from backends.precision.dump.rows import DumpRows, add_call
 from studio.errors import StudioError
 
@@ -32,6 +33,7 @@ def read_dump(location: DumpLocation) -> Dump:
     names = list(content.data or parents or stacks)
     rows = DumpRows()
     whole = [add_call(rows, number, name, content.data.get(name, {})) for number, name in enumerate(names)]
+    add_updates(rows, names, location.folder)
     column = dump_columns(rows)
     return Dump(
         place=location,
@@ -46,6 +48,7 @@ def read_dump(location: DumpLocation) -> Dump:
         data_folder=_data_folder(location, content),
         damage=content.damage or damage or stack_damage,
         skipped=content.skipped + rows.skipped + whole.count(False),
+        is_cut=content.is_cut,
         **column,
     )
 

@@ -86,8 +86,8 @@ def _is_older(path: str, seconds: float) -> bool:
 
 class CaptureRequest:
     """The content of capture.json. `start`: the first step to capture, or -1 for the next one; `ranks`: empty for all;
-    `targets`: parts of the names of what is dumped, empty for all; `need`: bytes that the studio expects, `margin`:
-    bytes that must stay free.
+    `targets`: parts of the names of what is dumped, empty for all; `optimizer_state`: that is recorded too; `need`:
+    bytes that the studio expects, `margin`: bytes that must stay free.
     """
 
     def __init__(self, values: Dict[str, Any]) -> None:
@@ -102,6 +102,7 @@ class CaptureRequest:
         self.targets = [str(target) for target in values.get("targets") or ()]
         self.direction = str(values.get("direction", "both"))
         self.casts = bool(values.get("casts", False))
+        self.optimizer_state = bool(values.get("optimizer_state", False))
         self.need = int(values.get("need", 0))
         self.margin = int(values.get("margin", 0))
         if os.sep in self.id or self.id.startswith("."):

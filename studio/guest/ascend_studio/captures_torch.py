@@ -10,6 +10,7 @@ import time
 
 from ascend_studio import captures, hooks
 from ascend_studio.captures_msprobe import Dump, switch_apis
+from ascend_studio.captures_optimizer import OptimizerRecord
 
 if False:
     from types import ModuleType
@@ -32,9 +33,12 @@ def watch_optimizers(torch: ModuleType, watch: captures.Watch) -> None:
     try:
         optim = importlib.import_module("torch.optim.optimizer")
         before = optim.register_optimizer_step_pre_hook(_before(watch))
+        updated = optim.register_optimizer_step_post_hook(_updated)
         optim.register_optimizer_step_post_hook(_after(watch))
         # The curves compute a norm there now and then: a dump is over by then.
         optim._global_optimizer_pre_hooks.move_to_end(before.id, last=False)
+        # Whoever hears first that a step has ended closes its dump.
+        optim._global_optimizer_post_hooks.move_to_end(updated.id, last=False)
     except AttributeError:  # torch before 2.0 has none for all optimizers: nothing tells when a step has ended
         return
 
@@ -46,6 +50,7 @@ def _before(watch: captures.Watch) -> Any:
         saw(optimizer)
         if _dump is not None:
             _dump.capture.guarded(_dump.hold)
+            _dump.quietly(_dump.record.begin, optimizer)
         return with_closure(args, kwargs) if _dump is not None or watch.waits else None
 
     return before
@@ -72,6 +77,11 @@ def _with_closure(args: Any, kwargs: Any) -> Any:
     if len(args) > 1:
         return (args[0], watched, *args[2:]), kwargs
     return args, {**kwargs, "closure": watched}
+
+
+def _updated(optimizer: Any, args: Any, kwargs: Any) -> None:
+    if _dump is not None:
+        _dump.quietly(_dump.record.end, optimizer, _dump.named_root)
 
 
 def _after(watch: captures.Watch) -> Any:
@@ -228,6 +238,7 @@ class TorchDump(Dump):  # type: ignore[misc]
     """
 
     name = "msprobe.pytorch"
+    has_record = True
 
     def __init__(self, torch: ModuleType, capture: captures.Capture) -> None:
         super().__init__(capture)
@@ -236,14 +247,49 @@ class TorchDump(Dump):  # type: ignore[misc]
         self.saved: Dict[str, Any] = {}
         self.logs: List[Any] = []
         self.root: Any = capture.root
-        if capture.request.level != "L1" and self.root is None:
+        self.named_root: Any = capture.root
+        self.current = 0  # the step that is being dumped, as its folder is called
+        self.record = OptimizerRecord(torch, with_state=capture.request.optimizer_state)
+        if self.root is None:
             seek_root(torch, self._use_root)
 
     def await_forward(self, on_root: Any) -> None:
         seek_root(self.torch, on_root)
 
     def _use_root(self, root: Any) -> None:
-        self.root = root
+        """At level L1 msprobe needs no model; the record of the optimizer has its names."""
+        self.named_root = root
+        if self.capture.request.level != "L1":
+            self.root = root
+
+    def quietly(self, record: Any, *args: Any) -> None:
+        """Run a part of the optimizer's record: where that fails, the dump goes on without it."""
+        if not self.has_record:
+            return
+        try:
+            record(*args)
+        except Exception as error:
+            self.has_record = False
+            reason = ("%s: %s" % (type(error).__name__, error))[:300]
+            self.capture.note("capture.no_optimizer", reason=reason)
+
+    def between(self, step: int) -> None:
+        super().between(step)
+        self.current = step
+
+    def _keep(self) -> None:
+        folder = self._rank_folder()
+        if folder:
+            self.quietly(self.record.write, folder)
+        self.record.updates = []
+        super()._keep()
+
+    def _rank_folder(self) -> str:
+        """Return the folder of this process in that of the step, "" where msprobe left none."""
+        step = self._folder_of(self.current)
+        names = ("proc%d" % os.getpid(), "rank%d" % self.capture.watch.rank, "rank")
+        paths = (os.path.join(step, name) for name in names)
+        return next((path for path in paths if os.path.isdir(path)), "")
 
     def is_ready(self) -> bool:
         return self.capture.request.level == "L1" or self.root is not None
@@ -253,6 +299,7 @@ class TorchDump(Dump):  # type: ignore[misc]
         if self.capture.request.level != "L1" and _is_compiled(self.root):
             raise captures.Refused("capture.compiled")
         super().begin(step)
+        self.current = step
         _dump = self
 
     def _debugger(self) -> Any:

@@ -25,6 +25,7 @@ import zipfile
 
 import ascend_studio
 from ascend_studio import hooks
+from ascend_studio.recording import Unrecorded
 
 if False:  # typing costs more at the start than all the rest
     from types import ModuleType
@@ -108,15 +109,20 @@ class Pack:
         self.done = True
         folder = os.path.join(os.environ[ascend_studio.RUN], FOLDER)
         os.makedirs(folder, exist_ok=True)
-        members = self._of_msprobe(root, args, kwargs)
-        members["env"] = json.dumps(recorded_variables(os.environ), indent=1, sort_keys=True)
-        members["pip"] = "".join("%s=%s\n" % pair for pair in sorted(packages().items()))
-        members["studio.json"] = json.dumps(self._own(), indent=1, sort_keys=True)
+        with Unrecorded():  # a dump that begins with this forward has begun already
+            members = self._members(root, args, kwargs)
         path = os.path.join(folder, "rank%d.zip" % ascend_studio._rank())
         _write(path, members)
         ascend_studio.artifact("config", path)
         if self.reason:
             ascend_studio.note("precision.config.without_msprobe", reason=self.reason)
+
+    def _members(self, root: Any, args: Any, kwargs: Any) -> Dict[str, Any]:
+        members = self._of_msprobe(root, args, kwargs)
+        members["env"] = json.dumps(recorded_variables(os.environ), indent=1, sort_keys=True)
+        members["pip"] = "".join("%s=%s\n" % pair for pair in sorted(packages().items()))
+        members["studio.json"] = json.dumps(self._own(), indent=1, sort_keys=True)
+        return members
 
     def _of_msprobe(self, root: Any, args: Any, kwargs: Any) -> Dict[str, Any]:
         if self.recorder is None:

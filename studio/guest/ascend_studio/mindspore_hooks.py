@@ -21,6 +21,7 @@ from ascend_studio.mindspore_compiled import Compiled
 from ascend_studio.mindspore_model import Training
 from ascend_studio.mindspore_scaling import Scaling
 from ascend_studio.mindspore_steps import CURVES, GRADIENT, OptimizerUpdate, Steps
+from ascend_studio.recording import Unrecorded
 
 if False:  # typing costs more at the start than all the rest
     from types import ModuleType
@@ -155,7 +156,8 @@ class Hooks:
         in graph mode.
         """
         mindspore = self.mindspore
-        rates = schedule.construct(mindspore.Tensor(steps, mindspore.int32)).asnumpy().reshape(-1)
+        with Unrecorded():
+            rates = schedule.construct(mindspore.Tensor(steps, mindspore.int32)).asnumpy().reshape(-1)
         return rates if len(rates) == len(steps) else rates[:1]
 
     # gradients in PyNative

@@ -13,7 +13,16 @@ import time
 from types import CodeType, FunctionType
 
 import ascend_studio
-from ascend_studio import hooks, late_metrics, torch_inputs, torch_numbers, torch_series, torch_steps, trainer_callbacks
+from ascend_studio import (
+    hooks,
+    late_metrics,
+    recording,
+    torch_inputs,
+    torch_numbers,
+    torch_series,
+    torch_steps,
+    trainer_callbacks,
+)
 from ascend_studio.torch_steps import Steps
 
 if False:  # typing costs more at the start than all the rest
@@ -206,7 +215,16 @@ def _watched_step(is_compiling: Callable[[], bool], steps: Steps, original: Call
 
 def _hide_from_compiler(dynamo: ModuleType) -> None:
     """Have the compiler run our functions as they are, as it does with torch's own around them."""
-    ours = (hooks, late_metrics, torch_inputs, torch_numbers, torch_series, torch_steps, sys.modules[__name__])
+    ours = (
+        hooks,
+        late_metrics,
+        recording,
+        torch_inputs,
+        torch_numbers,
+        torch_series,
+        torch_steps,
+        sys.modules[__name__],
+    )
     for module in (ascend_studio, *ours):
         for code in _codes(vars(module), module.__name__):
             dynamo.eval_frame.skip_code(code)

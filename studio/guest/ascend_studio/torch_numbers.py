@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 
+from ascend_studio.recording import Unrecorded
+
 if False:  # typing costs more at the start than all the rest
     from types import ModuleType
     from typing import Any, List, Sequence, Union
@@ -28,7 +30,8 @@ def number_of(torch: ModuleType, value: Any) -> Any:
     kind = value.device.type
     if kind == "cpu":
         try:
-            return float(value.item())
+            with Unrecorded():
+                return float(value.item())
         except (RuntimeError, TypeError, ValueError):  # of several elements, or complex
             return None
     return _sent(torch, value) if kind in ASYNCHRONOUS and value.numel() == 1 and not value.is_complex() else None
@@ -44,7 +47,8 @@ def _sent(torch: ModuleType, value: Any) -> Any:
     if is_captured(torch, value):
         return None
     device = getattr(torch, value.device.type)
-    host = value.detach().to("cpu", non_blocking=True)
+    with Unrecorded():
+        host = value.detach().to("cpu", non_blocking=True)
     event = device.Event()
     event.record()
     return Late(host, event)
@@ -62,7 +66,8 @@ class Late:
 
     def value(self) -> float:
         self.event.synchronize()
-        return float(self.host.item())
+        with Unrecorded():
+            return float(self.host.item())
 
 
 class _Of:

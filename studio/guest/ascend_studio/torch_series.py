@@ -7,6 +7,7 @@ import time
 import weakref
 
 from ascend_studio import torch_numbers
+from ascend_studio.recording import Unrecorded
 from ascend_studio.torch_numbers import number_of
 
 if False:  # typing costs more at the start than all the rest
@@ -105,7 +106,7 @@ def _norm_of(torch: ModuleType, grads: List[Any]) -> Any:
     if not grads or any(type(grad) is not torch.Tensor or grad.layout is not torch.strided for grad in grads):
         return None
     first = grads[0]
-    with torch.no_grad():
+    with Unrecorded(), torch.no_grad():
         if all(one.device == first.device and one.dtype == first.dtype for one in grads):
             norms = torch._foreach_norm(grads, 2.0)
         else:

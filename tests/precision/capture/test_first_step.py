@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from backends.launch.capture import state
 from studio import files
 from tests.guest.capturing import MINDSPORE, ODD, TORCH, Training, operators
+from tests.precision.capture.planned import dumps, planned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from backends.launch.capture.state import Rank
 
 # Wide enough that a digest taken by another thread would see what relu_ has made of the tensor meanwhile.
 IN_PLACE = (
@@ -25,18 +24,6 @@ IN_PLACE = (
     .replace("time.sleep(0.005)", "time.sleep(0.02)")
 )
 WIDTH = "512"
-
-
-def dumps(training: Training, found: Rank) -> dict[str, Path]:
-    """By the folder of their step."""
-    return {path.parent.parent.name: path for path in sorted((training.folder / found.path).rglob("dump.json"))}
-
-
-def planned(folder: Path, script: str, *args: str, hooks: str = "curves,captures", **values: object) -> Training:
-    folder.mkdir(exist_ok=True)
-    request = {"id": "plan", "kind": "dump", "start": 1, "steps": 1, **values}
-    state.write_request(folder, state.Request(**request))  # type: ignore[arg-type]
-    return Training(folder, script, *args, hooks=hooks)
 
 
 def assert_losses_are_those_of(training: Training, plain: Training, steps: int) -> None:

@@ -28,6 +28,8 @@ GONE = {"target": "precision.page.gone_target", "golden": "precision.page.gone_g
 
 CLEAN: tuple[str, Tone] = ("precision.page.clean_chip", "good")
 DIFFERS: tuple[str, Tone] = ("precision.page.differs_chip", "bad")
+INCOMPLETE: tuple[str, Tone] = ("precision.page.incomplete_chip", "warning")
+CHIPS = {"pass": CLEAN, "differs": DIFFERS, "incomplete": INCOMPLETE}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,5 +97,5 @@ def _short(path: Path, runs: Mapping[str, Run]) -> str:
 
 def chip_state(loaded: LoadedComparison) -> tuple[str, Tone]:
     """Return the text and tone of the page's chip: the outcome and when it was compared."""
-    key, tone = CLEAN if loaded.comparison.first is None else DIFFERS
+    key, tone = CHIPS[loaded.comparison.outcome]
     return f"{t(key)} · {when(loaded.run)}", tone

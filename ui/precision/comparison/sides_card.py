@@ -124,7 +124,11 @@ class SidesCard(Card):
         self.pairs.show_sides(target, golden)
         self.sides_changed.emit(tuple(capture.path for capture in (target, golden) if capture is not None))
         is_same = target is not None and golden is not None and target.path == golden.path
-        self.compare.setEnabled(bool(self.pairs.matched) and not is_same)
+        second_golden = self.golden_again
+        is_used_twice = second_golden is not None and second_golden.path in (
+            capture.path for capture in (target, golden) if capture is not None
+        )
+        self.compare.setEnabled(bool(self.pairs.matched) and not is_same and not is_used_twice)
         self.swap.setEnabled(target is not None or golden is not None)
         has_second_golden = not self.second_golden.isHidden()
         localize(
@@ -132,6 +136,8 @@ class SidesCard(Card):
         )
         if is_same:
             hint = "precision.start.same"
+        elif is_used_twice:
+            hint = "precision.rule.golden_again_twice"
         elif target is None or golden is None:
             hint = "precision.start.wants"
         else:

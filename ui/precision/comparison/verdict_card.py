@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout
 
-from backends.precision.compare.comparison import EXPLAINED, FIRST, UNKNOWN
+from backends.precision.compare.comparison import EXPLAINED, FIRST, FOLLOWS, UNKNOWN
 from studio.texts import t
 from ui.precision.verdict_mark import mark_pixmap
 from ui.precision.verdict_text import divergence_explanation, divergence_headline
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from backends.precision.compare.comparison import Comparison
 
 MARK = 20
+MARKS = {"pass": EXPLAINED, "differs": FIRST, "incomplete": FOLLOWS}
+MARK_NAMES = {
+    "pass": "precision.verdict.good", "differs": "precision.verdict.bad", "incomplete": "precision.verdict.unsure",
+}  # fmt: skip
 
 
 class VerdictCard(Card):
@@ -66,9 +70,9 @@ class VerdictCard(Card):
         if comparison is None:
             return
         is_nothing = comparison.first is None and not len(comparison.call_verdict)
-        verdict = FIRST if comparison.first else UNKNOWN if is_nothing else EXPLAINED
+        verdict = UNKNOWN if is_nothing else MARKS[comparison.outcome]
         self._mark.setPixmap(mark_pixmap(verdict, MARK))
-        self._mark.setAccessibleName(t("precision.verdict.bad" if comparison.first else "precision.verdict.good"))
+        self._mark.setAccessibleName(t(MARK_NAMES[comparison.outcome]))
         self.headline.setText(divergence_headline(comparison))
         text = divergence_explanation(comparison)
         self.explanation.setText(text)

@@ -58,7 +58,7 @@ def pass_to_module(walk: Walk, call: Call) -> None:
     walk.modules[call.parent] = Reach(
         max([inside.level, *(value.level for value in outputs)]),
         max([inside.coarsest_eps, *(value.coarsest_eps for value in outputs)]),
-        inside.follows or (bool(walk.events) and any(value.follows for value in outputs)),
+        inside.follows or (walk.has_diverged and any(value.follows for value in outputs)),
     )
 
 

@@ -40,13 +40,19 @@ Key = tuple[str, int, str]
 
 @dataclass(frozen=True, kw_only=True)
 class DriftState:
-    """After a step of a rank: the golden side's statistics of each input, and by how much it may differ. `step` is its
-    number, -1 before the first; `product_error`: of products rounded to few bits, else 0."""
+    """After a step of a rank: the statistics of each input, the golden side's and the target's, and by how much it may
+    differ; `gradient_noise`: the median distance of its gradients; `agrees`: nothing diverged in it. `step` is its
+    number, -1 before the first; `product_error`: of products rounded to few bits, else 0; `is_nonfinite`: one side
+    alone had NaN or infinity."""
 
     step: int = -1
     stats: Mapping[Key, Array] = field(default_factory=dict)
+    target_stats: Mapping[Key, Array] = field(default_factory=dict)
+    gradient_noise: float = 0.0
+    agrees: bool = True
     allowed: Mapping[Key, float] = field(default_factory=dict)
     product_error: float = 0.0
+    is_nonfinite: bool = False
 
 
 def drift_of(joined: JoinedDumps, before: DriftState, step: int) -> dict[int, float]:
@@ -62,20 +68,25 @@ def drift_of(joined: JoinedDumps, before: DriftState, step: int) -> dict[int, fl
         move = moves.get(row)
         is_state = move is not None and move < tolerances.max_state_move
         if row in parameters or (joined.target.framework == "mindspore" and is_state):
-            earlier = before.allowed.get(_key(joined, row), 0.0)
+            earlier = before.allowed.get(key_of_row(joined, row), 0.0)
             drift[row] = earlier + tolerances.update_ways * (1.0 if move is None else move)
     return drift
 
 
-def state_after(joined: JoinedDumps, drift: Mapping[int, float], step: int, product_error: float = 0.0) -> DriftState:
-    """Return what the next step of the rank has to know of this one."""
-    keys = {row: _key(joined, row) for row in _state_rows(joined)}
+def state_after(joined: JoinedDumps, drift: Mapping[int, float], step: int) -> DriftState:
+    """Return what the next step of the rank has to know of the parameters of this one."""
+    keys = {row: key_of_row(joined, row) for row in _state_rows(joined)}
     return DriftState(
         step=step,
         stats={key: joined.golden_stats[row] for row, key in keys.items()},
-        product_error=product_error,
+        target_stats={key: joined.stats[row] for row, key in keys.items()},
         allowed={keys[row]: allowed for row, allowed in drift.items() if row in keys},
     )
+
+
+def parameter_rows(joined: JoinedDumps) -> set[int]:
+    """Return the rows that hold parameters."""
+    return _parameters(joined, _state_rows(joined))
 
 
 def _state_rows(joined: JoinedDumps) -> list[int]:
@@ -87,17 +98,17 @@ def _state_rows(joined: JoinedDumps) -> list[int]:
     return [*np.flatnonzero(floats & forward[joined.rows.call]).tolist()]
 
 
-def _key(joined: JoinedDumps, row: int) -> Key:
+def key_of_row(joined: JoinedDumps, row: int) -> Key:
     name = joined.golden.calls[joined.calls.golden[joined.rows.call[row]]]
     return name, int(joined.rows.role[row]), joined.rows.items[joined.rows.item[row]]
 
 
 def _moves(joined: JoinedDumps, rows: list[int], parameters: set[int], before: DriftState) -> dict[int, float]:
     """Return how far the golden side's tensors moved since the step before, by row."""
-    rows = [row for row in rows if _key(joined, row) in before.stats]
+    rows = [row for row in rows if key_of_row(joined, row) in before.stats]
     if not rows:
         return {}
-    then, now = np.stack([before.stats[_key(joined, row)] for row in rows]), joined.golden_stats[rows]
+    then, now = np.stack([before.stats[key_of_row(joined, row)] for row in rows]), joined.golden_stats[rows]
     moves = distances(then, now, joined.golden_size[rows])
     trained = joined.target.needs_grad[joined.rows.target[rows]]
     is_parameter = np.array([row in parameters for row in rows]) & (trained | ~trained.any())

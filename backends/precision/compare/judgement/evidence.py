@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from backends.precision.compare.arrays import Array
+    from backends.precision.compare.judgement.updates import UnexplainedUpdates
     from backends.precision.compare.tolerances import Tolerances
     from backends.precision.compare.values.joined import JoinedDumps
     from backends.precision.dump.dump import Name
@@ -67,8 +68,9 @@ class Call(NamedTuple):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
     """`values` of all rows; `drift`: by how much each parameter may differ, by row; `differing_arguments` by row;
-    `new_nonfinite`: rows where only the target has NaN or infinity, and which; `trained`: whether the target and the
-    golden side train a row, where that differs; `product_error`: of products rounded to few bits, else 0."""
+    `new_nonfinite`: rows where one side alone has NaN or infinity, and which; `trained`: whether the target and the
+    golden side train a row, where that differs; `product_error`: of products rounded to few bits, else 0; `updates`:
+    parameters whose last update differs by more than its gradients explain."""
 
     joined: JoinedDumps
     tolerances: Tolerances
@@ -79,22 +81,25 @@ class Evidence:
     new_nonfinite: Mapping[int, str]
     trained: Mapping[int, tuple[bool, bool]]
     product_error: float
+    updates: UnexplainedUpdates
 
 
 def gather_evidence(
-    joined: JoinedDumps, drift: Mapping[int, float], noise: Array | None, earlier_product_error: float
-) -> Evidence:
+    joined: JoinedDumps, drift: Mapping[int, float], noise: Array | None, earlier_product_error: float,
+    updates: UnexplainedUpdates,
+) -> Evidence:  # fmt: skip
     values = _values(joined, noise)
     return Evidence(
         joined=joined, tolerances=joined.tolerances, calls=_calls(joined, values), values=values, drift=drift,
         differing_arguments=argument_differences(joined), new_nonfinite=_new_nonfinite(joined),
-        trained=_trained(joined), product_error=max(product_error(joined), earlier_product_error),
+        trained=differing_training(joined), product_error=max(product_error(joined), earlier_product_error),
+        updates=updates,
     )  # fmt: skip
 
 
 def _values(joined: JoinedDumps, noise: Array | None) -> list[Value]:
     rows = joined.rows
-    left_out = _of_another_backward(joined)
+    left_out = results_of_other_backwards(joined)
     measured = np.zeros(len(rows.call)) if noise is None else np.nan_to_num(noise)
     columns = (
         range(len(rows.call)), rows.role.tolist(), (joined.is_tensor & ~left_out).tolist(),
@@ -142,7 +147,7 @@ def _sizes(joined: JoinedDumps) -> list[Size]:
     return list(map(Size._make, zip(*columns, strict=True)))
 
 
-def _of_another_backward(joined: JoinedDumps) -> Array:
+def results_of_other_backwards(joined: JoinedDumps) -> Array:
     """Mark the results of a backward of which one side has an output that the other lacks: another kernel's backward is
     another function, with other results."""
     rows = joined.rows
@@ -154,11 +159,14 @@ def _of_another_backward(joined: JoinedDumps) -> Array:
 
 
 def _new_nonfinite(joined: JoinedDumps) -> dict[int, str]:
-    """Find the rows where the target has NaN or infinity and the golden side has numbers."""
+    """Find the rows where one side has NaN and the other has numbers, and where the target has infinity and the golden
+    side does not."""
     in_target, in_golden = has_nan(joined.target, joined.rows.target), has_nan(joined.golden, joined.rows.golden)
     nan = (in_target & ~np.isnan(joined.golden_stats)).any(axis=1) & ~in_golden.any(axis=1)
     inf = has_inf(joined.stats) & ~has_inf(joined.golden_ends) & ~in_golden.any(axis=1)
-    reasons = dict.fromkeys(np.flatnonzero(inf & joined.is_tensor).tolist(), "first_inf")
+    golden_nan = (in_golden & ~np.isnan(joined.stats)).any(axis=1) & ~in_target.any(axis=1)
+    reasons = dict.fromkeys(np.flatnonzero(golden_nan & joined.is_tensor).tolist(), "golden_nan")
+    reasons |= dict.fromkeys(np.flatnonzero(inf & joined.is_tensor).tolist(), "first_inf")
     return reasons | dict.fromkeys(np.flatnonzero(nan & joined.is_tensor).tolist(), "first_nan")
 
 
@@ -181,7 +189,7 @@ def _other_extremes(joined: JoinedDumps) -> Array:
     return np.asarray(differs.any(axis=1) & (target == golden))
 
 
-def _trained(joined: JoinedDumps) -> dict[int, tuple[bool, bool]]:
+def differing_training(joined: JoinedDumps) -> dict[int, tuple[bool, bool]]:
     """Return whether the target and the golden side train a row, where that differs. MindSpore's dumps do not say."""
     if not joined.target.needs_grad.any() or not joined.golden.needs_grad.any():
         return {}

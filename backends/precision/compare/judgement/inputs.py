@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from backends.precision.compare.comparison import EQUAL, EXPLAINED, UNKNOWN
+from backends.precision.compare.comparison import EQUAL, EXPLAINED, FOLLOWS, UNKNOWN
 from backends.precision.compare.judgement.state import explained_verdict, hold_against_limit, level_of
 from backends.precision.compare.tolerances import LOW_PRECISION_EPS
 from backends.precision.compare.values.distance import distances
@@ -41,6 +41,8 @@ def _judge_argument(walk: Walk, call: Call, value: Value) -> None:
         judged.verdict = EQUAL
     elif not call.is_forward:
         judged.verdict = UNKNOWN
+    elif walk.is_nonfinite and difference.is_nonfinite:
+        judged.verdict = FOLLOWS
     elif difference.is_within(min(walk.recent_level(), walk.evidence.tolerances.argument_noise)):
         judged.verdict = EXPLAINED
     else:
@@ -87,7 +89,7 @@ def _judge_new(walk: Walk, call: Call, value: Value, producer: int, golden_produ
     origin = _origin(walk, value, producer, golden_producer)
     judged_producers = [walk.values[row] for row in origin.producers]
     judged.coarsest_eps = max([value.eps, *(producer_state.coarsest_eps for producer_state in judged_producers)])
-    judged.follows = bool(walk.events) and any(producer_state.follows for producer_state in judged_producers)
+    judged.follows = walk.has_diverged and any(producer_state.follows for producer_state in judged_producers)
     judged.hidden_factor = _hidden_factor(walk, value, origin)
     expected = _expected(walk, call, value, origin, is_golden=producer >= 0)
     if not origin.producers and not origin.is_state and _follows_untraced(walk, value, expected):
@@ -97,9 +99,22 @@ def _judge_new(walk: Walk, call: Call, value: Value, producer: int, golden_produ
         target, golden = evidence.trained[value.row]
         walk.add_event(call, value, "needs_grad", target=str(target), golden=str(golden))
         return
+    if origin.is_state and value.row in evidence.updates.rows:
+        _judge_updated(walk, call, value)
+        judged.level = level_of(walk, value, expected)
+        return
     allowed = _allowed(walk, value, origin, expected)
     hold_against_limit(walk, call, value, allowed, _reason(walk, call, value, has_producer=bool(origin.producers)))
     judged.level = level_of(walk, value, expected if origin.is_state else origin.level)
+
+
+def _judge_updated(walk: Walk, call: Call, value: Value) -> None:
+    """Judge a parameter whose last update differs: the first of them stands for all."""
+    updates = walk.evidence.updates
+    if any(event.reason == updates.reason for event in walk.events):
+        walk.values[value.row].verdict, walk.values[value.row].follows = FOLLOWS, True
+    else:
+        walk.add_event(call, value, updates.reason, **updates.args)
 
 
 def _origin(walk: Walk, value: Value, producer: int, golden_producer: int) -> _Origin:

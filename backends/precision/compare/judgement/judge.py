@@ -9,6 +9,8 @@ that may be hidden from them, what the levels of its inputs lead to. An input's 
 3. `calls.sum_up` gives the call its verdict: it differs where one of its rows is not explained (an `Event`).
 4. `calls.pass_to_module` hands the level on to the module around the call.
 
+What the optimizer did is judged by `updates.judge_update`.
+
 A call of one side alone is judged by `calls.judge_one_sided`. What stands behind an event with an error larger than
 rounding follows it. `verdict.first_divergence` takes the first of the events.
 """
@@ -22,6 +24,7 @@ from backends.precision.compare.judgement.evidence import gather_evidence
 from backends.precision.compare.judgement.inputs import judge_inputs
 from backends.precision.compare.judgement.outputs import judge_outputs
 from backends.precision.compare.judgement.state import begin_walk, end_walk
+from backends.precision.compare.judgement.updates import UnexplainedUpdates, is_update, judge_update
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,16 +35,21 @@ if TYPE_CHECKING:
 
 
 def judge(
-    joined: JoinedDumps, drift: Mapping[int, float], noise: Array | None = None, product_error: float = 0.0
-) -> Judgement:
+    joined: JoinedDumps, drift: Mapping[int, float], noise: Array | None = None, product_error: float = 0.0,
+    *, is_nonfinite: bool = False, updates: UnexplainedUpdates | None = None,
+) -> Judgement:  # fmt: skip
     """Judge one step of one rank. `drift`: by how much each row that is kept between steps may differ. `noise`: the
     distance of two golden runs of each row, NaN where unknown. `product_error`: that of the step before, whose
-    parameters were still equal."""
-    evidence = gather_evidence(joined, drift, noise, product_error)
-    walk = begin_walk(evidence)
+    parameters were still equal. `is_nonfinite`: in a step before, one side alone had NaN or infinity.
+    `updates`: parameters whose last update differs by more than its gradients explain."""
+    evidence = gather_evidence(joined, drift, noise, product_error, updates or UnexplainedUpdates())
+    walk = begin_walk(evidence, is_nonfinite=is_nonfinite)
     for call in evidence.calls:
         if call.is_missing or call.is_extra:
             judge_one_sided(walk, call)
+            continue
+        if is_update(call):
+            judge_update(walk, call)
             continue
         events_before = len(walk.events)
         judge_inputs(walk, call)

@@ -61,7 +61,7 @@ def _reach(walk: Walk, call: Call, used: list[Value]) -> Reach:
     coarsest = max(
         [inside.coarsest_eps, forward.coarsest_eps, *(walk.values[value.row].coarsest_eps for value in used)]
     )
-    follows = bool(walk.events) and any(walk.values[value.row].follows for value in call.inputs)
+    follows = walk.has_diverged and any(walk.values[value.row].follows for value in call.inputs)
     return Reach(max(inside.level, forward.level), coarsest, inside.follows or follows)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from backends.precision.compare.comparison import DIFFERS, EQUAL, EXPLAINED, FOLLOWS, UNKNOWN
+from backends.precision.dump.dump import OUTPUT
 
 if TYPE_CHECKING:
     from backends.precision.compare.arrays import Array
@@ -31,9 +32,10 @@ class Event:
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
     """What became of one pass. Columns per row: `verdict`, `allowed`, `level` (the relative error that it may have),
-    `producer` and `golden_producer` (the earlier row that has its value, -1 without). Columns per call: `call_verdict`,
-    `call_error`, `call_input`, `call_allowed`. `events` in execution order; `product_error`: that of products rounded
-    to few bits, else 0."""
+    `producer` and `golden_producer` (the earlier row that has its value, -1 without), `by_noise` (bool: only the noise
+    of two golden runs explains it). Columns per call: `call_verdict`, `call_error`, `call_input`, `call_allowed`.
+    `events` in execution order; `product_error`: that of products rounded to few bits, else 0; `is_nonfinite`: a NaN or
+    infinity that only one side has was seen, here or in an earlier step."""
 
     verdict: Array
     allowed: Array
@@ -45,14 +47,17 @@ class Judgement:
     producer: Array
     golden_producer: Array
     level: Array
+    by_noise: Array
     product_error: float
+    is_nonfinite: bool
 
 
 @dataclass(slots=True)
 class JudgedValue:
     """What is known of a value after it was judged. `level`: the relative error that it may have; `coarsest_eps` of the
     dtypes that it came through; `hidden_factor`: how many times its error may be what its statistics show; `follows`:
-    it was computed from a difference; `producer`, `golden_producer`: rows that made it on each side, -1 without."""
+    it was computed from a difference; `producer`, `golden_producer`: rows that made it on each side, -1 without;
+    `by_noise`: only the noise of two golden runs explains it."""
 
     level: float = 0.0
     coarsest_eps: float = 0.0
@@ -62,6 +67,7 @@ class JudgedValue:
     verdict: int = UNKNOWN
     producer: int = -1
     golden_producer: int = -1
+    by_noise: bool = False
 
 
 class Reach(NamedTuple):
@@ -89,7 +95,7 @@ class Walk:
     `recent_levels`: of the last outputs, without their condition numbers, and `recent_following` of those that follow a
     difference; `modules`: what happened inside each open module; `forward_reach`: what the forward of a key had, for
     its backward; `is_exact`: a result of low precision was equal to the last bit, so this pair has no noise there;
-    `is_in_backward`: a backward was seen."""
+    `is_in_backward`: a backward was seen; `is_nonfinite`: a NaN or infinity of one side alone was."""
 
     evidence: Evidence
     values: list[JudgedValue]
@@ -103,6 +109,11 @@ class Walk:
     events: list[Event] = field(default_factory=list)
     is_exact: bool = False
     is_in_backward: bool = False
+    is_nonfinite: bool = False
+
+    @property
+    def has_diverged(self) -> bool:
+        return bool(self.events) or self.is_nonfinite
 
     def recent_level(self) -> float:
         return max(self.recent_levels, default=0.0)
@@ -120,28 +131,28 @@ class Walk:
             self.last_golden_row[value.golden_value] = value.row
 
 
-def begin_walk(evidence: Evidence) -> Walk:
+def begin_walk(evidence: Evidence, *, is_nonfinite: bool = False) -> Walk:
     tolerances = evidence.tolerances
     recent = int(tolerances.recent_outputs)
     return Walk(
         evidence=evidence, recent_levels=deque(maxlen=recent), recent_following=deque(maxlen=recent),
         values=[JudgedValue(0.0, value.eps, tolerances.hidden_factor) for value in evidence.values],
-        calls=[JudgedCall() for _ in evidence.calls],
+        calls=[JudgedCall() for _ in evidence.calls], is_nonfinite=is_nonfinite,
     )  # fmt: skip
 
 
 def hold_against_limit(walk: Walk, call: Call, value: Value, allowed: float, reason: str) -> None:
     """Set the verdict of a value that may differ by `allowed`; `reason` is that of the event where it differs more."""
-    tolerances = walk.evidence.tolerances
-    allowed = max(allowed, tolerances.hidden_factor * value.noise)
-    if allowed >= tolerances.unrelated_error:
-        allowed = ANYTHING
-    judged = walk.values[value.row]
+    tolerances, judged = walk.evidence.tolerances, walk.values[value.row]
+    with_noise = max(allowed, tolerances.hidden_factor * value.noise)
+    judged.by_noise = value.distance > allowed and allowed < tolerances.unrelated_error and with_noise > allowed
+    allowed = with_noise if with_noise < tolerances.unrelated_error else ANYTHING
+    judged.by_noise &= value.distance <= allowed
     judged.allowed = allowed
     if not value.is_tensor or not (value.has_same_size or call.is_forward):
         judged.verdict = UNKNOWN
     elif value.row in walk.evidence.new_nonfinite:
-        walk.add_event(call, value, walk.evidence.new_nonfinite[value.row])
+        _judge_nonfinite(walk, call, value)
     elif not value.has_same_size:
         walk.add_event(call, value, "shape")
     elif value.has_unusual_dtype or value.distance > allowed:
@@ -150,13 +161,26 @@ def hold_against_limit(walk: Walk, call: Call, value: Value, allowed: float, rea
         judged.verdict = explained_verdict(walk, value)
 
 
+def _judge_nonfinite(walk: Walk, call: Call, value: Value) -> None:
+    """Judge a value that is finite on one side alone. After the first of them all others follow, but for what a forward
+    call makes of inputs that do not."""
+    judged = walk.values[value.row]
+    has_clean_inputs = call.is_forward and value.role == OUTPUT and bool(call.inputs) and not judged.follows
+    if walk.is_nonfinite and not has_clean_inputs:
+        judged.verdict, judged.follows = FOLLOWS, True
+    else:
+        walk.add_event(call, value, walk.evidence.new_nonfinite[value.row])
+    walk.is_nonfinite = True
+
+
 def explained_verdict(walk: Walk, value: Value) -> int:
     """Return the verdict of a value that is within its limit."""
     distance = value.distance
     if distance == 0:
         return EQUAL
     if distance != distance:
-        return UNKNOWN
+        is_tainted = walk.values[value.row].follows and value.row in walk.evidence.new_nonfinite
+        return FOLLOWS if is_tainted else UNKNOWN
     follows = walk.values[value.row].follows and distance > walk.evidence.tolerances.rounding(value.eps)
     return FOLLOWS if follows else EXPLAINED
 
@@ -165,6 +189,8 @@ def level_of(walk: Walk, value: Value, expected: float) -> float:
     """Return the relative error that a value may have: what its statistics show, or the `expected` one that its inputs
     lead to, as far as the statistics may hide it."""
     distance = value.distance
+    if value.row in walk.evidence.new_nonfinite:
+        return 1.0
     visible = distance if distance < 1.0 else 0.0 if distance != distance else 1.0
     if expected <= visible:
         return visible
@@ -189,5 +215,6 @@ def end_walk(walk: Walk) -> Judgement:
         producer=np.array([value.producer for value in values], np.int64),
         golden_producer=np.array([value.golden_producer for value in values], np.int64),
         level=np.array([value.level for value in values]),
-        product_error=walk.evidence.product_error,
+        by_noise=np.array([value.by_noise for value in values], bool),
+        product_error=walk.evidence.product_error, is_nonfinite=walk.is_nonfinite,
     )  # fmt: skip

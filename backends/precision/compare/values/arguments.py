@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -36,6 +37,12 @@ class ArgumentDifference:
 
     target: str
     golden: str
+
+    @property
+    def is_nonfinite(self) -> bool:
+        """Whether a side has NaN or infinity."""
+        numbers = (_number(self.target), _number(self.golden))
+        return any(number is not None and not math.isfinite(number) for number in numbers)
 
     def is_within(self, noise: float) -> bool:
         """Whether both are numbers that may have come from tensors, and carry their noise."""

@@ -145,13 +145,3 @@ def _values(side: Dump, rows: Array, stats: Array, size: Array) -> Array:
             if digest := side.digest.get(i):
                 mixed[row] = hash((digest, size[row])) & 0xFFFFFFFFFFFFFFFF | 1
     return np.asarray(mixed)
-
-
-def golden_noise(joined: JoinedDumps, again: Dump) -> Array:
-    """Return, for each row, how far its golden tensor is from that of the golden run captured again; NaN where that has
-    none."""
-    twice = join_dumps(again, joined.golden, tolerances=joined.tolerances)
-    noise = np.full(len(joined.golden.call) + 1, np.nan)
-    paired = twice.rows.golden >= 0
-    noise[twice.rows.golden[paired]] = twice.distance[paired]
-    return np.asarray(noise[joined.rows.golden])

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from backends.precision.compare.alignment.parameters import is_parameter_input
 from backends.precision.compare.alignment.tokens import BACKWARD
-from backends.precision.compare.comparison import First, Where
-from backends.precision.compare.judgement.evidence import key_of
+from backends.precision.compare.comparison import BY_OPTIMIZER, First, Where
+from backends.precision.compare.judgement.evidence import differing_training, key_of
 from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, OUTPUT, PARAMETER, ROLES
 from backends.precision.dump.names import name_of, source_of
 
@@ -18,7 +19,17 @@ if TYPE_CHECKING:
     from backends.precision.compare.values.joined import JoinedDumps
     from backends.precision.dump.dump import Dump
 
-FROM_WITHIN = ("argument", "first_nan", "first_inf", "output_cast", "parameter", "needs_grad", "data", "random")
+FROM_WITHIN = (
+    "argument",
+    "first_nan",
+    "first_inf",
+    "golden_nan",
+    "output_cast",
+    "parameter",
+    "needs_grad",
+    "data",
+    "random",
+)
 """Differences that explain themselves: no call that is missing before them is the reason."""
 
 
@@ -29,9 +40,49 @@ def first_of_pass(
     that one side lacks or has elsewhere, or where there is none, that call."""
     event = next(iter(judgement.events), None)
     call = _unmatched_cause(joined, judgement, unmatched, event)
+    detached = detached_row(joined)
+    if detached is not None and _explains(joined, detached, event.call if call is None and event else call):
+        return _first_of_detached(joined, detached, step, rank)
     if call is not None:
         return _first_of_call(joined, unmatched, call, step, rank)
     return None if event is None else _first_of_event(joined, judgement, unmatched, event, step, rank)
+
+
+def detached_row(joined: JoinedDumps) -> int | None:
+    """Return the first tensor of a forward call, in execution order, that takes part in the gradient on one side alone:
+    a `.detach()`, a `no_grad` or a frozen part between it and what made it."""
+    rows = joined.rows
+    for row in sorted(differing_training(joined)):
+        name = joined.names[rows.call[row]]
+        is_flowing = rows.role[row] in (INPUT, KWARG, OUTPUT) and joined.eps[row] > 0
+        if name.direction == "forward" and is_flowing and not _is_parameter(joined, row):
+            return int(row)
+    return None
+
+
+def _is_parameter(joined: JoinedDumps, row: int) -> bool:
+    name = joined.names[joined.rows.call[row]]
+    return is_parameter_input(name.api, name.type, int(joined.rows.role[row]), joined.rows.items[joined.rows.item[row]])
+
+
+def _explains(joined: JoinedDumps, detached: int, call: int | None) -> bool:
+    """Whether a tensor without a gradient on one side is the reason for a divergence in the backward: of its own call,
+    or of one before it in the forward."""
+    if call is None or joined.names[call].direction not in BACKWARD:
+        return False
+    key = key_of(joined.names[call])
+    forward = [n for n, name in enumerate(joined.names) if name.direction == "forward" and key_of(name) == key]
+    return not forward or forward[0] <= int(joined.rows.call[detached])
+
+
+def _first_of_detached(joined: JoinedDumps, row: int, step: int, rank: int) -> First:
+    target, golden = differing_training(joined)[row]
+    call = int(joined.rows.call[row])
+    return First(
+        name=name_at(joined, call), direction="forward", place=_where(joined, row), index=index_of(joined, row),
+        step=step, rank=rank, reason="detached" if golden else "not_detached", source=source_at(joined, call),
+        args={"target": str(target), "golden": str(golden)}, call=call, row=row, before=call,
+    )  # fmt: skip
 
 
 def _unmatched_cause(
@@ -47,7 +98,7 @@ def _unmatched_cause(
     if producer is not None:
         return _forward_of(joined, unmatched, producer)
     before = [call for call in unmatched.one_sided if call < event.call]
-    if not before or event.reason in FROM_WITHIN:
+    if not before or event.reason in FROM_WITHIN or event.reason.startswith(BY_OPTIMIZER):
         return None
     is_input = event.reason.startswith(("input", "gradient_input"))
     near = joined.tolerances.calls_to_input if is_input else joined.tolerances.calls_to_other
@@ -192,7 +243,14 @@ def _args(joined: JoinedDumps, judgement: Judgement, event: Event) -> dict[str, 
         "role": ROLES[joined.rows.role[row]], "target_dtype": _dtype(joined, row, golden=False),
         "golden_dtype": _dtype(joined, row, golden=True), "target": "", "golden": "",
     }  # fmt: skip
+    args["producer"] = _producer_name(joined, judgement, event)
     return args | {key: str(value)[:80] for key, value in event.args.items()}
+
+
+def _producer_name(joined: JoinedDumps, judgement: Judgement, event: Event) -> str:
+    """Return the call that is the last to have made or used the value that differs, "" where no traced one did."""
+    producers = _producer_calls(joined, (judgement.producer, judgement.golden_producer), event)
+    return name_at(joined, max(producers)) if producers else ""
 
 
 def _figure(value: float) -> str:

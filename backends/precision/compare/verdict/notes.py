@@ -7,17 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from backends.precision.compare.comparison import Coverage, suspect_of
+from backends.precision.compare.verdict.first_divergence import detached_row, name_at
 from backends.precision.dump.dump import MAX, NORM
-from studio.events import Note
+from studio.events import Finding, Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from backends.precision.compare.alignment.unmatched import UnmatchedCalls
-    from backends.precision.compare.comparison import Comparison
+    from backends.precision.compare.comparison import AllowedNoise, Comparison, First, Suspect
     from backends.precision.compare.judgement.state import Judgement
     from backends.precision.compare.values.joined import JoinedDumps
 
+SUSPECT_KEYS: dict[Suspect, str] = {
+    "operator": "precision.suspect.operator", "untraced": "precision.suspect.untraced",
+    "argument": "precision.suspect.argument", "parameter": "precision.suspect.parameter",
+    "data": "precision.suspect.data", "program": "precision.suspect.program", "graph": "precision.suspect.graph",
+    "optimizer": "precision.suspect.optimizer",
+}  # fmt: skip
 MAX_PAIRS = 4
 """So many pairs of dtypes are named."""
 
@@ -33,6 +41,8 @@ def pass_notes(
     if _has_no_norms(joined):
         yield "precision.compare.no_norms", {}
     yield from unmatched.notes
+    if (row := detached_row(joined)) is not None:
+        yield "precision.compare.requires_grad", {"name": name_at(joined, int(joined.rows.call[row]))}
 
 
 def _has_no_norms(joined: JoinedDumps) -> bool:
@@ -48,13 +58,45 @@ def _has_no_norms(joined: JoinedDumps) -> bool:
     return False
 
 
-def verdict_notes(comparison: Comparison) -> Iterator[Note]:
-    """Yield the verdict of a whole comparison."""
+def covered_args(coverage: Coverage) -> dict[str, Any]:
+    """Return the arguments of the sentences that say what was compared."""
+    by_statistics = coverage.values - coverage.by_element - coverage.by_digest
+    return {
+        "calls": coverage.calls, "all_calls": coverage.all_calls, "values": coverage.values,
+        "all_values": coverage.all_values, "by_element": coverage.by_element, "by_digest": coverage.by_digest,
+        "by_statistics": by_statistics, "steps": len(coverage.steps), "all_steps": len(coverage.all_steps),
+        "ranks": len(coverage.ranks), "all_ranks": len(coverage.all_ranks),
+    }  # fmt: skip
+
+
+def suspect_key(first: First) -> str:
+    """Return the key of the sentence that says whether the operator is the suspect or what feeds it untraced."""
+    suspect = suspect_of(first)
+    is_after = suspect == "untraced" and bool(first.args.get("producer"))
+    return "precision.suspect.untraced_after" if is_after else SUSPECT_KEYS[suspect]
+
+
+def noise_args(noise: AllowedNoise) -> dict[str, Any]:
+    """Return the arguments of the sentence that says what noise was allowed."""
+    return {
+        "values": noise.values, "largest": f"{noise.largest:.2g}", "name": noise.name or "-", "count": noise.by_noise
+    }  # fmt: skip
+
+
+def verdict_notes(comparison: Comparison) -> Iterator[Note | Finding]:
+    """Yield the verdict of a whole comparison, with what it covers."""
     first = comparison.first
+    if comparison.noise is not None:
+        yield Note(key="precision.compare.noise", args=noise_args(comparison.noise))
+    covered = covered_args(comparison.coverage or Coverage())
+    if first is None and comparison.gaps:
+        yield Finding(rule="precision.compare.incomplete", severity="warning", args=covered)
+        return
     if first is None:
-        args = {"calls": len(comparison.names), "rows": len(comparison.verdict)}
-        yield Note(key="precision.compare.none", args=args)
+        yield Note(key="precision.compare.none", args=covered)
         return
     named = ("name", "place", "index", "step", "rank", "source")
     yield Note(key="precision.compare.found", args={name: getattr(first, name) for name in named})
     yield Note(key=f"precision.first.{first.reason}", args=first.args)
+    yield Note(key=suspect_key(first), args={"name": first.name, "producer": first.args.get("producer", "")})
+    yield Note(key="precision.compare.covered", args=covered)

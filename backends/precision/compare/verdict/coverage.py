@@ -1,0 +1,105 @@
+"""What a comparison looked at, of what was there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from backends.precision.compare.comparison import UNKNOWN, Coverage
+from backends.precision.compare.judgement.evidence import results_of_other_backwards
+from backends.precision.compare.values.distance import has_nan
+from backends.precision.compare.verdict.first_divergence import name_at
+from backends.precision.dump.dump import MAX, MEAN, MIN, NORM
+from backends.precision.overflow.first_overflow import UNINITIALISED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from backends.precision.compare.alignment.unmatched import UnmatchedCalls
+    from backends.precision.compare.arrays import Array
+    from backends.precision.compare.judgement.state import Judgement
+    from backends.precision.compare.values.joined import JoinedDumps
+    from backends.precision.dump.pairs import DumpPair
+
+
+@dataclass(kw_only=True)
+class _Unjudged:
+    """Values of one kind that nothing was compared of: how many, and the first of them."""
+
+    count: int = 0
+    first: dict[str, Any] = field(default_factory=dict)
+
+
+class CoverageCounter:
+    """Counts pass by pass. `candidates`: all steps and ranks of either side that were asked for."""
+
+    def __init__(self, candidates: Sequence[DumpPair]) -> None:
+        self._candidates = candidates
+        self._counts: Counter[str] = Counter()
+        self._unjudged: dict[str, _Unjudged] = {}
+
+    def add(
+        self, joined: JoinedDumps, judgement: Judgement, unmatched: UnmatchedCalls, measures: Array | None,
+        step: int, rank: int,
+    ) -> None:  # fmt: skip
+        """Count a pass. `measures`: those of its tensors, None where no tensors were read."""
+        paired = int(((joined.calls.target >= 0) & (joined.calls.golden >= 0)).sum())
+        values = joined.is_tensor & (joined.size > 0)
+        is_judged = values & (judgement.verdict != UNKNOWN)
+        has_nan = values & _is_nan_on_both_sides(joined)
+        is_open = values & ~is_judged & ~has_nan & ~results_of_other_backwards(joined)
+        by_element = np.zeros(len(values), bool) if measures is None else ~np.isnan(measures[:, 0])
+        by_digest = is_judged & ~by_element & _has_digests(joined)
+        self._counts.update(
+            calls=paired, all_calls=paired + len(unmatched.uncovered),
+            one_sided_calls=len(joined.names) - paired - len(unmatched.uncovered),
+            values=int((is_judged & ~has_nan).sum()), all_values=int((is_judged | has_nan | is_open).sum()),
+            by_element=int((is_judged & by_element).sum()), by_digest=int(by_digest.sum()),
+        )  # fmt: skip
+        for key, rows in (("precision.compare.both_nan", has_nan), ("precision.compare.no_figures", is_open)):
+            self._note_unjudged(key, joined, np.flatnonzero(rows), step, rank)
+
+    def _note_unjudged(self, key: str, joined: JoinedDumps, rows: Array, step: int, rank: int) -> None:
+        if not len(rows):
+            return
+        first = {"name": name_at(joined, int(joined.rows.call[rows[0]])), "step": step, "rank": rank}
+        unjudged = self._unjudged.setdefault(key, _Unjudged(first=first))
+        unjudged.count += len(rows)
+
+    def notes(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield keys and arguments of what was there and could not be compared."""
+        for key, unjudged in self._unjudged.items():
+            yield key, {"count": unjudged.count, **unjudged.first}
+
+    def coverage(self) -> Coverage:
+        counts = self._counts
+        steps, all_steps = self._numbers("step")
+        ranks, all_ranks = self._numbers("rank")
+        return Coverage(
+            calls=counts["calls"], all_calls=counts["all_calls"], one_sided_calls=counts["one_sided_calls"],
+            values=counts["values"], all_values=counts["all_values"], by_element=counts["by_element"],
+            by_digest=counts["by_digest"], steps=steps, all_steps=all_steps, ranks=ranks, all_ranks=all_ranks,
+        )  # fmt: skip
+
+    def _numbers(self, part: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the steps, or the ranks, that were compared, and all of them."""
+        complete = {getattr(pair, part) for pair in self._candidates if pair.target and pair.golden}
+        return tuple(sorted(complete)), tuple(sorted({getattr(pair, part) for pair in self._candidates}))
+
+
+def _has_digests(joined: JoinedDumps) -> Array:
+    target = np.isin(joined.rows.target, list(joined.target.digest))
+    return np.asarray(target & np.isin(joined.rows.golden, list(joined.golden.digest)))
+
+
+def _is_nan_on_both_sides(joined: JoinedDumps) -> Array:
+    """Mark tensors with a NaN on both sides. MindSpore's extremes leave NaN out, its mean does not; a mean of infinite
+    elements is NaN too, and says nothing."""
+    both = has_nan(joined.target, joined.rows.target) & has_nan(joined.golden, joined.rows.golden)
+    finite = np.isfinite(joined.stats[:, (MAX, MIN)]) & np.isfinite(joined.golden_stats[:, (MAX, MIN)])
+    in_sums = (both[:, MEAN] | both[:, NORM]) & finite.all(axis=1)
+    uninitialised = np.array([name_at(joined, call).startswith(UNINITIALISED) for call in range(len(joined.names))])
+    return np.asarray((both[:, MAX] | both[:, MIN] | in_sums) & ~uninitialised[joined.rows.call])

@@ -1,0 +1,104 @@
+"""What the optimizer did after a dump, as calls of it: our captures leave optimizer.json beside dump.json.
+
+Each group of an optimizer is a call, "Optimizer.AdamW.group0.0.forward": its hyperparameters are arguments by name, the
+gradients are inputs, and the updates and what the optimizer keeps are outputs. Their figures are of a sample of each
+parameter's elements; guest/ascend_studio/captures_optimizer.py writes them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from backends.precision.dump.decode import Item
+from backends.precision.dump.dump import INPUT, KWARG, OUTPUT
+from studio import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from backends.precision.dump.rows import DumpRows
+
+OPTIMIZER_FILE = "optimizer.json"
+OPTIMIZER = "Optimizer"
+"""`Name.kind` of these calls."""
+GRADIENT_SUFFIX, UPDATE_SUFFIX = ".gradient", ".update"
+IMPLEMENTATIONS = re.compile(r"^(Npu|Apex|Fused|Foreach|Distributed)+(?=[A-Z])")
+"""Other kernels of the same rule."""
+MAX_BYTES = 256 << 20
+
+Plain = float | bool | str | None
+Figures = tuple[Plain, Plain, Plain, Plain] | None
+
+
+class _Parameter(msgspec.Struct):
+    name: str
+    dtype: str = "float32"
+    size: int = 1
+    before: Figures = None
+    gradient: Figures = None
+    update: Figures = None
+    state: dict[str, Figures] = {}
+
+
+class _Group(msgspec.Struct):
+    values: dict[str, Plain | list[Plain]] = {}
+    parameters: list[_Parameter] = []
+
+
+class _Update(msgspec.Struct):
+    optimizer: str
+    groups: list[_Group] = []
+
+
+class _Updates(msgspec.Struct):
+    updates: list[_Update]
+    format: int = 1
+
+
+def add_updates(rows: DumpRows, names: list[str], folder: Path) -> None:
+    """Append the calls of the optimizer to a dump that is being read; nothing where the file is missing or damaged."""
+    path = folder / OPTIMIZER_FILE
+    if not path.is_file() or path.stat().st_size > MAX_BYTES:
+        return
+    content = files.read_as(path, _Updates)
+    for number, update in enumerate(content.updates if content else ()):
+        rule = IMPLEMENTATIONS.sub("", update.optimizer) or update.optimizer
+        for index, group in enumerate(update.groups):
+            call = len(names)
+            names.append(f"{OPTIMIZER}.{rule}.group{index}.{number}.forward")
+            for role, item, entry in _rows(group):
+                rows.add(call, role, item, entry)
+
+
+def _rows(group: _Group) -> Iterator[tuple[int, str, Item]]:
+    for key, value in sorted(group.values.items()):
+        if isinstance(value, list):
+            for index, part in enumerate(value):
+                yield KWARG, f"{key}.{index}", _number(part)
+        else:
+            yield KWARG, key, _number(value)
+    for parameter in group.parameters:
+        tensors = ((INPUT, "", parameter.before), (INPUT, GRADIENT_SUFFIX, parameter.gradient),
+                   (OUTPUT, UPDATE_SUFFIX, parameter.update))  # fmt: skip
+        for role, suffix, figures in tensors:
+            if figures is not None:
+                yield role, parameter.name + suffix, _tensor(parameter, figures)
+        for key, figures in sorted(parameter.state.items()):
+            if figures is not None:
+                yield OUTPUT, f"{parameter.name}.{key}", _tensor(parameter, figures)
+
+
+def _number(value: Plain) -> Item:
+    return Item(type=type(value).__name__, value=value)
+
+
+def _tensor(parameter: _Parameter, figures: tuple[Plain, Plain, Plain, Plain]) -> Item:
+    high, low, mean, norm = figures
+    return Item(
+        type="torch.Tensor", dtype=parameter.dtype, shape=(parameter.size,), Max=high, Min=low, Mean=mean, Norm=norm,
+        requires_grad=False,
+    )  # fmt: skip

@@ -1,0 +1,144 @@
+"""The optimizer of a captured training: what is recorded of it, and what a comparison says of one that differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from backends.precision.compare.comparison import comparison_answer
+from backends.precision.compare.spec import CompareSpec
+from backends.precision.compare.work import compare
+from backends.precision.dump.optimizer import OPTIMIZER_FILE
+from studio import files, schema
+from studio import run as runs
+from studio.texts import t
+from tests.guest.capturing import TORCH
+from tests.packages import needs, skip_without
+from tests.precision.capture.planned import planned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytestmark = needs("torch", "msprobe")
+
+GROUPS = """optimizer = torch.optim.AdamW([
+    {"params": [net[0].weight, net[2].weight], "weight_decay": 0.1}, {"params": [net[0].bias, net[2].bias]}], lr=0.01)
+"""
+SCRIPT = TORCH.replace("optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)\n", GROUPS)
+CHANGES = {
+    "golden": SCRIPT,
+    "rate": SCRIPT.replace("lr=0.01", "lr=0.02"),
+    "still": SCRIPT.replace("lr=0.01", "lr=0.0"),
+    "decay": SCRIPT.replace('"weight_decay": 0.1', '"weight_decay": 1.0'),
+    "beta": SCRIPT.replace("lr=0.01)", "lr=0.01, betas=(0.5, 0.999))"),
+    "clipped": SCRIPT.replace(
+        "    optimizer.step()", "    torch.nn.utils.clip_grad_norm_(net.parameters(), 1e-3); optimizer.step()"
+    ),
+    "doubled": SCRIPT.replace(
+        "optimizer = torch.optim.AdamW",
+        """class Doubled(torch.optim.AdamW):
+    @torch.no_grad()
+    def step(self, closure=None):
+        before = [[one.clone() for one in group["params"]] for group in self.param_groups]
+        super().step(closure)
+        for group, olds in zip(self.param_groups, before):
+            for one, old in zip(group["params"], olds):
+                one.add_(one - old)
+Doubled.__name__ = "AdamW"
+optimizer = Doubled""",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Captures of two steps with the state of the optimizer, by what differs."""
+    skip_without("torch", "msprobe")
+    folder = tmp_path_factory.mktemp("optimizers")
+    captures = {}
+    for name, script in CHANGES.items():
+        training = planned(folder / name, script, "16", steps=2, level="mix", optimizer_state=name == "golden")
+        capture = training.captured("plan")
+        assert capture.state == "done", training.log()
+        assert training.finish() == 0
+        captures[name] = training.folder / capture.path
+    return captures
+
+
+@pytest.fixture
+def answer(captures: dict[str, Path], tmp_path: Path) -> Callable[[str], dict[str, Any]]:
+    def ask(name: str) -> dict[str, Any]:
+        spec = schema.with_value(CompareSpec(), "target", captures[name])
+        spec = schema.with_value(spec, "golden", captures["golden"])
+        (tmp_path / "runs").mkdir(exist_ok=True)
+        run = runs.create(tmp_path / "runs", "compare", schema.to_json(spec))
+        code = compare(spec, run).code
+        first = comparison_answer(run)["first_divergence"]
+        said = t(f"precision.first.{first['reason']}", **first["args"]) if first else ""
+        return {"code": code, "first": first, "sentence": said}
+
+    return ask
+
+
+def test_that_hyperparameters_gradients_updates_and_state_are_recorded(captures: dict[str, Path]) -> None:
+    records = sorted(captures["golden"].rglob(OPTIMIZER_FILE))
+    assert [path.parent.parent.name for path in records] == ["step1", "step2"]
+    (update,) = files.read_json(records[0])["updates"]
+    assert update["optimizer"] == "AdamW"
+    first, second = update["groups"]
+    assert (first["values"]["lr"], first["values"]["betas"], first["values"]["weight_decay"]) == (
+        0.01,
+        [0.9, 0.999],
+        0.1,
+    )
+    assert [parameter["name"] for parameter in second["parameters"]] == ["0.bias", "2.bias"]
+    weight = first["parameters"][0]
+    assert weight["size"] == 128
+    assert 0 < weight["update"][0] <= 0.011
+    assert {"exp_avg", "exp_avg_sq"} <= set(weight["state"])
+    assert weight["gradient"][3] > 0
+    (other,) = files.read_json(sorted(captures["rate"].rglob(OPTIMIZER_FILE))[0])["updates"]
+    assert not other["groups"][0]["parameters"][0]["state"], "which was not asked for"
+
+
+def test_that_equal_optimizers_agree(captures: dict[str, Path], answer: Callable[[str], dict[str, Any]]) -> None:
+    assert answer("golden") == {"code": 0, "first": None, "sentence": ""}
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "reason", "says"),
+    [
+        ("rate", 1, "optimizer_rate", "is 2 times the golden one: the learning rate of group0 is 0.02"),
+        ("still", 1, "optimizer_rate", "is 0 times the golden one: the learning rate of group0 is 0.0"),
+        ("decay", 1, "optimizer_setting", "weight_decay of the optimizer's group0 is 1.0 instead of 0.1"),
+        ("beta", 1, "optimizer_setting_alone", "betas.0 of the optimizer's group0 is 0.5 instead of 0.9"),
+        ("doubled", 1, "optimizer_scaled", "is 2 times the golden one"),
+        ("clipped", 1, "optimizer_gradient", "the gradients that the optimizer gets are"),
+    ],
+)
+def test_that_the_optimizer_is_named_with_group_and_rule(
+    answer: Callable[[str], dict[str, Any]], name: str, step: int, reason: str, says: str
+) -> None:
+    found = answer(name)
+    first = found["first"]
+    assert (found["code"], first["step"], first["reason"], first["suspect"]) == (3, step, reason, "optimizer")
+    assert first["name"].startswith("Optimizer.AdamW.group0.")
+    assert says in found["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("rate", "optimizer_scaled_seen"), ("still", "optimizer_scaled_seen"), ("decay", "optimizer_decay_seen")],
+)
+def test_that_parameters_tell_of_the_optimizer_where_nothing_was_recorded(
+    captures: dict[str, Path], answer: Callable[[str], dict[str, Any]], name: str, reason: str
+) -> None:
+    """To be run last: as dumps by msprobe alone are."""
+    for folder in (captures[name], captures["golden"]):
+        for record in folder.rglob(OPTIMIZER_FILE):
+            record.unlink()
+    first = answer(name)["first"]
+    assert (first["step"], first["reason"], first["suspect"]) == (2, reason, "optimizer")
+    assert answer("golden")["first"] is None

@@ -1,0 +1,174 @@
+"""What a comparison did not look at: it is counted, said, and never a pass."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from backends.precision.compare.comparison import GAPS
+from studio.events import Finding, Note
+from studio.run import last_events
+from studio.texts import has, t
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.precision.compare.conftest import Compared
+
+
+def copied(dumps: Path, name: str, folder: Path) -> Path:
+    shutil.copytree(dumps / name, folder)
+    return folder
+
+
+def gaps_of(compared: Compared) -> list[str]:
+    assert (compared.code, compared.answer["verdict"]) == (3, "incomplete")
+    assert compared.answer["first_divergence"] is None
+    said = [t(event.rule, **event.args) for event in last_events(compared.run.folder) if isinstance(event, Finding)]
+    coverage = compared.answer["coverage"]
+    assert f"{coverage['calls']} of {coverage['all_calls']} calls" in said[-1]
+    return [gap["key"] for gap in compared.answer["gaps"]]
+
+
+def test_that_a_whole_comparison_says_what_it_covers(compared: Callable[..., Compared]) -> None:
+    whole = compared("steps", "steps_ulp")
+    coverage = whole.answer["coverage"]
+    assert (whole.code, whole.answer["verdict"], whole.answer["gaps"]) == (0, "pass", [])
+    assert coverage["calls"] == coverage["all_calls"] == len(whole.comparison.names)
+    assert 0 < coverage["values"] == coverage["all_values"] < len(whole.comparison.verdict)
+    assert (coverage["steps"], coverage["all_steps"], coverage["ranks"]) == ([0, 1, 2], [0, 1, 2], [0])
+    notes = [event for event in last_events(whole.run.folder) if isinstance(event, Note)]
+    assert f"{coverage['calls']} calls" in t(notes[-1].key, **notes[-1].args)
+    assert whole.comparison.coverage == compared("steps", "steps_ulp").comparison.coverage
+
+
+def test_that_it_is_said_by_what_values_were_compared(compared: Callable[..., Compared]) -> None:
+    by_digest, by_statistics = (compared(name, "healthy").answer["coverage"] for name in ("digests", "ulp"))
+    assert (by_statistics["by_digest"], by_statistics["by_element"]) == (0, 0)
+    assert by_digest["by_digest"] == 0, "the golden side has no digests"
+    same = compared("digests", "digests").answer["coverage"]
+    assert same["by_digest"] > 0.9 * same["values"]
+    elements = compared("tensors", "tensors").answer["coverage"]
+    assert elements["by_element"] > 0.9 * elements["values"]
+
+
+@pytest.mark.parametrize("is_target", [True, False])
+@pytest.mark.parametrize("where", ["in a call", "between calls"])
+def test_that_half_a_dump_is_incomplete(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path, where: str, *, is_target: bool
+) -> None:
+    half = copied(dumps, "ulp", tmp_path / "half")
+    (path,) = half.rglob("dump.json")
+    text = path.read_text()
+    names = list(json.loads(text)["data"])
+    end = text.index(f'"{names[len(names) // 2]}"')
+    path.write_text(text[: end + 60] if where == "in a call" else text[:end].rstrip().rstrip(","))
+    found = compared(half, "healthy") if is_target else compared("healthy", half)
+    assert gaps_of(found) == [f"precision.compare.{'damaged' if where == 'in a call' else 'cut'}_dump"]
+    assert found.answer["coverage"]["calls"] == len(names) // 2 < found.answer["coverage"]["all_calls"] == len(names)
+
+
+@pytest.mark.parametrize("is_target", [True, False])
+def test_that_a_missing_step_is_incomplete(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path, *, is_target: bool
+) -> None:
+    short = copied(dumps, "steps_ulp", tmp_path / "short")
+    shutil.rmtree(short / "step1")
+    found = compared(short, "steps") if is_target else compared("steps", short)
+    assert gaps_of(found) == [f"precision.dump.no_{'target' if is_target else 'golden'}"]
+    assert (found.answer["coverage"]["steps"], found.answer["coverage"]["all_steps"]) == ([0, 2], [0, 1, 2])
+    chosen = {"step_numbers": "0, 2"}
+    assert (compared(short, "steps", **chosen) if is_target else compared("steps", short, **chosen)).code == 0
+
+
+def test_that_a_rank_that_the_target_never_dumped_is_incomplete(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path
+) -> None:
+    for side, ranks in (("target", 1), ("golden", 2)):
+        (source,) = (dumps / "healthy" / "step0").iterdir()
+        for rank in range(ranks):
+            shutil.copytree(source, tmp_path / side / "step0" / f"rank{rank}")
+    found = compared(tmp_path / "target", tmp_path / "golden")
+    assert gaps_of(found) == ["precision.dump.no_target"]
+    assert (found.answer["coverage"]["ranks"], found.answer["coverage"]["all_ranks"]) == ([0], [0, 1])
+
+
+@pytest.mark.parametrize("is_target", [True, False])
+def test_that_call_stacks_of_one_side_alone_are_incomplete(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path, *, is_target: bool
+) -> None:
+    without = copied(dumps, "ulp", tmp_path / "without")
+    next(without.rglob("stack.json")).unlink()
+    found = compared(without, "healthy") if is_target else compared("healthy", without)
+    assert gaps_of(found) == ["precision.compare.no_stacks"]
+
+
+def _with_nan(dump: Any, part: str) -> Any:
+    names = list(dump["data"])
+    for name in names[len(names) // 2 :]:
+        for value in dump["data"][name].get(part, []):
+            if isinstance(value, dict) and "Max" in value:
+                value.update(dict.fromkeys(("Max", "Min", "Mean", "Norm"), math.nan))
+    return dump
+
+
+def test_that_nan_on_both_sides_is_incomplete(compared: Callable[..., Compared], dumps: Path, tmp_path: Path) -> None:
+    sides = [copied(dumps, "healthy", tmp_path / name) for name in ("target", "golden")]
+    for side in sides:
+        (path,) = side.rglob("dump.json")
+        path.write_text(json.dumps(_with_nan(json.loads(path.read_text()), "output")))
+    found = compared(*sides)
+    assert gaps_of(found) == ["precision.compare.both_nan"]
+    coverage = found.answer["coverage"]
+    assert found.answer["gaps"][0]["args"]["count"] == coverage["all_values"] - coverage["values"] > 0
+
+
+def test_that_nan_on_the_golden_side_alone_differs(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path
+) -> None:
+    golden = copied(dumps, "healthy", tmp_path / "golden")
+    (path,) = golden.rglob("dump.json")
+    path.write_text(json.dumps(_with_nan(json.loads(path.read_text()), "output")))
+    found = compared("healthy", golden)
+    assert (found.code, found.first["reason"]) == (3, "golden_nan")
+
+
+def test_that_a_side_without_its_backward_is_incomplete(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path
+) -> None:
+    forward = copied(dumps, "ulp", tmp_path / "forward")
+    (path,) = forward.rglob("dump.json")
+    dump = json.loads(path.read_text())
+    dump["data"] = {name: call for name, call in dump["data"].items() if ".forward" in name}
+    path.write_text(json.dumps(dump))
+    assert gaps_of(compared(forward, "healthy")) == ["precision.compare.one_direction"]
+
+
+def test_that_tensor_files_that_cannot_be_read_are_incomplete(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path
+) -> None:
+    broken = copied(dumps, "tensors", tmp_path / "broken")
+    for file in sorted(broken.rglob("*.pt"))[:3]:
+        file.write_bytes(file.read_bytes()[:40])
+    assert gaps_of(compared(broken, "tensors")) == ["precision.compare.tensors_failed"]
+    assert compared(broken, "tensors", tensors="off").code == 0
+
+
+def test_that_values_of_an_unknown_form_are_incomplete(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path
+) -> None:
+    odd = copied(dumps, "ulp", tmp_path / "odd")
+    (path,) = odd.rglob("dump.json")
+    dump = json.loads(path.read_text())
+    dump["data"]["Functional.gelu.1.forward"] = "gone"
+    path.write_text(json.dumps(dump))
+    assert "precision.compare.unread_values" in compared(odd, "healthy").answer["notes"]
+
+
+def test_that_every_gap_has_its_sentence() -> None:
+    assert all(has(key) for key in GAPS)
