@@ -156,7 +156,8 @@ def test_that_a_request_says_what_was_chosen(tmp_path: Path) -> None:
     assert written.pop("id").endswith(state.newest_request(tmp_path).id[-4:])  # type: ignore[union-attr]
     assert written == {
         "kind": "dump", "start": 12, "steps": 2, "ranks": [0, 3], "task": "md5", "level": "mix", "stacks": False,
-        "targets": ["linear", "Module.layers.3"], "direction": "forward", "casts": True, "need": 7,
+        "targets": ["linear", "Module.layers.3"], "direction": "forward", "casts": True,
+        "optimizer_state": False, "need": 7,
         "margin": 500_000_000,
     }  # fmt: skip
 
