@@ -14,8 +14,9 @@ from backends.precision import FEATURE
 from backends.precision.compare.spec import CompareSpec, pairs_text
 from studio import files, schema
 from studio.errors import StudioError
+from ui.precision.comparison.elsewhere_bar import ElsewhereBar
 from ui.precision.comparison.follow_ups import FollowUps
-from ui.precision.comparison.loaded_comparison import chip_state
+from ui.precision.comparison.loaded_comparison import chip_state, comparison_title
 from ui.precision.page_head import PageHead
 from ui.precision.run_results import TRAININGS, RunResults
 from ui.precision.views import CAPTURE, COMPARE, Views
@@ -72,6 +73,7 @@ class PrecisionPage(QWidget):
         self.head, self.views = PageHead(), Views(self.session)
         self.tabs = self.head.tabs
         self.working = RunProgress(self.session, "precision", doing)
+        self.elsewhere = ElsewhereBar()
         self.sentence = Sentence()
         self.sentence.setObjectName("precision_sentence")
         for widget in (self.sentence, self.working):
@@ -83,6 +85,7 @@ class PrecisionPage(QWidget):
         column.addWidget(self.head)
         column.addWidget(self.sentence)
         column.addWidget(self.working)
+        column.addWidget(self.elsewhere)
         column.addWidget(self.views, 1)
         self.views.show_view(COMPARE)
 
@@ -92,6 +95,8 @@ class PrecisionPage(QWidget):
         self.run_results.captures_read.connect(self.views.show_captures)
         self.run_results.captures_read.connect(lambda _captures: self._update_head())
         self.run_results.comparison_loaded.connect(self._show_loaded)
+        self.run_results.comparison_elsewhere.connect(self._mention)
+        self.elsewhere.chosen.connect(self._show_elsewhere)
         self.run_results.answer_read.connect(self._show_answer)
         self.views.start_requested.connect(self.run_starter.start)
         self.views.side_chosen.connect(self._use_side)
@@ -187,6 +192,7 @@ class PrecisionPage(QWidget):
             self._started.clear()
             self.run_results.forget()
             self.views.forget()
+            self.elsewhere.hide()
         self._update_head()
 
     def _runs_changed(self, listed: list[tuple[Run, Glance]]) -> None:
@@ -209,6 +215,14 @@ class PrecisionPage(QWidget):
         self.follow_ups.report.loaded = loaded
         self.compare.show_loaded(loaded)
         self._update_head()
+
+    def _mention(self, run: Run) -> None:
+        """Say that a comparison has ended that was not started here: what is read or filled in stays."""
+        self.elsewhere.show_run(run, comparison_title(run, {each.name: each for each, _ in self.session.listed}))
+
+    def _show_elsewhere(self, run: Run) -> None:
+        self.tabs.setCurrentIndex(COMPARE)
+        self.run_results.open_comparison(run)
 
     def _show_answer(self, command: str, run: Run, answer: Any) -> None:
         self.views.show_answer(command, run, answer)

@@ -38,12 +38,14 @@ TRAININGS = ("script", "launch")
 class RunResults(QObject):
     """Reads each result once, off the UI thread.
 
-    `captures_read` carries the captures of all runs, `comparison_loaded` the comparison requested last, `answer_read` a
-    command, its run and its answer, None where it left none. `may_open` is asked whether a new comparison may be shown
-    in the place of what the user looks at."""
+    `captures_read` carries the captures of all runs, `comparison_loaded` the comparison requested last,
+    `comparison_elsewhere` the run of one that has ended and is not shown by itself, `answer_read` a command, its run and
+    its answer, None where it left none. `may_open` is asked whether a new comparison may be shown in the place of what
+    the user looks at."""
 
     captures_read = Signal(tuple)
     comparison_loaded = Signal(object)
+    comparison_elsewhere = Signal(object)
     answer_read = Signal(str, object, object)
 
     def __init__(self, session: Session, parent: QObject, may_open: Callable[[Run], bool]) -> None:
@@ -74,6 +76,8 @@ class RunResults(QObject):
             self._newest = newest.folder
             if self._may_open(newest):
                 self.open_comparison(newest)
+            else:
+                self.comparison_elsewhere.emit(newest)
         for command in READERS:
             self._update_answer(command, listed)
 

@@ -374,6 +374,64 @@ def test_that_a_dump_written_again_makes_the_comparison_stale_and_it_can_be_repe
     qtbot.waitUntil(lambda: (compared.compare.loaded or before).run == before.run)
 
 
+def compare_elsewhere(page: PrecisionPage, target: Run, golden: Run) -> Run:
+    """Compare two captures as a shell would, in the project of the page."""
+    spec = CompareSpec()
+    for name, run in (("target", target), ("golden", golden)):
+        spec = schema.with_value(spec, name, run.folder)
+    project = page.session.project
+    assert project is not None
+    run = runs.create(make_runs_folder(project), "compare", schema.to_json(spec), project.folder)
+    Journal(run.folder, 1).write(compare(spec, run))
+    page.session.refresh_runs()
+    return run
+
+
+def test_that_a_comparison_that_ends_elsewhere_replaces_no_form_that_is_being_filled_in(
+    page: PrecisionPage, put: Callable[..., Run], qtbot: QtBot
+) -> None:
+    first, second = put("torch_statistics"), put("torch_statistics", change=raise_linear)
+    wait_for_captures(page, qtbot, 2)
+    choose(page, "precision_target", 1)
+    run = compare_elsewhere(page, second, first)
+    qtbot.waitUntil(page.elsewhere.isVisible)
+    assert not page.compare.is_result
+    assert page.compare.sides.target.capture is not None
+    assert page.compare.loaded is None
+    press(page, "precision_elsewhere_show")
+    qtbot.waitUntil(lambda: page.compare.loaded is not None)
+    assert page.compare.loaded is not None
+    assert page.compare.loaded.run.folder == run.folder
+    assert not page.elsewhere.isVisible()
+
+
+def test_that_a_comparison_that_ends_elsewhere_does_not_replace_the_one_that_is_read(
+    compared: PrecisionPage, qtbot: QtBot
+) -> None:
+    before = compared.compare.loaded
+    assert before is not None
+    other = compare_elsewhere(compared, *[run for run, _ in compared.session.listed if run.request.command == "script"])
+    qtbot.waitUntil(compared.elsewhere.isVisible)
+    assert compared.compare.loaded is before
+    assert compared.compare.choice.count() == 2
+    assert other.name in [compared.compare.choice.itemData(row).name for row in range(2)]
+
+
+def test_that_a_comparison_that_was_not_whole_is_amber(
+    page: PrecisionPage, put: Callable[..., Run], qtbot: QtBot
+) -> None:
+    def cut(data: dict[str, Any]) -> None:
+        for name in [name for name in data if ".forward" not in name]:
+            del data[name]
+
+    compare_elsewhere(page, put("torch_statistics", change=cut), put("torch_statistics"))
+    qtbot.waitUntil(lambda: page.compare.loaded is not None)
+    card = page.compare.result_view.verdict
+    assert "Incomplete" in card.headline.text()
+    assert "captured the forward or the backward alone" in card.explanation.text()
+    assert page.head.chip.text().startswith("Not all compared")
+
+
 def test_that_a_report_is_written_in_the_language_that_is_chosen(
     compared: PrecisionPage, qtbot: QtBot, tmp_path: Path
 ) -> None:

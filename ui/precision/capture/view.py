@@ -60,7 +60,8 @@ PLANNED_ROWS = (
     ("capture_task", "capture_level", "capture_direction"),
     ("capture_at", "capture_steps", "capture_ranks"),
     ("capture_targets",),
-    ("capture_casts", "capture_optimizer_state", "config_pack"),
+    ("capture_casts", "capture_optimizer_state"),
+    ("config_pack",),
 )
 PLANNED = tuple(name for row in PLANNED_ROWS for name in row)
 IMPLIED = {
