@@ -71,6 +71,8 @@ class Block(nn.Module):
             key, query = self.key(x), self.query(x)
         else:
             query, key = self.query(x), self.key(x)
+        if self.plant == "detached":
+            key = key.detach()
         scores = torch.matmul(query, key.transpose(-2, -1)) * (0.25 if self.plant != "scale" else 0.2525)
         out = torch.matmul(torch.softmax(scores, -1), self.value(x))
         if self.plant == "backward":
@@ -128,12 +130,13 @@ def capture(
         optimizer.zero_grad()
 
 
-PLANTS = ("cast", "relu", "extra", "nan", "missing", "moved", "scale", "backward", "eps")
+PLANTS = ("cast", "relu", "extra", "nan", "missing", "moved", "scale", "backward", "eps", "detached")
 DUMPS = {
     "healthy": {}, "ulp": {"ulps": 4}, "ulp_again": {"ulps": 3}, "double": {"double": True},
     **{plant: {"plant": plant} for plant in PLANTS}, "weight": {"weight": 0.01},
     "steps": {"steps": 3}, "steps_ulp": {"steps": 3, "ulps": 4},
     "steps_cast": {"steps": 3, "plant": "cast", "only_step": 1},
+    "steps_nan": {"steps": 3, "plant": "nan", "only_step": 1},
     "functions": {"level": "L1", "ulps": 4}, "modules": {"level": "L0"}, "tensors": {"task": "tensor"},
     "tensors_weight": {"task": "tensor", "weight": 1e-4}, "digests": {"task": "md5"},
     "autocast": {"autocast": True}, "structure": {"task": "structure"},
