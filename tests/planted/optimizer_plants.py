@@ -30,7 +30,7 @@ ROWS = (
     ("resnet", "momentum", "missing zero_grad", 2), ("resnet", "momentum", "clip 0.1", 1),
     ("resnet", "momentum", "skipped parameter", 1), ("tcn", "momentum", "dampening 0.9", 2),
     ("scan", "adam", "lr *2", 1), ("scan", "adam", "weight_decay *100", 1), ("scan", "adam", "betas 0.9,0.5", 2),
-    ("recurrent", "rmsprop", "alpha 0.5", 2), ("recurrent", "rmsprop", "lr *3", 1), ("recurrent", "sgd", "lr 0", 1),
+    ("recurrent", "rmsprop", "alpha 0.5", 1), ("recurrent", "rmsprop", "lr *3", 1), ("recurrent", "sgd", "lr 0", 1),
     ("unet", "sgd", "clip 0.1", 1),
 )  # fmt: skip
 """Network, optimizer, what is wrong, the first step that shows it."""

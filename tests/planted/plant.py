@@ -105,7 +105,7 @@ class Order:
                 "" if self.plant_step is None else f"s{self.plant_step}",
                 "" if self.plant_rank is None else f"r{self.plant_rank}", self.autocast,
                 f"seed{self.seed}" if self.seed else "")  # fmt: skip
-        return "-".join(re.sub(r"[ *]", "_", part) for part in (*parts, *more) if part)
+        return "-".join(re.sub(r"[ *,]", "_", part) for part in (*parts, *more) if part)
 
 
 @dataclass(frozen=True, kw_only=True)

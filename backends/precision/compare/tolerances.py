@@ -44,10 +44,10 @@ What `prove precision` said of 184 pairs with a planted divergence, all named ri
     flipped_share          -           -
     same_setting           -           -
     update_base            -           -
+    update_base_growth     -           -
     update_growth          -           -
     unrelated_update       -           -
     update_evenness        -           -
-    decay_evenness         -           -
     update_share           -           -
     min_updates            -           -
     update_rounding_factor -           -
@@ -197,16 +197,19 @@ class Tolerances:
     same_setting: float = 1e-6
     """A hyperparameter may differ by so much, relative. Format: schedules compute it in float32."""
     update_base: float = 2.0**-7
-    """The least that an update may differ by, relative. Judgement: a learning rate that is another one is further."""
+    """What an update may differ by where its gradient has noise. Judgement: a learning rate that is another one is
+    further."""
+    update_base_growth: float = 4096.0
+    """Below that so many times the distance of its gradient, so that of equal gradients no update may differ: a
+    parameter whose first step was bit-equal has no reason to drift. Judgement."""
     update_growth: float = 64.0
     """By how many times the distance of its gradient an update may differ. Judgement: Adam divides a gradient by its
     own size, so that the small ones of a tensor bring in their whole noise."""
     unrelated_update: float = 0.5
     """From this allowance on an update may be anything. Judgement."""
-    update_evenness: float = 2.0**-4
-    """Within this share the updates of most parameters are the same multiple of the golden ones. Judgement."""
-    decay_evenness: float = 0.25
-    """Within this share of their median, differences of updates are in proportion to the parameters. Judgement."""
+    update_evenness: float = 2.0**-2
+    """Within this share of what they differ by, most updates are the same multiple of the golden ones, or differ in
+    proportion to the parameters. Judgement."""
     update_share: float = 0.5
     """Of the moves that are known so many have to differ for it to be the optimizer. Judgement: the largest element of
     a tensor may be one whose gradient is noise."""

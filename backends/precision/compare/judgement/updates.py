@@ -3,7 +3,7 @@
 Where both captures have a record of the optimizer (`dump.optimizer`), its hyperparameters have to be equal, and the
 norm of each update is held against that of the golden one:
 
-    | |u| / |u golden| - 1 | <= base + growth · d(gradient) + rounding of the parameter / |u|
+    | |u| / |u golden| - 1 | <= min(base, 4096 · d) + growth · d + rounding of the parameter / |u|,  d of the gradient
 
 The norm, and not single elements: of a gradient that is nothing but rounding Adam makes whole steps of either sign,
 which leave the norm as it is. A parameter whose gradient is noise as a whole is held against nothing.
@@ -11,7 +11,7 @@ which leave the norm as it is. A parameter whose gradient is noise as a whole is
 Dumps by msprobe alone have the parameters before and after: their largest and smallest elements moved by as much on
 both sides, or the update differs. Most of them have to say so, since one element may be noise:
 
-    | (w1 - w0) - (w1 - w0) golden | <= (base + growth · d(gradients)) · |w1 - w0| + rounding
+    | (w1 - w0) - (w1 - w0) golden | <= (min(base, 4096 · d) + growth · d) · |w1 - w0| + rounding,  d of all gradients
 
 A move that is everywhere the same multiple is a learning rate, one that differs in proportion to the parameter itself a
 weight decay.
@@ -40,9 +40,10 @@ if TYPE_CHECKING:
     from backends.precision.compare.judgement.drift import DriftState
     from backends.precision.compare.judgement.evidence import Call, Value
     from backends.precision.compare.judgement.state import Walk
+    from backends.precision.compare.tolerances import Tolerances
     from backends.precision.compare.values.joined import JoinedDumps
 
-RATE, DECAY, OTHER = "optimizer_scaled", "optimizer_decay", "optimizer_update"
+RATE, DECAY, OTHER, SKIPPED = "optimizer_scaled", "optimizer_decay", "optimizer_update", "optimizer_skipped"
 """Reasons of `First`: the rule that an update differs by."""
 LEARNING_RATE = "lr"
 
@@ -170,8 +171,8 @@ def _judge_gradients(walk: Walk, call: Call, parameters: list[_Parameter]) -> No
     if not len(ratios):
         return
     ratio = float(np.median(ratios))
-    limit = tolerances.update_base + tolerances.update_growth * walk.recent_level()
-    is_even = float(np.median(np.abs(ratios - ratio))) <= tolerances.update_evenness * max(ratio, 1.0)
+    limit = max(tolerances.update_base, _relative_limit(walk.recent_level(), tolerances))
+    is_even = float(np.median(np.abs(ratios - ratio))) <= tolerances.update_evenness * abs(ratio - 1)
     if abs(ratio - 1) > limit and is_even:
         parameter = next(parameter for parameter, each in found if each is not None and abs(each - 1) > limit)
         assert parameter.gradient is not None
@@ -201,7 +202,7 @@ def _judge_norms(walk: Walk, call: Call, parameters: list[_Parameter]) -> None:
     if not differing:
         return
     middle = float(np.median(ratios))
-    is_even = float(np.median(np.abs(np.array(ratios) - middle))) <= tolerances.update_evenness * max(middle, 1.0)
+    is_even = float(np.median(np.abs(np.array(ratios) - middle))) <= tolerances.update_evenness * abs(middle - 1)
     parameter, ratio = differing[0]
     assert parameter.update is not None
     reason = RATE if is_even and abs(middle - 1) > tolerances.update_base else OTHER
@@ -223,7 +224,7 @@ def _limit(walk: Walk, parameter: _Parameter) -> float:
     weights = float(joined.golden_stats[before.row, NORM]) if before is not None else 0.0
     rounding = tolerances.rounding(update.eps) * weights / size if size > 0 else float("inf")
     drift = 0.0 if before is None or before.distance != before.distance else before.distance
-    return tolerances.update_base + tolerances.update_growth * (gradient.distance + drift) + rounding
+    return _relative_limit(gradient.distance + drift, tolerances) + rounding
 
 
 # Parameters before and after, of dumps by msprobe alone
@@ -245,12 +246,16 @@ def unexplained_updates(joined: JoinedDumps, before: DriftState) -> UnexplainedU
     scale = np.maximum(np.abs(move), np.abs(golden_move))
     rounding = tolerances.rounding_ulps * joined.eps[rows][:, None] * largest(joined.golden_stats[rows])[:, None]
     is_known = np.isfinite(scale) & (scale > rounding * tolerances.update_rounding_factor)
-    limit = (tolerances.update_base + tolerances.update_growth * before.gradient_noise) * scale + rounding
+    limit = _relative_limit(before.gradient_noise, tolerances) * scale + rounding
     is_wrong = is_known & (np.abs(move - golden_move) > limit)
     if is_wrong.sum() < max(tolerances.min_updates, tolerances.update_share * is_known.sum()):
+        wrong = _stands_still(move, golden_move, is_known)
+        reason, ratio = SKIPPED, 0.0
+    else:
+        wrong = is_wrong.any(axis=1)
+        reason, ratio = _rule(move[is_wrong], golden_move[is_wrong], golden_then[is_wrong], joined)
+    if not wrong.any():
         return UnexplainedUpdates()
-    wrong = is_wrong.any(axis=1)
-    reason, ratio = _rule(move[is_wrong], golden_move[is_wrong], golden_then[is_wrong], joined)
     first = rows[int(np.flatnonzero(wrong)[0])]
     name = joined.golden.calls[joined.calls.golden[joined.rows.call[first]]]
     args: dict[str, Any] = {
@@ -261,26 +266,44 @@ def unexplained_updates(joined: JoinedDumps, before: DriftState) -> UnexplainedU
     return UnexplainedUpdates(rows=chosen, reason=f"{reason}_seen", args=args)
 
 
+def _relative_limit(noise: float, tolerances: Tolerances) -> float:
+    """Return what an update may differ by for the noise of its gradient: nothing where that has none."""
+    base = min(tolerances.update_base, tolerances.update_base_growth * noise)
+    return base + tolerances.update_growth * noise
+
+
+def _stands_still(move: Array, golden: Array, is_known: Array) -> Array:
+    """Mark the parameters that one side has not updated at all, to the last bit, and the other has."""
+    still = (move == 0).all(axis=1) & (golden != 0).all(axis=1)
+    golden_still = (golden == 0).all(axis=1) & (move != 0).all(axis=1)
+    return np.asarray((still | golden_still) & is_known.all(axis=1))
+
+
 def _is_trained(joined: JoinedDumps, row: int) -> bool:
     needs_grad = joined.target.needs_grad
     return bool(needs_grad[joined.rows.target[row]]) or not needs_grad.any()
 
 
 def _rule(move: Array, golden: Array, weights: Array, joined: JoinedDumps) -> tuple[str, float]:
-    """Return the rule that moves differ by, and the median multiple of the golden ones."""
-    tolerances = joined.tolerances
+    """Return the rule that moves differ by, and the median multiple of the golden ones: the one of the two rules that
+    fits better, if it fits at all."""
     with np.errstate(all="ignore"):
-        ratios = move / golden
-        pulls = (move - golden) / weights
-    ratios, pulls = ratios[np.isfinite(ratios)], pulls[np.isfinite(pulls)]
-    ratio = float(np.median(ratios)) if len(ratios) else 0.0
-    spread = float(np.median(np.abs(ratios - ratio))) if len(ratios) else 0.0
-    if abs(ratio - 1) > tolerances.update_base and spread <= tolerances.update_evenness * max(abs(ratio), 1.0):
-        return RATE, ratio
-    pull = float(np.median(pulls)) if len(pulls) else 0.0
-    if pull and float(np.median(np.abs(pulls - pull))) <= tolerances.decay_evenness * abs(pull):
-        return DECAY, ratio
-    return OTHER, ratio
+        ratio, ratio_spread = _middle(move / golden)
+        pull, pull_spread = _middle((move - golden) / weights)
+        residuals = {RATE: ratio_spread / abs(ratio - 1), DECAY: pull_spread / abs(pull)}
+    fitting = {rule: residual for rule, residual in residuals.items() if residual <= joined.tolerances.update_evenness}
+    if ratio < 0:
+        fitting.pop(RATE, None)
+    return min(fitting, key=fitting.__getitem__, default=OTHER), ratio
+
+
+def _middle(values: Array) -> tuple[Any, Any]:
+    """Return the median of the finite values and their median distance from it, NaN where there are none."""
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return np.float64("nan"), np.float64("nan")
+    middle = np.median(finite)
+    return middle, np.median(np.abs(finite - middle))
 
 
 def gradient_noise(joined: JoinedDumps) -> float:
