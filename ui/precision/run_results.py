@@ -39,9 +39,9 @@ class RunResults(QObject):
     """Reads each result once, off the UI thread.
 
     `captures_read` carries the captures of all runs, `comparison_loaded` the comparison requested last,
-    `comparison_elsewhere` the run of one that has ended and is not shown by itself, `answer_read` a command, its run and
-    its answer, None where it left none. `may_open` is asked whether a new comparison may be shown in the place of what
-    the user looks at."""
+    `comparison_elsewhere` the run of one that has ended and is not shown by itself, `answer_read` a command, its run
+    and its answer, None where it left none. `may_open` is asked whether a new comparison may be shown in the place of
+    what the user looks at."""
 
     captures_read = Signal(tuple)
     comparison_loaded = Signal(object)

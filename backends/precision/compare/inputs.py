@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from backends.precision.compare.spec import numbers_of, pairs_of
 from backends.precision.dump.dump import CUT_OFF, STACK_DAMAGED
+from backends.precision.dump.gaps import gaps
 from backends.precision.dump.layout import find_dumps, refuse_several_captures
 from backends.precision.dump.pairs import pair_dumps
 from backends.precision.dump.read import read_dump
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Sequence
 
     from backends.precision.compare.spec import CompareSpec, Sides
     from backends.precision.dump.dump import Dump, DumpLocation
@@ -38,10 +39,20 @@ def select_passes(spec: CompareSpec, notify: Notify) -> list[DumpPair]:
     ]  # fmt: skip
     if not any(pair.target and pair.golden for pair in candidates):
         raise StudioError("precision.compare.nothing_common")
+    if not (ranks or choices.pairs):
+        _notify_absent(zip((spec.sides.target, spec.sides.golden), sides, strict=True), steps, notify)
     for key in dict.fromkeys(pair.note for pair in candidates if pair.note):
         passes = [f"{pair.step}.{pair.rank}" for pair in candidates if pair.note == key]
         notify(key, count=len(passes), passes=", ".join(passes[:8]))
     return candidates
+
+
+def _notify_absent(sides: Iterable[tuple[Path, Sequence[DumpLocation]]], steps: frozenset[int], notify: Notify) -> None:
+    """Name the steps and ranks that a side should hold and does not."""
+    for top, locations in sides:
+        chosen = [location for location in locations if not steps or (location.step or 0) in steps]
+        if names := gaps(chosen, top, steps):
+            notify("precision.compare.absent_dumps", place=str(top), names=", ".join(names[:8]))
 
 
 def second_golden_dumps(sides: Sides) -> dict[Path, DumpLocation]:

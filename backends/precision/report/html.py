@@ -18,6 +18,7 @@ from backends.precision.compare.comparison import (
     PASS,
     VERDICTS,
 )
+from backends.precision.compare.verdict.notes import noise_args
 from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, OUTPUT, PARAMETER
 from backends.precision.issue.markdown import (
     number_text,
@@ -105,7 +106,7 @@ class Report:
     def _verdict(self) -> Iterator[str]:
         comparison = self.comparison
         calls, rows = len(comparison.names), len(comparison.verdict)
-        outcome = summary.outcome_of(comparison)
+        outcome = comparison.outcome
         state = escaped(self.say(OUTCOMES[outcome]))
         first = comparison.first
         text = self.say(OUTCOME_TEXTS[outcome])
@@ -119,18 +120,16 @@ class Report:
 
     def _covered(self) -> Iterator[str]:
         """Yield what was compared of what was there, and what was not."""
-        coverage = summary.coverage_of(self.comparison)
         heads = [self.say("precision.report.covered"), self.say("precision.report.compared_count")]
         lines = [
             row([escaped(self.say(key))], [f"{done} / {total}"])
-            for key, (done, total) in (
-                ("precision.report.covered_steps", coverage.steps), ("precision.report.covered_ranks", coverage.ranks),
-                ("precision.report.covered_calls", coverage.calls), ("precision.report.covered_rows", coverage.rows),
-            )
-        ]  # fmt: skip
+            for key, done, total in summary.covered_counts(self.comparison)
+        ]
         yield section(self.say("precision.report.covered_title"), heads, lines, (1,))
-        for note in summary.gaps_of(self.comparison):
+        for note in self.comparison.gaps:
             yield tag("p", self.say(str(note["key"]), **dict(note.get("args") or {})), "gap")
+        if self.comparison.noise is not None:
+            yield tag("p", self.say("precision.compare.noise", **noise_args(self.comparison.noise)))
 
     def _tools(self) -> Iterator[str]:
         heads = [self.say("precision.report.tool"), self.say(SIDE["target"]), self.say(SIDE["golden"])]

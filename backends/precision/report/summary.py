@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 import studio
 from backends.precision.compare.spec import CompareSpec
@@ -20,66 +17,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from backends.precision.compare.comparison import Comparison
     from studio.run import Run
 
-Outcome = Literal["pass", "differs", "incomplete"]
-GAPS = frozenset(
-    (
-        "precision.dump.no_target", "precision.dump.no_golden", "precision.dump.stack_damaged",
-        "precision.dump.construct_damaged", "precision.compare.damaged_dump", "precision.compare.tensors_failed",
-        "precision.compare.tensors_need_torch", "precision.compare.tensors_beyond", "precision.compare.one_side",
-        "precision.compare.other_calls",
-    )
-)  # fmt: skip
-"""Notes of a comparison that say that something is there and was not compared."""
 MAX_DUMP_BYTES = 1 << 30
 HEAD_BYTES = 400
 _FRAMEWORK = re.compile(rb'"framework"\s*:\s*"(\w+)"')
 
 
-@dataclass(frozen=True, kw_only=True)
-class Coverage:
-    """What was compared, and of how many: steps, ranks, calls, and rows with figures on both sides."""
-
-    steps: tuple[int, int]
-    ranks: tuple[int, int]
-    calls: tuple[int, int]
-    rows: tuple[int, int]
-
-
-def outcome_of(comparison: Comparison) -> Outcome:
-    """Return "incomplete" where nothing differs in what was compared, and not all was."""
-    if comparison.first is not None:
-        return "differs"
-    coverage = coverage_of(comparison)
-    is_whole = all(done == total for done, total in (coverage.steps, coverage.ranks)) and coverage.rows[0] > 0
-    return "pass" if is_whole and not gaps_of(comparison) else "incomplete"
-
-
-def gaps_of(comparison: Comparison) -> tuple[dict[str, Any], ...]:
-    return tuple(note for note in comparison.notes if note.get("key") in GAPS)
-
-
-def coverage_of(comparison: Comparison) -> Coverage:
-    both = [each for each in comparison.passes if each.target is not None and each.golden is not None]
-    has_both = (comparison.target_call >= 0) & (comparison.golden_call >= 0)
-    return Coverage(
-        steps=(len({each.step for each in both}), len({each.step for each in comparison.passes})),
-        ranks=(len({each.rank for each in both}), len({each.rank for each in comparison.passes})),
-        calls=(int(has_both.sum()), len(comparison.names)),
-        rows=(int((~np.isnan(comparison.error)).sum()), int(_has_figures(comparison).sum())),
-    )
-
-
-def _has_figures(comparison: Comparison) -> NDArray[Any]:
-    """Return the rows that have a figure, a digest or a scalar on either side, or a distance."""
-    has_stats = [~np.isnan(comparison.columns[f"{side}_stats"]).all(axis=1) for side in ("target", "golden")]
-    has_text = [comparison.columns[f"{side}_text"] >= 0 for side in ("target", "golden")]
-    rows: NDArray[Any] = np.logical_or.reduce([*has_stats, *has_text, ~np.isnan(comparison.error)])
-    return rows
+def covered_counts(comparison: Comparison) -> Iterator[tuple[str, int, int]]:
+    """Yield what was compared: the key of its name, how many, and of how many; nothing of a comparison by an older
+    studio, which did not count."""
+    coverage = comparison.coverage
+    if coverage is not None:
+        yield "precision.report.covered_steps", len(coverage.steps), len(coverage.all_steps)
+        yield "precision.report.covered_ranks", len(coverage.ranks), len(coverage.all_ranks)
+        yield "precision.report.covered_calls", coverage.calls, coverage.all_calls
+        yield "precision.report.covered_rows", coverage.values, coverage.all_values
 
 
 def tool_versions(comparison: Comparison, run: Run) -> Iterator[tuple[str, str, str]]:

@@ -172,3 +172,15 @@ def test_that_values_of_an_unknown_form_are_incomplete(
 
 def test_that_every_gap_has_its_sentence() -> None:
     assert all(has(key) for key in GAPS)
+
+
+def test_that_the_folder_of_a_rank_without_a_dump_is_incomplete(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path
+) -> None:
+    for side in ("target", "golden"):
+        (source,) = (dumps / "healthy" / "step0").iterdir()
+        shutil.copytree(source, tmp_path / side / "step0" / "rank0")
+        (tmp_path / side / "step0" / "rank1").mkdir()
+    found = compared(tmp_path / "target", tmp_path / "golden")
+    assert gaps_of(found) == ["precision.compare.absent_dumps", "precision.compare.absent_dumps"]
+    assert found.answer["gaps"][0]["args"]["names"] == "step0/rank1"

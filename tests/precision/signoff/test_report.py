@@ -58,7 +58,7 @@ def test_that_a_report_of_equal_sides_says_so(tmp_path: Path) -> None:
 
 
 def test_that_a_report_opens_with_its_outcome_and_ends_the_opening_with_a_line_to_sign(tmp_path: Path) -> None:
-    passed = reported(tmp_path / "a", compared(tmp_path / "a", "torch_statistics"), "en")
+    passed = reported(tmp_path / "a", compared(tmp_path / "a", "mindspore_tensor"), "en")
     failed = reported(tmp_path / "b", compared(tmp_path / "b", "torch_statistics", perturb(linear())), "en")
     assert [re.search(r'class="outcome (\w+)">(\w+)<', page) for page in (passed, failed)]
     assert '<p class="outcome pass">PASS</p>' in passed
