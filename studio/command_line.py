@@ -289,7 +289,8 @@ def _follow(arguments: argparse.Namespace, run: Run, *, stop_on_interrupt: bool)
     while True:
         try:
             with _telling_that_the_run_goes_on(run):
-                glance = follow(run, print_message=_print_message, may_revive=may_revive)
+                line = _line_of(arguments, run)
+                glance = follow(run, print_message=_print_message, may_revive=may_revive, line=line)
             return _result(arguments, run, glance)
         except KeyboardInterrupt:
             if not stop_on_interrupt:
@@ -301,7 +302,7 @@ def _follow(arguments: argparse.Namespace, run: Run, *, stop_on_interrupt: bool)
             if not stop_on_interrupt and runs.glance(run).state != "gone":
                 raise
             _print_message(str(error))
-            return _result(arguments, run, runs.glance(run), is_without_end=True)
+            return _result(arguments, run, runs.glance(run), error)
 
 
 @contextmanager
@@ -321,18 +322,21 @@ def _telling_that_the_run_goes_on(run: Run) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _result(arguments: argparse.Namespace, run: Run, glance: Glance, *, is_without_end: bool = False) -> int:
-    """Print the result of a run and return the exit code. `is_without_end`: nobody waits for its end any more."""
+def _result(arguments: argparse.Namespace, run: Run, glance: Glance, error: StudioError | None = None) -> int:
+    """Print the result of a run and return the exit code. `error`: why nobody waits for its end any more."""
     action = action_of(arguments.features, run.request.command)
     if arguments.json:
         answer = action.answer_of(run) if action and glance.state == "ended" else {}
-        _print_json({**_as_json(run, glance), "artifacts": _artifacts(run), **_losses(run), **answer})
+        values = _as_json(run, glance) | ({"message": str(error)} if error else {})
+        _print_json({**values, "artifacts": _artifacts(run), **_losses(run), **answer})
     elif glance.state == "ended" and not glance.code:
         _print_message(t("cli.done", run=printable_line(str(run.folder))))
     else:
+        if not error:
+            _print_message(_end_of(run, glance))
         _print_path(run.folder)
     is_program = action is not None and action.is_program
-    if is_without_end or _is_lost(glance):
+    if error or _is_lost(glance):
         return NOT_RUN if is_program else FAILED
     return _exit_code(glance, is_program=is_program)
 
@@ -345,6 +349,16 @@ def _exit_code(glance: Glance, *, is_program: bool) -> int:
     return code if code in (DONE, FAILED) or code > 128 or glance.reason == "no" else FAILED
 
 
+def _end_of(run: Run, glance: Glance) -> str:
+    """Return how a run ended that did not end well, "" where it goes on or its verdict was printed."""
+    outcome = runs.outcome_of(glance)
+    if outcome == "stopped":
+        return t("cli.ended_stopped", code=glance.code)
+    if outcome == "failed":
+        return t("cli.ended_failed", code=glance.code)
+    return reason_of(run.folder, glance)
+
+
 def _is_lost(glance: Glance) -> bool:
     return glance.state in ("lost", "gone") or glance.reason == "lost"
 
@@ -353,9 +367,15 @@ def _as_json(run: Run, glance: Glance) -> dict[str, Any]:
     values = {name: _number(value) for name, value in glance.values.items()}
     return {
         "run": str(run.folder), "command": run.request.command, "state": glance.state,
-        "code": None if _is_lost(glance) else glance.code, "reason": "lost" if _is_lost(glance) else glance.reason,
+        "code": None if _is_lost(glance) else glance.code, "reason": _reason(glance),
         "message": reason_of(run.folder, glance), "metrics": values,
     }  # fmt: skip
+
+
+def _reason(glance: Glance) -> str:
+    if glance.state in runs.WITHOUT_WORKER:
+        return glance.state
+    return "lost" if _is_lost(glance) else glance.reason
 
 
 def _artifacts(run: Run) -> list[dict[str, str]]:
@@ -428,8 +448,13 @@ def _give_worker(arguments: argparse.Namespace, run: Run) -> None:
     if state == "unattended" and arguments.take_over:
         worker.take_over(run)
     elif state in ("interrupted", "queued") and getattr(arguments, "start", False):
-        _print_message(t("cli.starts", line=command_line_of(arguments.features, run.request) or run.request.command))
+        _print_message(t("cli.starts", line=_line_of(arguments, run)))
         worker.start(run)
+
+
+def _line_of(arguments: argparse.Namespace, run: Run) -> str:
+    """Return the whole command that a start of a run runs, on one line of a terminal."""
+    return printable_line(command_line_of(arguments.features, run.request) or run.request.command)
 
 
 def _stop(arguments: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from studio.faults.lost_records import NOTHING, is_loss, lost_in
 from studio.output.terminal import printable_line
 from studio.security import ledger
 from studio.sentences import sentence_of
-from studio.tail import RunTail
+from studio.tail import RunTail, last_lines
 from studio.texts import t
 from studio.units import number
 
@@ -30,21 +30,22 @@ if TYPE_CHECKING:
 LONGEST_START = 60 * 10**9
 
 
-def follow(run: Run, print_message: Callable[[str], None], *, may_revive: bool) -> Glance:
+def follow(run: Run, print_message: Callable[[str], None], *, may_revive: bool, line: str = "") -> Glance:
     """Print what the run does until it ends. Returns how it ended.
 
-    `may_revive`: where its worker is killed, another goes on with it, if this user started the run. Raises StudioError
-    where a run needs a worker and must not get one without being asked, and where somebody moves or deletes its folder.
+    `may_revive`: where its worker is killed, another goes on with it, if this user started the run. `line`: what a
+    start of the run would run, for the question. Raises StudioError where a run needs a worker and must not get one
+    without being asked, and where somebody moves or deletes its folder.
     """
     try:
         held = HeldFolder(run.folder)
     except OSError as error:
         raise from_os(error, run.folder) from error
     with closing(held):
-        return _follow(run, held, _Lines(print_message), may_revive=may_revive)
+        return _follow(run, held, _Lines(print_message), may_revive=may_revive, line=line)
 
 
-def _follow(run: Run, held: HeldFolder, lines: _Lines, *, may_revive: bool) -> Glance:
+def _follow(run: Run, held: HeldFolder, lines: _Lines, *, may_revive: bool, line: str) -> Glance:
     tail = RunTail(run.folder)
     checked_at = 0.0
     while True:
@@ -63,7 +64,7 @@ def _follow(run: Run, held: HeldFolder, lines: _Lines, *, may_revive: bool) -> G
             worker.reap_started()
             _raise_if_gone(run, held)
             lines.show_disk(run.folder)
-            if _is_over(run, may_revive=may_revive):
+            if _is_over(run, tail, may_revive=may_revive, line=line):
                 lines.finish()
                 return runs.glance(run)
         lines.show()
@@ -77,19 +78,21 @@ def _raise_if_gone(run: Run, held: HeldFolder) -> None:
         raise StudioError("run.moved_away", run=run.name, to=str(held.path()))
 
 
-def _is_over(run: Run, *, may_revive: bool) -> bool:
+def _is_over(run: Run, tail: RunTail, *, may_revive: bool, line: str) -> bool:
     """Return whether nothing more will come. Raises StudioError where a worker is needed and none may be started."""
     if runs.ended_of(run.folder):
-        return False  # its last events are still to be read
+        return not tail.pending()  # else its last events are still to be read
     state = runs.state_of(run.folder)
     if state in runs.WITHOUT_WORKER and not (may_revive and worker.revive(run)):
-        raise_without_worker(run)
-    if state == "queued" and time.time_ns() - run.request.time > LONGEST_START:
-        raise StudioError("run.no_worker", run=run.name, log=str(run.folder / "worker.log"))
+        raise_without_worker(run, line)
+    if state == "queued" and abs(time.time_ns() - run.request.time) > LONGEST_START:
+        if last_lines(run.folder / "worker.log"):
+            raise StudioError("run.no_worker", run=run.name, log=str(run.folder / "worker.log"))
+        raise StudioError("run.no_worker_silent", run=run.name)
     return state == "lost"
 
 
-def raise_without_worker(run: Run) -> None:
+def raise_without_worker(run: Run, line: str = "") -> None:
     """Raise StudioError with what to do where a run has no worker; nothing is raised where one was started just now."""
     state = runs.state_of(run.folder)
     entry = ledger.entry_of(run.folder)
@@ -98,8 +101,8 @@ def raise_without_worker(run: Run) -> None:
     if state == "unattended":
         raise StudioError("run.unattended", run=run.name)
     if entry is not None and len(entry.workers) >= ledger.MOST_WORKERS:
-        raise StudioError("run.gave_up", run=run.name, count=len(entry.workers), log=str(run.folder / "worker.log"))
-    raise StudioError("run.interrupted", run=run.name, line=runs.line_of(run.request))
+        raise StudioError("run.gave_up", run=run.name, count=len(entry.workers))
+    raise StudioError("run.interrupted", run=run.name, line=line or runs.line_of(run.request))
 
 
 class _Lines:

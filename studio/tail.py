@@ -45,12 +45,23 @@ class Tail:
         a killed process began never comes.
         """
         try:
-            return max(0, self.path.stat().st_size - self._scan_offset)
+            size = self.path.stat().st_size
+            return size - self._offsets(size)[1]
         except OSError:
             return 0
 
+    def _offsets(self, size: int) -> tuple[int, int]:
+        """Return from where to read and to scan in a file of this size. It is shorter than what was scanned where its
+        writer took back half a line, as on a full disk, or where somebody deleted it and another was begun."""
+        if size >= self._scan_offset:
+            return self.offset, self._scan_offset
+        begin = self.offset if size >= self.offset else 0
+        return begin, begin
+
     def _whole_lines(self, file: int, limit: int) -> bytes:
-        if os.fstat(file).st_size <= self._scan_offset:
+        size = os.fstat(file).st_size
+        self.offset, self._scan_offset = self._offsets(size)
+        if size <= self._scan_offset:
             return b""
         while True:
             data = os.pread(file, limit, self.offset)

@@ -32,14 +32,14 @@ class FolderWatch:
 
     def finish(self) -> None:
         self.look()
-        self._tell_of_full_disk()
+        self._tell_of_full_disk(rule="run.log_lines_lost_to_end")
 
-    def _tell_of_full_disk(self) -> None:
+    def _tell_of_full_disk(self, rule: str = "run.log_lines_lost") -> None:
         """The program writes its log itself: what it could not write there nobody has counted."""
         if self._full_since:
             args = {"since": _clock(self._full_since), "until": _clock(time.time())}
             self._full_since = 0.0
-            self._journal.write_or_keep(Finding(rule="run.log_lines_lost", severity="warning", args=args))
+            self._journal.write_or_keep(Finding(rule=rule, severity="warning", args=args))
 
     def _look_for_move(self) -> None:
         path = current_folder(self._folder)

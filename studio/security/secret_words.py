@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 VARIABLE = "ASCEND_STUDIO_SECRETS"
 PLACEHOLDER = re.compile(r"‹secret-\d+›")
-# NAME=value, NAME: value and "NAME": "value", also inside a word that a shell or another program reads.
-_SETTING = re.compile(r"(?P<head>(?P<name>[\w.-]+)[\\'\"]*\s*[=:]\s*[\\'\"]*)(?P<value>[^\s'\"\\]+)")
-_OPTION = re.compile(r"(?P<head>(?<=\s)(?P<name>--?[\w.-]+)\s+[\\'\"]*)(?P<value>[^\s'\"\\]+)")
+# NAME=value, NAME: value and "NAME": "value", also inside a word that a shell or another program reads. A value in
+# quotes goes to the closing ones. The colon of https:// is none.
+_VALUE = r"(?:(?P<quote>\\?['\"])(?P<quoted>.*?)(?P=quote)|(?P<value>[^\s'\"\\]+))"
+_SETTING = re.compile(rf"(?P<head>(?P<name>[\w.-]+)[\\'\"]*\s*[=:](?!//)\s*){_VALUE}")
+_OPTION = re.compile(rf"(?P<head>(?<=\s)(?P<name>--?[\w.-]+)\s+){_VALUE}")
 # Tokens of well-known services, JSON web tokens, the header of a web request, and the password in an address.
 _FORMS = re.compile(
     r"\b(?:sk-|hf_|gh[pousr]_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|AIza|dckr_pat_|npm_|pypi-)[\w-]{8,}"
@@ -29,6 +31,7 @@ _FORMS = re.compile(
     r"|(?:(?<=Bearer )|(?<=Basic ))[\w.~+/=-]{8,}"
     r"|(?<=://)[^\s:/@‹]{16,}(?=@)"
     r"|(?<=://)[^\s:/@]*:(?P<password>[^\s/@]+)(?=@)"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*"
 )
 # curl --user NAME:PASSWORD; docker's --user 1000:1000 is none.
 _LOGIN_OPTIONS = ("-u", "--user", "--proxy-user")
@@ -95,22 +98,31 @@ def _masked_line(words: list[str], kept: dict[str, str], *, may_repeat: bool = F
     for word, former in zip(words, ["", *words], strict=False):
         if PLACEHOLDER.search(word) and not may_repeat:
             raise StudioError("run.secret_placeholder", word=word)
-        names_secret = former.startswith("-") and "=" not in former and _is_secret(former, word)
+        is_name = (former.startswith("-") and "=" not in former) or former.endswith(":")
+        names_secret = is_name and _is_secret(former.rstrip(":"), word)
         if names_secret:
             masked.append(_placeholder(word, kept))
         elif former in _LOGIN_OPTIONS and (match := _LOGIN.fullmatch(f"{former} {word}")):
             masked.append(match["head"].removeprefix(f"{former} ") + _placeholder(match["value"], kept))
         else:
-            for pattern in (_SETTING, _OPTION):
-                word = pattern.sub(lambda match: _setting(match, kept), word)
+            word = _masked_settings(word, kept)
             word = _LOGIN.sub(lambda match: match["head"] + _placeholder(match["value"], kept), word)
             masked.append(_FORMS.sub(lambda match: _form(match, kept), word))
     return masked
 
 
 def _setting(match: re.Match[str], kept: dict[str, str]) -> str:
-    value = match["value"]
-    return match["head"] + _placeholder(value, kept) if _is_secret(match["name"], value) else match[0]
+    """Return a setting with a placeholder, or with the settings in its value masked, as of a shell's line."""
+    quote, value = match["quote"] or "", match["quoted"] if match["value"] is None else match["value"]
+    if _is_secret(match["name"], value):
+        return match["head"] + quote + _placeholder(value, kept) + quote
+    return match["head"] + quote + _masked_settings(value, kept) + quote
+
+
+def _masked_settings(text: str, kept: dict[str, str]) -> str:
+    for pattern in (_SETTING, _OPTION):
+        text = pattern.sub(lambda match: _setting(match, kept), text)
+    return text
 
 
 def _form(match: re.Match[str], kept: dict[str, str]) -> str:
@@ -121,7 +133,7 @@ def _form(match: re.Match[str], kept: dict[str, str]) -> str:
 
 def _is_secret(name: str, value: str) -> bool:
     """Return whether a name says that its value is a secret, and the value can be one."""
-    plain = re.sub(r"[-.]", "_", _CAMEL.sub("_", name.lstrip("-")))
+    plain = re.sub(r"[-.]", "_", _CAMEL.sub("_", name.lstrip("-").removeprefix("D")))
     if not is_secret(plain) or _NO_SECRET.fullmatch(plain) or _HARMLESS.fullmatch(value):
         return False
     return not (_NUMBER.fullmatch(value) and _NUMBERED.search(plain))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from backends.launch.own.log_curves import NOTE, LogCurves, Steps
 from studio import run as runs
 from studio.errors import StudioError
-from studio.events import Metric, Note, name_of
+from studio.events import Ended, Journal, Metric, Note, name_of
 from studio.paths import ROOT
 from tests.runs import events_of
 
@@ -190,6 +190,24 @@ def test_that_a_long_log_is_read_to_its_end(tmp_path: Path) -> None:
     found = points(run)
     assert len(found) == 20_000
     assert found[-1] == (19_999, 1.5)
+
+
+def test_that_points_that_a_full_disk_refuses_until_the_end_wait_for_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = new_run(tmp_path)
+    print_to(run, *(f"step {step}: loss {step}.5" for step in range(1, 21)))
+    with monkeypatch.context() as disk:
+        disk.setattr(
+            "studio.events.files.open_append", lambda path: (_ for _ in ()).throw(OSError(28, "full", str(path)))
+        )
+        curves = LogCurves(run)
+        curves.tick()
+        curves.finish()
+        curves.finish()
+    assert points(run) == []
+    Journal(run.folder, 1).write_or_keep(Ended(code=4))
+    assert points(run) == [(step, step + 0.5) for step in range(1, 21)]
 
 
 def test_that_a_log_that_is_no_file_is_left_alone(tmp_path: Path) -> None:

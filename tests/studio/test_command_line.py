@@ -195,7 +195,9 @@ def test_that_watching_a_run_that_nobody_began_ends_with_a_sentence(tmp_path: Pa
     (run.folder / "run.json").write_text(json.dumps(asked))
     done = studio("watch", str(run.folder), cwd=tmp_path)
     assert done.returncode == 2
-    assert "worker.log" in done.stderr
+    assert "left no reason" in done.stderr
+    (run.folder / "worker.log").write_text("no module named numpy\n")
+    assert str(run.folder / "worker.log") in studio("watch", str(run.folder), cwd=tmp_path).stderr
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,27 @@ def test_that_half_a_line_waits_for_its_end(tmp_path: Path) -> None:
     assert tail.read() == b"two\n"
 
 
+def test_that_a_line_behind_one_that_was_taken_back_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"one\nhalf of a long line")
+    tail = Tail(path)
+    assert tail.read() == b"one\n"
+    path.write_bytes(b"one\ntwo\n")
+    assert tail.pending() > 0
+    assert (tail.read(), tail.pending()) == (b"two\n", 0)
+
+
+def test_that_a_file_in_the_place_of_a_deleted_one_is_read_from_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"one\ntwo\nthree\n")
+    tail = Tail(path)
+    assert tail.read() == b"one\ntwo\nthree\n"
+    path.unlink()
+    path.write_bytes(b"end\n")
+    assert tail.pending() > 0
+    assert (tail.read(), tail.pending()) == (b"end\n", 0)
+
+
 def test_that_a_file_may_come_later(tmp_path: Path) -> None:
     tail = Tail(tmp_path / "later")
     assert tail.read() == b""

@@ -16,10 +16,11 @@ from studio.faults.held_folder import current_folder
 from studio.tail import Tail, last_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from backends.common.log_patterns import Pattern, Row
-    from studio.events import Number
+    from studio.events import Event, Number
     from studio.run import Run
 
     Point: TypeAlias = tuple[int, dict[str, float]]
@@ -175,6 +176,9 @@ class LogCurves:
             self._unplaced = None
         self._take(points)
         self._take([])
+        for point in self._held:  # the disk is full: the worker waits for room before it ends
+            self._write(*point, self._journal.write_or_keep)
+        self._held = []
 
     def _is_off(self) -> bool:
         self._off = self._off or (self._auto and self._training.writes_loss())
@@ -249,14 +253,15 @@ class LogCurves:
             held = written
         self._held = points[held:]
 
-    def _write(self, step: int, values: dict[str, float]) -> None:
+    def _write(self, step: int, values: dict[str, float], write: Callable[[Event], None] | None = None) -> None:
+        write = write or self._journal.write
         is_repeated = step == self._last or (self._written_to is not None and step <= self._written_to)
         if is_repeated or abs(step) >= 2**63:
             return
         if not self._noted and self._pattern is not None:
-            self._journal.write(Note(key=NOTE, args={"pattern": self._pattern.id, "title": self._pattern.title}))
+            write(Note(key=NOTE, args={"pattern": self._pattern.id, "title": self._pattern.title}))
             self._noted = True
-        self._journal.write(Metric(step=step, values={name: _json(value) for name, value in values.items()}))
+        write(Metric(step=step, values={name: _json(value) for name, value in values.items()}))
         self._last = step
 
 

@@ -15,7 +15,6 @@ from studio import run as runs
 from studio.errors import Stopped, StudioError
 from studio.events import Artifact, Ended, Finding, Journal, Metric, Note, Progress, last_error
 from studio.exit_codes import NO, STOPPED
-from studio.security.secret_words import masked_words
 from studio.supervisor import raise_if_stopped
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def script_values(spec: DeterminismSpec, *, captured: bool) -> dict[str, Any]:
     """As run.json of a script has them; tests hold them against its spec."""
     training = spec.training
     program = {
-        "line": list(masked_words(training.line)),
+        "line": list(training.line),
         "workdir": str(training.workdir) if training.workdir.parts else "",
         "python": str(training.python) if training.python.parts else "",
     }
