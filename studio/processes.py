@@ -112,6 +112,12 @@ def is_worker_of(target: Process, folder: Path) -> bool:
         return False
 
 
+def may_be_worker_of(target: Process, folder: Path) -> bool:
+    """Return whether a process can be the worker of a run: one of this user must show it, see `is_worker_of`; nothing
+    can be told of somebody else's."""
+    return not _is_own(target.pid) or is_worker_of(target, folder)
+
+
 def _run_setting(folder: Path) -> bytes:
     return os.fsencode(f"{RUN_VARIABLE}={os.path.realpath(folder)}")
 

@@ -263,7 +263,8 @@ def state_of(folder: Path) -> str:
         return "interrupted" if ledger.is_last_worker_gone(folder) else "queued"
     if worker.is_remote():
         return "elsewhere"
-    if worker.process():
+    process = worker.process()
+    if process and processes.may_be_worker_of(process, folder):
         return "running"
     training = processes.read_mark(folder / "training.json")
     if not worker.is_local():

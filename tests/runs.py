@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +60,18 @@ def ended(run: Run, seconds: float = PATIENCE) -> Glance:
 def worker_log(run: Run) -> str:
     path = run.folder / "worker.log"
     return path.read_text(errors="replace") if path.exists() else ""
+
+
+def write_worker(folder: Path) -> None:
+    """Give a run a worker that does nothing and lives no longer than this process."""
+    environment = os.environ | {processes.WORKER_VARIABLE: os.path.realpath(folder)}
+    line = ["sh", "-c", "read line", "work"]
+    child = subprocess.Popen(line, cwd=folder, stdin=subprocess.PIPE, env=environment)
+    _idle_workers.append(child)
+    processes.write_mark(folder / "worker.json", child.pid)
+
+
+_idle_workers: list[subprocess.Popen[bytes]] = []
 
 
 def worker_of(run: Run) -> Process:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +16,10 @@ from backends.launch.spec import LaunchSpec
 from studio import run as runs
 from studio import schema
 from studio.events import Metric
-from studio.processes import write_mark
 from studio.project import runs_folder
 from tests.command_line import last_json, studio
 from tests.guest.capturing import TORCH, operators, slices
-from tests.runs import events_of, prepare, wait_for
+from tests.runs import events_of, prepare, wait_for, write_worker
 
 if TYPE_CHECKING:
     from studio.run import Run
@@ -88,7 +86,7 @@ def test_that_a_training_of_a_recipe_is_captured_while_it_runs(tmp_path: Path, h
 
 def test_that_a_run_without_hooks_and_wrong_words_are_refused(tmp_path: Path, homes: Path) -> None:
     run = prepare(runs_folder(None))
-    write_mark(run.folder / "worker.json", os.getpid())
+    write_worker(run.folder)
     done = studio("--no-project", "capture", run.name, cwd=tmp_path)
     assert (done.returncode, "was started without capture hooks" in done.stderr) == (1, True)
     for words, said in (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from dataclasses import dataclass
@@ -13,10 +12,10 @@ from backends.launch import FEATURE
 from backends.migration.certify.spec import CertifySpec
 from backends.migration.migrate.spec import MigrateSpec
 from backends.migration.scan.spec import ScanSpec
-from studio import processes, schema, worker
 from studio import run as runs
+from studio import schema, worker
 from studio.project import Project, make_runs_folder
-from tests.runs import ended
+from tests.runs import ended, write_worker
 from tests.shots import precision_states, timeline_states, trust_states
 
 if TYPE_CHECKING:
@@ -280,7 +279,7 @@ def _cut(stage: Stage, name: str, share: float = 1.0, phase: str = "", source: s
         path.write_bytes(b"".join(_earlier(path.read_bytes().splitlines(keepends=True), share, phase)))
     log = copy / "output.log"
     log.write_bytes(b"".join(_earlier(log.read_bytes().splitlines(keepends=True), 0 if phase else share, "")))
-    processes.write_mark(copy / "worker.json", os.getpid())
+    write_worker(copy)
     (stage.folder / "names" / name).symlink_to(copy)
 
 

@@ -16,6 +16,7 @@ from studio import run as runs
 from studio.errors import StudioError
 from studio.events import Ended, Journal, Metric, Note, Progress
 from studio.tail import RunTail
+from tests.runs import write_worker
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -163,8 +164,8 @@ def test_that_a_folder_that_cannot_be_written_is_refused_with_its_reason(tmp_pat
 
 def test_that_a_copy_of_a_live_run_is_not_running(tmp_path: Path) -> None:
     run = runs.create(tmp_path / "runs", "launch", {"what": {"recipe": "linear"}})
-    for name in ("worker.json", "training.json"):
-        processes.write_mark(run.folder / name, os.getpid())
+    write_worker(run.folder)
+    processes.write_mark(run.folder / "training.json", os.getpid())
     assert runs.glance(run).state == "running"
     copy = shutil.copytree(run.folder, tmp_path / "runs" / "copy")
     assert runs.glance(runs.open_run(copy)).state == "lost"
@@ -177,3 +178,9 @@ def test_that_an_exit_code_is_a_number_that_a_process_can_end_with(tmp_path: Pat
     for text, code in (("7", "7"), ("9" * 5000, ""), ("٣", ""), ("-1", "")):
         (run.folder / "exit.a1").write_text(text)
         assert runs.exit_code(run.folder, 1) == code
+
+
+def test_that_a_process_that_is_no_worker_of_the_run_is_not_taken_for_one(tmp_path: Path) -> None:
+    run = runs.create(tmp_path, "launch", {"what": {"recipe": "linear"}})
+    processes.write_mark(run.folder / "worker.json", os.getpid())
+    assert runs.glance(run).state == "interrupted"

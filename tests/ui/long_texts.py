@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -14,11 +13,11 @@ from backends.launch.rehearse.spec import RehearseSpec
 from backends.launch.spec import LaunchSpec
 from backends.migration.scan.spec import ScanSpec
 from backends.precision.compare.spec import CompareSpec
-from studio import files, processes, schema, worker
+from studio import files, schema, worker
 from studio import run as runs
 from studio.events import Ended, Finding, Journal, Metric, Note, Progress
 from studio.project import Project, make_runs_folder
-from tests.runs import ended
+from tests.runs import ended, write_worker
 from tests.shots.precision_states import RECORDED
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def curves_runs(project: Path) -> dict[str, Run]:
     own = spec_with(OwnSpec(), line=("python", PATH, NAME))
     failed = {name: recorded(project, "launch", LaunchSpec(), Ended(code=1), log=log) for name, log in LOGS.items()}
     running = recorded(project, "script", own, *metrics, warning, Progress(done=3, total=9, phase=NAME), log=LOGS["1m"])
-    processes.write_mark(running.folder / "worker.json", os.getpid())
+    write_worker(running.folder)
     asked = spec_with(RehearseSpec(), line=("python", PATH))
     rehearsed = recorded(project, "rehearse", asked, Ended(code=3, reason="no"))
     report = Report(

@@ -14,13 +14,14 @@ from backends.launch.spec import LaunchSpec
 from backends.precision.deeper.reruns import capture_values, origin_run
 from backends.precision.deeper.work import neighbours_of
 from backends.precision.sides import call_of, open_comparison_run
-from studio import processes, schema
 from studio import run as runs
+from studio import schema
 from studio.errors import StudioError
 from studio.paths import MAIN
 from studio.security import ledger
 from tests.precision.dump.recorded import json_of
 from tests.precision.signoff.made import compared
+from tests.runs import write_worker
 
 SCRIPT = """\
 import os, torch
@@ -73,7 +74,7 @@ def test_that_a_run_of_another_user_or_host_is_not_run_on_this_one(tmp_path: Pat
     run = runs.create(tmp_path, "script", schema.to_json(OwnSpec()))
     dump = run.folder / "artifacts" / "captures" / "x" / "step1" / "rank0"
     dump.mkdir(parents=True)
-    processes.write_mark(run.folder / "worker.json", os.getpid())
+    write_worker(run.folder)
     with pytest.raises(StudioError, match="you started"):
         origin_run(dump)
     ledger.remember(run.folder / "run.json")

@@ -14,11 +14,12 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from backends.common.run_status import RunStatus
 from backends.common.summary import from_note, summary_of
 from backends.curves.related_runs import run_in_other_mode
-from studio import processes, schema, texts
 from studio import run as runs
+from studio import schema, texts
 from studio.events import Ended, Finding, Journal, Metric, Note, Progress
 from studio.series import Curves
 from tests.prove.support.full_disk import small_disk
+from tests.runs import write_worker
 from tests.ui.curves.recording import recorded, spec_of
 from ui.curves import page as page_module
 from ui.curves.chart_grid import ChartGrid
@@ -258,7 +259,7 @@ def test_that_missing_points_are_told_while_it_runs_and_where_its_end_is_shown(
     qtbot: QtBot, page: CurvesPage, session: Session
 ) -> None:
     run = recorded(session.folder, *steps(3), LOST)
-    processes.write_mark(run.folder / "worker.json", os.getpid())
+    write_worker(run.folder)
     session.refresh_runs()
     loaded(qtbot, page)
     qtbot.waitUntil(page.content.notice.isVisible)
@@ -285,7 +286,7 @@ def test_that_a_full_disk_is_told_while_a_run_works(
         if disk is None:
             pytest.skip("mounting needs root")
         run = recorded(disk.runs, *steps(3))
-        processes.write_mark(run.folder / "worker.json", os.getpid())
+        write_worker(run.folder)
         session.choose_run(run)
         qtbot.waitUntil(lambda: page.chip.text().endswith("Running"))
         assert not page.content.notice.isVisible()
@@ -299,7 +300,7 @@ def test_that_a_run_whose_folder_is_moved_away_does_not_run_for_ever(
     qtbot: QtBot, page: CurvesPage, session: Session, tmp_path: Path
 ) -> None:
     run = recorded(session.folder, *steps(3))
-    processes.write_mark(run.folder / "worker.json", os.getpid())
+    write_worker(run.folder)
     session.refresh_runs()
     session.choose_run(run)
     qtbot.waitUntil(lambda: page.chip.text().endswith("Running"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -13,9 +12,8 @@ from PySide6.QtWidgets import QWidget
 from backends.launch.capture import state
 from studio import run as runs
 from studio.events import Ended, Journal
-from studio.processes import write_mark
 from tests.guest.capturing import TORCH, Training, slices
-from tests.runs import PATIENCE
+from tests.runs import PATIENCE, write_worker
 from ui.widgets.localized import change_language
 
 if TYPE_CHECKING:
@@ -30,10 +28,10 @@ if TYPE_CHECKING:
 
 
 def live(session: Session, command: str = "script") -> Run:
-    """A run whose worker is this test."""
+    """A run with a worker that does nothing."""
     session.folder.mkdir(parents=True, exist_ok=True)
     run = runs.create(session.folder, command, {"program": {"line": ["python", "train.py"]}})
-    write_mark(run.folder / "worker.json", os.getpid())
+    write_worker(run.folder)
     return run
 
 

@@ -22,13 +22,14 @@ from backends.precision.compare.spec import CompareSpec
 from backends.precision.compare.work import compare
 from backends.precision.dump.layout import find_dumps
 from backends.precision.dump.read import read_dump
-from studio import processes, schema
 from studio import run as runs
+from studio import schema
 from studio.events import Ended, Journal, Metric
 from studio.paths import ROOT
 from studio.project import Project, make_runs_folder
 from studio.security import ledger
 from tests.precision.config import packs
+from tests.runs import write_worker
 from tests.ui import looks
 from tests.ui.precision.mouse import choose, drop_on, press, wait_for_captures
 from ui.home.journey_steps import steps
@@ -482,7 +483,7 @@ def test_that_a_capture_is_offered_while_its_training_is_running(
     run = runs.create(make_runs_folder(Project(folder=project)), "script", schema.to_json(spec), project)
     journal = Journal(run.folder, 1)
     journal.write(Metric(step=1, values={"loss": 2.0}))
-    processes.write_mark(run.folder / "worker.json", os.getpid())
+    write_worker(run.folder)
     (run.folder / "capture.json").write_text('{"id": "a", "kind": "dump"}')
     session.refresh_runs()
     assert session.listed[0][1].state == "running"
