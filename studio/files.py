@@ -45,6 +45,10 @@ def is_file(path: Path) -> bool:
         return False
 
 
+LARGEST_JSON = 1 << 28
+"""Bytes of a file of ours that is read at once; one that somebody made may be as large as a disk allows."""
+
+
 def write_whole(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Write bytes as `written_whole` does."""
     with written_whole(path, mode) as file:
@@ -137,15 +141,19 @@ def open_regular(path: Path) -> BinaryIO:
     raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(path))
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a regular file. Raises OSError as `open_regular` does."""
+def read_bytes(path: Path, limit: int | None = None) -> bytes:
+    """Return the content of a regular file. Raises OSError as `open_regular` does, and where it has more bytes than
+    `limit`.
+    """
     with open_regular(path) as file:
+        if limit is not None and os.fstat(file.fileno()).st_size > limit:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
         return file.read()
 
 
-def read_json(path: Path) -> Any:
-    """Return the value, or None where the file is missing, unreadable or not JSON."""
+def read_json(path: Path, limit: int = LARGEST_JSON) -> Any:
+    """Return the value, or None where the file is missing, unreadable, larger than `limit` bytes or not JSON."""
     try:
-        return msgspec.json.decode(read_bytes(path))
+        return msgspec.json.decode(read_bytes(path, limit))
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

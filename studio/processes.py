@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 RUN_VARIABLE = "ASCEND_STUDIO_RUN"
 WORKER_VARIABLE = "ASCEND_STUDIO_WORKER"
 ATTEMPT_VARIABLE = "ASCEND_STUDIO_ATTEMPT"
+LARGEST_MARK = 1 << 16
+"""Bytes of the record of a process."""
 FOLDER_DESCRIPTOR = 3
 """By which a shim holds the run's folder open."""
 _PR_SET_CHILD_SUBREAPER = 36
@@ -284,7 +286,7 @@ def write_mark(path: Path, pid: int, attempt: int = 1) -> None:
 
 def read_mark(path: Path) -> Mark | None:
     """Return the mark in a file; None where it holds none."""
-    value = files.read_json(path)
+    value = files.read_json(path, LARGEST_MARK)
     mark = mark_from(value)
     return replace(mark, is_copy=True) if mark and _is_copied(path, value) else mark
 

@@ -34,6 +34,8 @@ from studio.security import ledger, secret_words, trust
 from studio.tail import last_lines
 
 FORMAT = 1
+LARGEST_REQUEST = 1 << 24
+"""Bytes of run.json: a request has a few kilobytes."""
 OVER = ("ended", "lost", "gone")
 """States of a run of which nothing more will come."""
 WITHOUT_WORKER = ("unattended", "interrupted")
@@ -127,7 +129,7 @@ def _open_to_group(folder: Path, project: Path) -> None:
 def open_run(folder: Path) -> Run:
     """Return the run in a folder. Raises StudioError where run.json is missing or damaged."""
     try:
-        request = msgspec.json.decode(files.read_bytes(folder / "run.json"), type=RunRequest)
+        request = msgspec.json.decode(files.read_bytes(folder / "run.json", LARGEST_REQUEST), type=RunRequest)
     except OSError as error:
         raise from_os(error, folder / "run.json") from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

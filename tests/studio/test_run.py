@@ -184,3 +184,13 @@ def test_that_a_process_that_is_no_worker_of_the_run_is_not_taken_for_one(tmp_pa
     run = runs.create(tmp_path, "launch", {"what": {"recipe": "linear"}})
     processes.write_mark(run.folder / "worker.json", os.getpid())
     assert runs.glance(run).state == "interrupted"
+
+
+def test_that_files_as_large_as_a_disk_are_not_read(tmp_path: Path) -> None:
+    run = small_run(tmp_path)
+    (run.folder / "worker.json").touch()
+    for name in ("run.json", "worker.json"):
+        os.truncate(run.folder / name, 1 << 40)
+    assert processes.read_mark(run.folder / "worker.json") is None
+    assert runs.runs_in(tmp_path) == ()
+    assert runs.damaged_runs(tmp_path) == (run.name,)
