@@ -11,6 +11,8 @@ from backends.precision.compare.comparison import FOLDER
 from backends.precision.compare.spec import CompareSpec
 from backends.precision.deeper.reruns import capture_values, is_captured, origin_run
 from backends.precision.dump.dump import DumpLocation
+from backends.precision.dump.names import name_of
+from backends.precision.dump.optimizer import OPTIMIZER
 from backends.precision.dump.read import read_dump
 from backends.precision.sides import call_of, open_comparison_run, pass_of
 from studio import files, schema
@@ -58,6 +60,8 @@ class Deeper:
         self.journal = Journal(run.folder, 1)
         self.comparison = open_comparison_run(spec.chosen.comparison)
         self.call = call_of(self.comparison, spec.chosen.call)
+        if name_of(self.comparison.names[self.call]).kind == OPTIMIZER:
+            raise StudioError("precision.deeper.optimizer")
         of = pass_of(self.comparison, self.call)
         if of.target is None or of.golden is None:
             raise StudioError("precision.deeper.one_side")

@@ -9,9 +9,12 @@ import pytest
 from backends.precision.compare.comparison import comparison_answer
 from backends.precision.compare.spec import CompareSpec
 from backends.precision.compare.work import compare
+from backends.precision.deeper.spec import DeeperSpec
+from backends.precision.deeper.work import Deeper
 from backends.precision.dump.optimizer import OPTIMIZER_FILE
 from studio import files, schema
 from studio import run as runs
+from studio.errors import StudioError
 from studio.texts import t
 from tests.guest.capturing import TORCH
 from tests.packages import needs, skip_without
@@ -77,7 +80,7 @@ def answer(captures: dict[str, Path], tmp_path: Path) -> Callable[[str], dict[st
         code = compare(spec, run).code
         first = comparison_answer(run)["first_divergence"]
         said = t(f"precision.first.{first['reason']}", **first["args"]) if first else ""
-        return {"code": code, "first": first, "sentence": said}
+        return {"code": code, "first": first, "sentence": said, "run": run}
 
     return ask
 
@@ -104,7 +107,15 @@ def test_that_hyperparameters_gradients_updates_and_state_are_recorded(captures:
 
 
 def test_that_equal_optimizers_agree(captures: dict[str, Path], answer: Callable[[str], dict[str, Any]]) -> None:
-    assert answer("golden") == {"code": 0, "first": None, "sentence": ""}
+    agreed = answer("golden")
+    assert (agreed["code"], agreed["first"]) == (0, None)
+
+
+def test_that_a_closer_look_at_the_optimizer_is_refused(answer: Callable[[str], dict[str, Any]]) -> None:
+    chosen = schema.with_value(DeeperSpec(), "comparison", answer("rate")["run"].folder)
+    with pytest.raises(StudioError) as refused:
+        Deeper(chosen, answer("rate")["run"])
+    assert refused.value.key == "precision.deeper.optimizer"
 
 
 @pytest.mark.parametrize(
