@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.precision.compare.comparison import EXTRA, MISSING, UNKNOWN, Coverage
+from backends.precision.compare.comparison import EXTRA, MISSING, UNKNOWN
 from backends.precision.compare.verdict.notes import covered_args, noise_args, suspect_key
 from backends.precision.dump.optimizer import OPTIMIZER
 from studio.texts import has, t
@@ -31,7 +31,7 @@ def divergence_headline(comparison: Comparison) -> str:
     """Return 'First difference: Functional.linear.6 forward, input 0', 'No divergence: …' or 'Incomplete: …'."""
     first = comparison.first
     if comparison.outcome == "incomplete":
-        return t("precision.verdict.incomplete", **covered_args(comparison.coverage or Coverage()))
+        return _incomplete(comparison)
     if first is None:
         return _no_divergence(comparison)
     if first.name.startswith(OPTIMIZER_CALL):
@@ -40,6 +40,13 @@ def divergence_headline(comparison: Comparison) -> str:
     name = plain_name(first.name)
     key = "precision.verdict.found" if len(comparison.passes) < 2 else "precision.verdict.found_at"
     return t(key, name=name, direction=direction, place=operand_text(first), step=first.step, rank=first.rank)
+
+
+def _incomplete(comparison: Comparison) -> str:
+    coverage = comparison.coverage
+    if coverage is None:
+        return t("precision.verdict.unsure")
+    return t("precision.verdict.incomplete", **covered_args(coverage))
 
 
 def _optimizer_headline(comparison: Comparison, first: First) -> str:

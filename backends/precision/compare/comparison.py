@@ -38,6 +38,7 @@ Outcome = Literal["pass", "differs", "incomplete"]
 GAPS = frozenset(
     (
         "precision.dump.no_target", "precision.dump.no_golden", "precision.dump.stack_damaged",
+        "precision.dump.optimizer_damaged",
         "precision.dump.construct_damaged", "precision.compare.damaged_dump", "precision.compare.cut_dump",
         "precision.compare.unread_values", "precision.compare.no_stacks", "precision.compare.absent_dumps",
          "precision.compare.one_direction",

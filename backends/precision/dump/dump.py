@@ -25,6 +25,7 @@ MAX, MIN, MEAN, NORM = range(4)
 CUT_OFF = "precision.dump.damaged"
 """`Dump.damage` where dump.json is not whole."""
 STACK_DAMAGED = "precision.dump.stack_damaged"
+OPTIMIZER_DAMAGED = "precision.dump.optimizer_damaged"
 
 
 @dataclass(frozen=True, kw_only=True)

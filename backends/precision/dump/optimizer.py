@@ -59,12 +59,12 @@ class _Updates(msgspec.Struct):
     format: int = 1
 
 
-def add_updates(rows: DumpRows, names: list[str], folder: Path) -> None:
-    """Append the calls of the optimizer to a dump that is being read; nothing where the file is missing or damaged."""
+def add_updates(rows: DumpRows, names: list[str], folder: Path) -> bool:
+    """Append the calls of the optimizer to a dump that is being read. Return False where the record cannot be read."""
     path = folder / OPTIMIZER_FILE
-    if not path.is_file() or path.stat().st_size > MAX_BYTES:
-        return
-    content = files.read_as(path, _Updates)
+    if not path.is_file():
+        return True
+    content = files.read_as(path, _Updates) if path.stat().st_size <= MAX_BYTES else None
     for number, update in enumerate(content.updates if content else ()):
         rule = IMPLEMENTATIONS.sub("", update.optimizer) or update.optimizer
         for index, group in enumerate(update.groups):
@@ -72,6 +72,7 @@ def add_updates(rows: DumpRows, names: list[str], folder: Path) -> None:
             names.append(f"{OPTIMIZER}.{rule}.group{index}.{number}.forward")
             for role, item, entry in _rows(group):
                 rows.add(call, role, item, entry)
+    return content is not None
 
 
 def _rows(group: _Group) -> Iterator[tuple[int, str, Item]]:

@@ -13,6 +13,7 @@ is there where it was asked for.
 from __future__ import annotations
 
 import json
+import math
 import os
 
 from ascend_studio.recording import Unrecorded
@@ -129,14 +130,23 @@ def _values_of(group: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, (bool, int, float, str)) or value is None:
+    if isinstance(value, float):
+        return _finite(value)
+    if isinstance(value, (bool, int, str)) or value is None:
         return value
     if isinstance(value, (list, tuple)):
         return [_plain(part) for part in value]
     try:
-        return float(value)
+        return _finite(float(value))
     except (TypeError, ValueError, RuntimeError):
         return type(value).__name__
+
+
+def _finite(number: float) -> Any:
+    """Return a number, as a word where JSON has none for it."""
+    if math.isfinite(number):
+        return number
+    return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"
 
 
 def _fill(groups: List[Dict[str, Any]], rows: List[List[float]]) -> None:
@@ -144,7 +154,7 @@ def _fill(groups: List[Dict[str, Any]], rows: List[List[float]]) -> None:
     for group in groups:
         for parameter in group["parameters"]:
             for figures, key in _places(parameter):
-                figures[key] = None if figures[key] is None else rows[figures[key]]
+                figures[key] = None if figures[key] is None else [_finite(number) for number in rows[figures[key]]]
 
 
 def _places(parameter: Dict[str, Any]) -> List[Tuple[Dict[str, Any], str]]:
