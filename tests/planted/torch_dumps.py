@@ -28,6 +28,7 @@ BELOW = {
     "atomics": "atomics", "bfloat16": "half", "float16": "half",
 }  # fmt: skip
 LOSS_SCALE = {"float16": 1024.0}
+DUMPS_OF_A_PROCESS = 40
 
 
 def model_of(name: str) -> Any:
@@ -130,9 +131,23 @@ def _as_noise_has_it(value: torch.Tensor, noise: str) -> torch.Tensor:
 
 
 def main() -> int:
+    """Make the dumps, some in each of several processes, which are forked from this one that has imported all: msprobe
+    wraps its own functions once more for each dump."""
     torch.set_num_threads(1)
     orders = [json.loads(line) for line in Path(sys.argv[1]).read_text("utf-8").splitlines()]
-    dumping = Dumping(Path(sys.argv[1]).parent)
+    scratch = Path(sys.argv[1]).parent
+    failed = 0
+    for begin in range(0, len(orders), DUMPS_OF_A_PROCESS):
+        child = os.fork()
+        if not child:
+            os._exit(_dump_all(orders[begin : begin + DUMPS_OF_A_PROCESS], scratch))
+        failed |= os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return 1 if failed else 0
+
+
+def _dump_all(orders: list[dict[str, Any]], scratch: Path) -> int:
+    """Return the exit code of a process."""
+    dumping = Dumping(scratch)
     failed = 0
     for order in orders:
         try:
@@ -140,6 +155,7 @@ def main() -> int:
         except Exception:
             failed += 1
             print(f"FAILED {order}", traceback.format_exc(), sep="\n", file=sys.stderr, flush=True)
+    sys.stdout.flush()
     return 1 if failed else 0
 
 
