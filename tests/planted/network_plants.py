@@ -299,7 +299,7 @@ CONTRASTIVE: tuple[tuple[Any, ...], ...] = (
     ("length", "argument", "Functional.normalize.1 argument"),
     ("bag sum", "argument", "Functional.embedding_bag.0 argument"),
     ("wrong backward", "gradient only", "Functional.normalize.1.backward input"),
-    ("detached", "gradient only", "Functional.normalize.1.backward missing|Tensor.t.0.backward missing"
+    ("detached", "gradient only", "Tensor.t.0 input|Functional.normalize.1.backward missing|Tensor.t.0.backward missing"
      "|Torch.matmul.0 input,argument|Torch.matmul.0.backward output"),
     ("labels shifted", "data", "Functional.cross_entropy.0 input,output|Tensor.roll.0 extra"),
     ("not turned", "wrong order", "Functional.cross_entropy.1 input,output|Tensor.t.1 missing"),

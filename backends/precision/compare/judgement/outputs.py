@@ -45,7 +45,7 @@ def judge_outputs(walk: Walk, call: Call) -> None:
         judged.follows, judged.coarsest_eps = reach.follows, max(value.eps, reach.coarsest_eps)
         hold_against_limit(walk, call, value, allowed, _reason(call, value))
         judged.hidden_factor = _hidden_factor(walk, call, used, limit.kappa)
-        judged.level = level_of(walk, value, limit.expected)
+        judged.level = level_of(walk, value, _expected_behind_kink(walk, call, value, limit.expected))
         whole = walk.calls[call.number]
         whole.allowed = allowed if number == 0 else max(allowed, whole.allowed)
         walk.remember(value)
@@ -84,8 +84,24 @@ def _backward_limit(walk: Walk, call: Call, value: Value, used: list[Value], rea
     if has_kink(call.api):  # an element that was carried over the kink may be none that the statistics show
         expected *= tolerances.kink_growth
     growth = tolerances.growth[call.kind] * tolerances.backward_growth
-    own = _rounding(walk, call.kind, max(reach.coarsest_eps, value.eps))
-    return _Limit(cancels * own + growth * expected, expected, cancels)
+    own = cancels * _rounding(walk, call.kind, max(reach.coarsest_eps, value.eps))
+    if has_kink(call.api) and expected > 0:
+        own += _turned_element(value)
+    return _Limit(own + growth * expected, expected, cancels)
+
+
+def _turned_element(value: Value) -> float:
+    """Return by how much the mean of a tensor moves, against its typical element, where its largest element comes or
+    goes."""
+    size = value.size
+    return size.amax / (size.rms * size.elements) if size.rms > 0 else 0.0
+
+
+def _expected_behind_kink(walk: Walk, call: Call, value: Value, expected: float) -> float:
+    """Let an element that a kink has turned, and that the mean or the norm shows, be larger than these show."""
+    if call.is_forward or not has_kink(call.api) or not value.distance <= walk.values[value.row].allowed:
+        return expected
+    return max(expected, walk.evidence.tolerances.hidden_factor * value.distance)
 
 
 def _rounding(walk: Walk, kind: Kind, eps: float) -> float:
@@ -125,7 +141,8 @@ def _learn(walk: Walk, value: Value, reach: Reach, limit: _Limit) -> None:
     if not value.eps:
         return
     judged = walk.values[value.row]
-    walk.is_exact |= reach.coarsest_eps >= LOW_PRECISION_EPS > value.eps and value.distance == 0
+    is_constant = not value.size.spread  # zeros are equal under any noise
+    walk.is_exact |= reach.coarsest_eps >= LOW_PRECISION_EPS > value.eps and value.distance == 0 and not is_constant
     (walk.recent_following if judged.follows else walk.recent_levels).append(judged.level / limit.kappa)
 
 
