@@ -340,6 +340,13 @@ def pairs() -> Iterator[Pair]:
     yield from healthy()
 
 
+def every_noise() -> Iterator[Pair]:
+    """Each plant under every noise in float32."""
+    for plant in PLANTS:
+        for noise in (*CYCLE, "hf32"):
+            yield pair_of(plant, noise)
+
+
 def healthy(seed: int = 0) -> Iterator[Pair]:
     """Each network under each kind of noise, the fused attention against the one by hand, and some of three steps."""
     for model in networks.NAMES:

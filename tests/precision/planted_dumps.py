@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from tests.planted import network_plants
-from tests.planted.plant import pair_of
+from tests.planted.plant import Order, Pair, pair_of
 from tests.planted.plants import pairs
-
-if TYPE_CHECKING:
-    from tests.planted.plant import Pair
 
 PLANTED = (
     "transformer, eps / clean",
@@ -34,8 +31,14 @@ def _planted(model: str, plant: str, noise: str) -> Pair:
     return pair_of(next(each for each in network_plants.PLANTS if (each.model, each.plant) == (model, plant)), noise)
 
 
-def _healthy(model: str, noise: str) -> Pair:
-    return next(pair for pair in network_plants.healthy() if (pair.target.model, pair.golden.noise) == (model, noise))
+def _healthy(model: str, noise: str, seed: int = 0) -> Pair:
+    pairs = network_plants.healthy(seed)
+    return next(pair for pair in pairs if (pair.target.model, pair.golden.noise) == (model, noise))
+
+
+def _trained(model: str, optimizer: str, noise: str) -> Pair:
+    order = Order(model=model, steps=2, optimizer=optimizer)
+    return Pair(target=order, golden=replace(order, noise=noise))
 
 
 NETWORKS = (
@@ -47,6 +50,8 @@ NETWORKS = (
     _healthy("tcn", "half"),  # a weight that is computed from others
     _healthy("resnet", "hf32"),  # a first product of few weights
     _healthy("vae", "hf32"),  # a gradient that a ReLU turned on
+    _healthy("scan", "float16", 9),  # a state of zeros, which are equal under any noise
+    _trained("resnet", "momentum", "order"),  # a ReLU that turned one element of few
 )
 NOT_CAUSAL = _planted("decoder", "not causal", "written")
 """A fused attention that is wrong, against one that is written out."""
