@@ -108,6 +108,10 @@ def test_that_all_ranks_capture_the_same_steps(tmp_path: Path) -> None:
     found = [two[0].captured("plan", rank) for rank in range(2)]
     assert [(one.state, one.start) for one in found] == [("done", 1), ("done", 1)]
     assert sorted(path.parent.name for path in folder.rglob("dump.json")) == ["rank0", "rank1"]
+    records = {path.parent.name: files.read_json(path) for path in folder.rglob("optimizer.json")}
+    assert sorted(records) == ["rank0", "rank1"]
+    (group,) = records["rank1"]["updates"][0]["groups"]
+    assert [parameter["name"] for parameter in group["parameters"]] == ["0.weight", "0.bias", "2.weight", "2.bias"]
     wait_for(lambda: len(state.ready(folder)) == 2)
     id = two[0].ask(kind="profile", steps=2)
     found = [two[0].captured(id, rank) for rank in range(2)]
