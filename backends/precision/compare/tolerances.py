@@ -17,7 +17,7 @@ plant and 650 healthy ones, under noises with ten seeds), where every allowance 
 a CPU):
 
     factor          1/8      1/4      1/2      1        2        4        8
-    false alarms    93.7 %   38.3 %   7.4 %    2.9 %    2.5 %    1.8 %    1.8 %
+    false alarms    93.7 %   38.3 %   7.4 %    2.8 %    1.7 %    1.7 %    1.7 %
     told as equal   0.0 %    0.1 %    0.0 %    0.0 %    0.0 %    0.6 %    1.7 %
 
 What it said of 184 pairs with a planted divergence, all named right, and of 41 healthy pairs, none named, before
