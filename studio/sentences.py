@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from studio.events import Note
     from studio.run import Glance
 
+_FORMER_ARGUMENTS = {"octets": "size"}
+"""What earlier versions called an argument of their events, and what the texts call it now."""
+
 
 def sentence_of(event: Note | Finding | None) -> str:
     """Return the sentence in the current language; "" for nothing, and for a key that this version has no sentence
@@ -24,6 +27,7 @@ def sentence_of(event: Note | Finding | None) -> str:
         key, args = event.rule, {"path": event.path, "line": event.line, **event.args}
     else:
         key, args = event.key, event.args
+    args = {_FORMER_ARGUMENTS.get(name, name): value for name, value in args.items()}
     if isinstance(why := args.get("why"), str) and has(why):
         args = {**args, "why": t(why)}
     return t(key, **args) if has(key) else ""

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from studio.paths import ROOT
+from studio.texts import LANGUAGES, all_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,7 @@ EMPTY_WORDS = frozenset(
     )
 )
 MAX_PER_1000 = 5
+REPLACED_WORDS = re.compile(r"octet|held.?out", re.IGNORECASE)
 
 
 def sources() -> list[Path]:
@@ -47,6 +49,13 @@ def test_that_names_say_what_they_stand_for() -> None:
     names = [name for path in sources() for name in bindings(ast.parse(path.read_text(encoding="utf-8")))]
     empty = [name for name in names if EMPTY_WORDS.intersection(words_of(name))]
     assert 1000 * len(empty) / len(names) <= MAX_PER_1000, sorted(set(empty))
+
+
+def test_that_bytes_and_validation_sets_have_their_own_names() -> None:
+    paths = [*sources(), *sorted((ROOT / "tests").rglob("*.py"))]
+    names = {name for path in paths for name in bindings(ast.parse(path.read_text(encoding="utf-8")))}
+    texts = {f"{key} {text}" for language in LANGUAGES for key, text in all_texts(language).items()}
+    assert not [entry for entry in names | texts if REPLACED_WORDS.search(entry)]
 
 
 def test_that_modules_are_named_by_what_they_give() -> None:

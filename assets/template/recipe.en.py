@@ -69,7 +69,7 @@ def build(config):
         # network.trainable_params(); the learning rate of the launch page goes into it, too.
         optimizer=None,
         train_data=(points, inside.astype(np.int32)),
-        # Held-out samples that the metrics are measured on; leave both out if you have none.
+        # The validation set, which the metrics are measured on; leave both out if you have none.
         eval_data=(eval_points, eval_inside.astype(np.int32)),
         metrics={"accuracy": accuracy},
         # Cells whose activations may be computed again where the launch page asks for recomputation, e.g.

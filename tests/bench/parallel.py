@@ -32,7 +32,7 @@ for name in {RECIPES}:
     case.trained({STEPS})
     group.summed(np.zeros(1))
     if PLACE.is_first:
-        ascend_studio.note("bench.passed", octets=passed() - before)
+        ascend_studio.note("bench.passed", byte_count=passed() - before)
 """
 
 
@@ -44,9 +44,9 @@ def _figures(workers: int) -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         events = check_together(Path(folder), workers, SCRIPT).events
     held = [event["args"] for event in events if event.get("key") == "launch.bytes"]
-    passed = [event["args"]["octets"] / STEPS / workers for event in events if event.get("key") == "bench.passed"]
+    passed = [event["args"]["byte_count"] / STEPS / workers for event in events if event.get("key") == "bench.passed"]
     found = []
-    for name, args, octets in zip(RECIPES, held, passed, strict=True):
+    for name, args, byte_count in zip(RECIPES, held, passed, strict=True):
         seen, said = measured(args), estimated(name, "adamw", workers)
         found += [
             Figure(what=f"{name}, {workers} workers: {what}", value=seen[what], unit="B", peer=said[what],
@@ -54,5 +54,5 @@ def _figures(workers: int) -> list[Figure]:
             for what in ("parameters", "gradients", "optimizer")
         ]  # fmt: skip
         what = f"{name}, {workers} workers: sent by each in a step, with headers"
-        found.append(Figure(what=what, value=octets, unit="B", peer=said["sent"], peer_name="preview"))
+        found.append(Figure(what=what, value=byte_count, unit="B", peer=said["sent"], peer_name="preview"))
     return found

@@ -168,9 +168,9 @@ def slices(trace: Path) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def small_disk(folder: Path, octets: int) -> Iterator[Path]:
+def small_disk(folder: Path, size: int) -> Iterator[Path]:
     folder.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={octets}", "none", str(folder)], check=False).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)], check=False).returncode:
         pytest.skip("nothing may be mounted here")
     try:
         yield folder

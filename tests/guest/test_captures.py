@@ -45,7 +45,7 @@ def test_that_a_torch_training_is_profiled_and_dumped_while_its_losses_stay_the_
     found = steps[f"step{dump.start}"]
     assert (found[0], found[-1]) == ("Functional.linear.0.forward", "Functional.linear.0.backward")
     assert not [name for name in found if "add" in name or "sqrt" in name], "the optimizer's own operators"
-    assert dump.octets > 1000
+    assert dump.byte_count > 1000
     assert dump.seconds > 0
 
     whole = training.capture(kind="dump", steps=1, task="tensor", level="mix")

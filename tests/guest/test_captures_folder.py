@@ -47,11 +47,11 @@ def cache(homes: Path) -> Path:
     return homes / "cache" / "ascend-studio" / "captures"
 
 
-def dumped(folder: Path, step: int, rank: str, tensors: int = 2, octets: int = 1000) -> Path:
+def dumped(folder: Path, step: int, rank: str, tensors: int = 2, byte_count: int = 1000) -> Path:
     made = folder / f"step{step}" / rank
     (made / "dump_tensor_data").mkdir(parents=True)
     for number in range(tensors):
-        (made / "dump_tensor_data" / f"{number}.pt").write_bytes(os.urandom(octets))
+        (made / "dump_tensor_data" / f"{number}.pt").write_bytes(os.urandom(byte_count))
     head = {"task": "tensor", "dump_data_dir": str(made / "dump_tensor_data"), "data": {"a" * 100_000: {}}}
     (made / "dump.json").write_text(json.dumps(head))
     return made
@@ -79,12 +79,12 @@ def test_that_a_dump_goes_to_another_disk_whole_or_not_at_all(folders: Any, tmp_
     from ascend_studio import captures
 
     with small_disk(tmp_path / "disk", 3_000_000) as disk:
-        dumped(tmp_path / "one", 1, "proc7", octets=500_000)
+        dumped(tmp_path / "one", 1, "proc7", byte_count=500_000)
         folders.move_steps(str(tmp_path / "one"), str(disk / ODD), 0)
         assert len(list(disk.rglob("*.pt"))) == 2
         assert not list((tmp_path / "one").rglob("*.pt"))
 
-        kept = dumped(tmp_path / "two", 2, "proc7", octets=900_000)
+        kept = dumped(tmp_path / "two", 2, "proc7", byte_count=900_000)
         with pytest.raises(captures.Refused) as refused:
             folders.move_steps(str(tmp_path / "two"), str(disk / ODD), 1_000_000)
         assert (refused.value.rule, refused.value.args_of_rule["wanted"]) == ("capture.no_space", "2.9 MB")

@@ -11,12 +11,15 @@ import pytest
 
 from backends.launch.capture import state
 from backends.launch.capture.forecast import forecast
+from backends.launch.capture.sentences import end_sentences
 from backends.launch.capture.spec import CaptureSpec, Planned, capture_of
+from backends.launch.capture.work import ANSWER, capture_answer
 from backends.launch.spec import LaunchSpec
+from studio import files, schema
 from studio import run as runs
-from studio import schema
-from studio.events import Metric
+from studio.events import Metric, Note
 from studio.project import runs_folder
+from studio.sentences import sentence_of
 from tests.command_line import last_json, studio
 from tests.guest.capturing import TORCH, operators, slices
 from tests.runs import events_of, prepare, wait_for, write_worker
@@ -105,36 +108,57 @@ def test_that_a_forecast_is_an_estimate_until_the_same_was_measured() -> None:
     guess = forecast(request, ready, ())
     assert (guess.total_bytes, guess.is_measured) == (10 * 27_000 * 4 * 2, False)
     assert guess.need > (guess.total_bytes or 0)
-    once = state.Rank(state="done", kind="profile", done=2, steps=2, octets=1000, seconds=0.3, usual=0.1)
+    once = state.Rank(state="done", kind="profile", done=2, steps=2, byte_count=1000, seconds=0.3, usual=0.1)
     told = forecast(request, ready, (once,))
     assert (told.total_bytes, told.is_measured, round(told.slower[0], 3)) == (4000, True, 3.0)
     dump = state.Request(id="b", kind="dump", steps=1)
     assert not forecast(dump, ready, (once,)).is_measured
 
 
+def test_that_what_an_earlier_version_kept_of_a_capture_is_read(tmp_path: Path) -> None:
+    old = {"state": "done", "kind": "profile", "start": 3, "steps": 2, "done": 2, "seconds": 0.3, "usual": 0.1}
+    files.write_json(tmp_path / state.FOLDER / "a" / "rank0.json", {**old, "octets": 1000})
+    (rank,) = state.ranks(tmp_path, "a").values()
+    assert rank.byte_count == 1000
+    assert state.done_before(tmp_path) == (rank,)
+    assert "Steps 3 to 4 are captured: 1.0 kB" in end_sentences({0: rank}, 1)[0]
+
+    run = prepare(tmp_path / "runs")
+    files.write_json(run.folder / ANSWER, [{"rank": 0, **old, "octets": 1000}])
+    assert capture_answer(run) == {"captures": [{"rank": 0, **old, "byte_count": 1000}]}
+    files.write_json(run.folder / ANSWER, [None])
+    assert capture_answer(run) == {}
+
+
+@pytest.mark.parametrize("key", ["first_step", "done", "estimate", "measured", "estimate_tensor", "estimate_most"])
+def test_that_a_note_of_an_earlier_version_says_the_size(key: str) -> None:
+    words = dict.fromkeys(("seconds", "usual", "kind", "steps", "path", "each", "slower"), "x")
+    assert "4.2 MB" in sentence_of(Note(key=f"capture.{key}", args={**words, "octets": "4.2 MB"}))
+
+
 def test_that_a_forecast_follows_what_was_chosen() -> None:
     ready = (state.Ready(tensors=64, parameters=1_000_000),)
 
-    def octets(**values: Any) -> int:
+    def bytes_of(**values: Any) -> int:
         request = state.Request(**{"id": "a", "kind": "dump", **values})
         return forecast(request, ready, ()).total_bytes or 0
 
-    whole = octets(task="tensor", level="mix")
-    assert octets(task="structure", level="L1") < octets() < octets(task="md5") < octets(level="mix") < whole
-    assert octets(direction="forward") + octets(direction="backward") > octets()
-    assert octets(casts=True) > octets()
+    whole = bytes_of(task="tensor", level="mix")
+    assert bytes_of(task="structure", level="L1") < bytes_of() < bytes_of(task="md5") < bytes_of(level="mix") < whole
+    assert bytes_of(direction="forward") + bytes_of(direction="backward") > bytes_of()
+    assert bytes_of(casts=True) > bytes_of()
     narrow = forecast(state.Request(id="a", kind="dump", task="tensor", targets=("linear",)), ready, ())
     assert (narrow.is_upper_bound, narrow.need) == (True, 0)
     # What msprobe 26.2 wrote of a transformer of 64 tensors and 992,641 parameters.
     measured = {(): 139_697, ("md5",): 148_133, ("tensor",): 19_047_137, ("tensor", "mix"): 37_746_966}
     for way, size in measured.items():
-        told = octets(**dict(zip(("task", "level"), way, strict=False)))
+        told = bytes_of(**dict(zip(("task", "level"), way, strict=False)))
         assert size / 2 < told < size * 2, way
 
 
 def test_that_a_dump_like_an_earlier_one_is_measured_and_another_is_not() -> None:
     ready = (state.Ready(tensors=10, parameters=1000),)
-    once = state.Rank(state="done", kind="dump", done=1, octets=900, seconds=0.3, usual=0.1, targets=("linear",))
+    once = state.Rank(state="done", kind="dump", done=1, byte_count=900, seconds=0.3, usual=0.1, targets=("linear",))
     like = state.Request(id="a", kind="dump", targets=("linear",))
     assert forecast(like, ready, (once,)).total_bytes == 900
     assert not forecast(state.Request(id="a", kind="dump"), ready, (once,)).is_measured

@@ -53,7 +53,7 @@ for number in range(20):
     case.step(case.batches(number))
 assert number == 8, number
 
-# Held-out samples are shared out; each rank has the metrics of all of them.
+# Samples of the validation set are shared out; each rank has the metrics of all of them.
 case = Case("--recipe digits --batch 8", PLACE)
 evaluate.BATCH = 100
 shared, all_of_them = (evaluate.evaluate(case.plan, case.plan.network, place) for place in (PLACE, ALONE))

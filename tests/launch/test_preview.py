@@ -175,9 +175,9 @@ def test_that_activations_are_the_rows_of_the_papers_table() -> None:
         ("selective", True): s * h / t * 34,
         ("full", False): s * h * 2,
     }
-    for (recomputation, parallel), octets in rows.items():
+    for (recomputation, parallel), expected in rows.items():
         chosen = setting(recomputation=recomputation, sequence_parallel=parallel)
-        assert saved_bytes(kept, chosen, eight) == pytest.approx(octets)
+        assert saved_bytes(kept, chosen, eight) == pytest.approx(expected)
     assert saved_bytes(kept, setting(), split()) == s * h * (34 + 5 * a * s / h)
 
 
@@ -281,7 +281,7 @@ def test_that_the_best_split_is_the_fastest_that_fits() -> None:
     found = preview_answer(spec_of(cards=8, show=1000))
     assert found.limit == 64 * 2**30 * 0.9
     assert found.fitting == len(found.splits) < found.tried
-    assert all(one.octets <= found.limit for one in found.splits)
+    assert all(one.memory.total <= found.limit for one in found.splits)
     times = [one.seconds for one in found.splits if one.seconds is not None]
     assert len(times) == len(found.splits)
     assert times == sorted(times)
@@ -334,5 +334,5 @@ def test_that_the_whole_search_of_a_thousand_cards_is_ordered_and_finite() -> No
     found = search_splits(network, chosen, 1024, read_parts()["atlas-800t-a2"], ALL_PEAK)
     seconds = [math.inf if one.seconds is None else one.seconds for one in found]
     assert seconds == sorted(seconds)
-    assert all(one.octets > 0 for one in found)
-    assert json.loads(json.dumps([one.octets for one in found]))
+    assert all(one.memory.total > 0 for one in found)
+    assert json.loads(json.dumps([one.memory.total for one in found]))

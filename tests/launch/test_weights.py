@@ -199,12 +199,12 @@ def test_that_arrays_come_back_as_they_were(content: bytes) -> None:
         assert np.array_equal(found[name], array)
 
 
-@given(place=st.integers(0, 10_000), octets=st.binary(max_size=12), cut=st.integers(0, 10_000))
+@given(place=st.integers(0, 10_000), patch=st.binary(max_size=12), cut=st.integers(0, 10_000))
 def test_that_damaged_safetensors_give_arrays_or_a_value_error(
-    content: bytes, place: int, octets: bytes, cut: int
+    content: bytes, place: int, patch: bytes, cut: int
 ) -> None:
     place %= len(content)
-    damaged = content[:place] + octets + content[place + len(octets) :]
+    damaged = content[:place] + patch + content[place + len(patch) :]
     only_value_errors(damaged[: len(damaged) - cut % len(damaged)])
 
 

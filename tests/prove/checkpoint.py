@@ -79,10 +79,10 @@ def kill_writers(folder: Path, kills: int) -> dict[str, int]:
 
 
 @contextlib.contextmanager
-def small_disk(folder: Path, octets: int) -> Iterator[Path]:
+def small_disk(folder: Path, size: int) -> Iterator[Path]:
     """A disk of its own that is soon full. Raises CalledProcessError where nothing may be mounted."""
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={octets}", "none", str(folder)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)], check=True)
     try:
         yield folder
     finally:

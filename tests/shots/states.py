@@ -232,8 +232,8 @@ def _help_at(card: str) -> Callable[[Shell, Stage], None]:
 
 
 ARMED = Rank(state="armed", kind="profile", start=150, steps=3)
-BEGUN = replace(ARMED, state="begun", done=1, seconds=0.31, usual=0.19, octets=1_400_000)
-DONE = replace(BEGUN, state="done", done=3, octets=4_200_000)
+BEGUN = replace(ARMED, state="begun", done=1, seconds=0.31, usual=0.19, byte_count=1_400_000)
+DONE = replace(BEGUN, state="done", done=3, byte_count=4_200_000)
 FAILED = replace(ARMED, state="failed", rule="capture.disk_low", args={"free": "312 MB"})
 SPLIT: dict[str, object] = {"recipe": "dense", "mode": "graph", "parallel": "semi_auto", "workers": 4}
 

@@ -69,7 +69,7 @@ class FigureRow(QWidget):
             figure.show_value(NOTHING, "", t("curves.no_evaluation" if story.ended else "curves.at_first_evaluation"))
             return
         step, value = series.point(-1)
-        figure.show_value(number_of(name, value), format_of(name).unit, t("curves.held_out", step=_whole(step)))
+        figure.show_value(number_of(name, value), format_of(name).unit, t("curves.validation", step=_whole(step)))
 
     def _show_speed(self, story: RunStatus, speed: Series | None, step_time: Series | None) -> None:
         rate, seconds = usual(speed), usual(step_time)
@@ -100,7 +100,7 @@ def line_text(weight: float, bias: float) -> str:
 
 
 def _measured(series_by_name: dict[str, Series], recipe: str) -> str:
-    """What tells how good it is: measured on the held-out part, or the line that `linear` learns."""
+    """What tells how good it is: measured on the validation set, or the line that `linear` learns."""
     if len(series_by_name.get("weight", ())) and len(series_by_name.get("bias", ())):
         return "line"
     if "accuracy" in series_by_name or recipe == "digits":

@@ -22,7 +22,7 @@ from ui.widgets.sparkline import Sparkline
 if TYPE_CHECKING:
     from studio.run import Glance, Run
 
-OCTETS = 16384
+END_BYTES = 16384
 
 
 class RunRow(QPushButton):
@@ -63,7 +63,7 @@ class RunRow(QPushButton):
     def show_run(self, run: Run, glance: Glance) -> None:
         """Reads the end of the run's events, only where the run has changed."""
         if (run.folder, glance) != (self.run.folder if self.run else None, self._glance):
-            self._curve.show_values(last_values(last_events(run.folder, OCTETS), "loss"))
+            self._curve.show_values(last_values(last_events(run.folder, END_BYTES), "loss"))
         self.run, self._glance = run, glance
         self.retranslate()
 

@@ -36,9 +36,9 @@ _SLOWER = {
 
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
-    """`octets`: of all ranks and steps, None where nothing is known; `slower`: a captured step takes so many times as
-    long as another one, least and most; `is_measured`: in this run, not by an estimate; `is_upper_bound`: the figures
-    are of everything, since nobody knows how much of it the targets are."""
+    """`total_bytes`: of all ranks and steps, None where nothing is known; `slower`: a captured step takes so many times
+    as long as another one, least and most; `is_measured`: in this run, not by an estimate; `is_upper_bound`: the
+    figures are of everything, since nobody knows how much of it the targets are."""
 
     total_bytes: int | None
     slower: tuple[float, float]
@@ -64,7 +64,7 @@ def forecast(request: Request, ready: tuple[Ready, ...], before: tuple[Rank, ...
     if same:
         last = same[-1]
         slower = last.seconds / last.usual
-        measured = math.ceil(last.octets / last.done * times)
+        measured = math.ceil(last.byte_count / last.done * times)
         return Forecast(total_bytes=measured, slower=(slower, slower), is_measured=True)
     total_bytes = None
     if captured_ranks and captured_ranks[0].tensors:

@@ -17,8 +17,8 @@ def first_step(rank: Rank) -> str:
     if not rank.seconds:
         return ""
     times = {"seconds": duration(rank.seconds), "usual": duration(rank.usual) if rank.usual else "–"}
-    if rank.octets:
-        return t("capture.first_step", octets=size(rank.octets), **times)
+    if rank.byte_count:
+        return t("capture.first_step", size=size(rank.byte_count), **times)
     return t("capture.times", **times)
 
 
@@ -46,5 +46,5 @@ def _end(rank: Rank) -> str:
     first, last = rank.start, rank.start + rank.done - 1
     key = "capture.finished" if last > first else "capture.finished_one"
     times = t("capture.times", seconds=duration(rank.seconds), usual=duration(rank.usual)) if rank.usual else ""
-    ended = t("curves.joined", first=t(key, first=first, last=last, octets=size(rank.octets)), then=times).strip()
+    ended = t("curves.joined", first=t(key, first=first, last=last, size=size(rank.byte_count)), then=times).strip()
     return "\n".join((ended, t("capture.shim"))) if rank.shim else ended

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 REQUEST_FILE = "capture.json"
 FOLDER = "artifacts/captures"
 MB = 1_000_000
+_FORMER_KEYS = {"octets": "byte_count"}
+"""What earlier versions called a field of a rank's file, and what it is called now."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +63,7 @@ class Ready:
 @dataclass(frozen=True, kw_only=True)
 class Rank:
     """One rank's part of a capture. `state`: armed, begun, done, failed, withdrawn. `seconds`: of the first captured
-    step, `usual` of a step before it, 0 where unknown; `octets`: on the disk so far."""
+    step, `usual` of a step before it, 0 where unknown; `byte_count`: on the disk so far."""
 
     state: str
     kind: str
@@ -70,7 +72,7 @@ class Rank:
     done: int = 0
     seconds: float = 0.0
     usual: float = 0.0
-    octets: int = 0
+    byte_count: int = 0
     path: str = ""
     rule: str = ""
     args: dict[str, Any] = field(default_factory=dict)
@@ -122,6 +124,11 @@ def withdraw(folder: Path, request: Request) -> None:
     if isinstance(newest, dict) and newest.get("id") == request.id:
         with suppress(OSError):
             (folder / REQUEST_FILE).unlink()
+
+
+def with_current_keys(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of a rank's file under the names of this version. Raises TypeError for what is no object."""
+    return {_FORMER_KEYS.get(key, key): value for key, value in {**content}.items()}
 
 
 def ready(folder: Path) -> tuple[Ready, ...]:
@@ -179,6 +186,6 @@ def _number(stem: str) -> int:
 def _read(path: Path, kind: Any, **more: Any) -> Any:
     """None where the file is missing, half made, or of another studio."""
     try:
-        return msgspec.convert({**files.read_json(path), **more}, kind)
+        return msgspec.convert({**with_current_keys(files.read_json(path)), **more}, kind)
     except (msgspec.ValidationError, TypeError):
         return None

@@ -80,7 +80,7 @@ def forecast_note(expected: Forecast, request: Request) -> Note:
     if expected.total_bytes is None:
         return Note(key="capture.estimate_time", args={"slower": slower})
     each = size(expected.total_bytes // max(1, request.steps))
-    args = {"octets": size(expected.total_bytes), "each": each, "slower": slower, "steps": request.steps}
+    args = {"size": size(expected.total_bytes), "each": each, "slower": slower, "steps": request.steps}
     return Note(key=_key_of(expected, request), args=args)
 
 
@@ -124,7 +124,7 @@ def _report_rank(rank: Rank, reported: set[str], journal: Journal) -> None:
     if rank.seconds and "first" not in reported:
         reported.add("first")
         usual = duration(rank.usual) if rank.usual else "–"
-        args = {"seconds": duration(rank.seconds), "usual": usual, "octets": size(rank.octets)}
+        args = {"seconds": duration(rank.seconds), "usual": usual, "size": size(rank.byte_count)}
         journal.write(Note(key="capture.first_step", args=args))
 
 
@@ -149,4 +149,7 @@ def _plain(rank: Rank) -> dict[str, Any]:
 def capture_answer(run: Run) -> dict[str, Any]:
     """For `--json`: what each rank came to."""
     captures = files.read_json(run.folder / ANSWER)
-    return {"captures": captures} if isinstance(captures, list) else {}
+    try:
+        return {"captures": [state.with_current_keys(rank) for rank in captures]}
+    except TypeError:
+        return {}

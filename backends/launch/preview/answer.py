@@ -54,7 +54,7 @@ def preview_answer(spec: PreviewSpec) -> Answer:
     part = read_parts(spec.cluster.parts)[spec.cluster.part]
     limit = None if part.hbm is None else part.hbm * spec.assumed.usable
     estimates = search_splits(network, setting, spec.cluster.cards, part, efficiency_of(spec))
-    fitting = [estimate for estimate in estimates if limit is None or estimate.octets <= limit]
+    fitting = [estimate for estimate in estimates if limit is None or estimate.memory.total <= limit]
     return Answer(
         parameters=network.parameters,
         flops=float(flops_of(network, setting)),
@@ -117,7 +117,7 @@ def split_message(number: int, estimate: Estimate) -> Message:
         key="preview.split_sharded" if split.sharded else "preview.split",
         args={
             "place": number, "data": split.data, "tensor": split.tensor, "pipeline": split.pipeline,
-            "seconds": seconds_text(estimate.seconds), "total": size_text(estimate.octets),
+            "seconds": seconds_text(estimate.seconds), "total": size_text(estimate.memory.total),
             "weights": size_text(memory.parameters),
             "gradients": size_text(memory.gradients), "optimizer": size_text(memory.optimizer),
             "activations": size_text(memory.activations), "sent": sent_text(estimate.traffic.total),
@@ -137,8 +137,8 @@ def _verdict(
         counts = {"cards": spec.cluster.cards, "micro_batches": spec.training.micro_batches}
         yield Message(key="preview.no_split", args=counts, is_warning=True)
     elif not fitting and limit is not None:
-        smallest = min(estimates, key=lambda estimate: estimate.octets)
-        args = {"limit": size_text(limit), "need": size_text(smallest.octets), "split": name_of(smallest.split)}
+        smallest = min(estimates, key=lambda estimate: estimate.memory.total)
+        args = {"limit": size_text(limit), "need": size_text(smallest.memory.total), "split": name_of(smallest.split)}
         yield Message(key="preview.nothing_fits", args=args, is_warning=True)
     else:
         yield from _why(estimates, fitting, limit)
@@ -166,7 +166,7 @@ def _why(estimates: list[Estimate], fitting: list[Estimate], limit: float | None
         args = {
             "split": name_of(faster.split),
             "seconds": seconds_text(faster.seconds),
-            "need": size_text(faster.octets),
+            "need": size_text(faster.memory.total),
         }
         yield Message(key="preview.faster_but_too_large", args={**args, "limit": size_text(limit)})
 

@@ -29,7 +29,6 @@ class Estimate:
     memory: Memory
     traffic: Traffic
     times: Times
-    octets: float
     seconds: float | None
     bubble: float
 
@@ -71,7 +70,7 @@ def estimate(network: Network, setting: Setting, split: Split, part: Part, effic
     memory = memory_of(network, setting, split)
     times = times_of(network, setting, split, memory, part, efficiency)
     return Estimate(
-        split=split, memory=memory, traffic=traffic_of(network, setting, split), times=times, octets=memory.total,
+        split=split, memory=memory, traffic=traffic_of(network, setting, split), times=times,
         seconds=times.total, bubble=bubble_share(split, setting.rounds(split)),
     )  # fmt: skip
 
@@ -79,7 +78,7 @@ def estimate(network: Network, setting: Setting, split: Split, part: Part, effic
 def order(estimate: Estimate) -> tuple[float, float, int, float]:
     """The fastest first, those of unknown time last, by what they send; then the simpler split."""
     seconds = math.inf if estimate.seconds is None else estimate.seconds
-    return seconds, estimate.traffic.total, estimate.split.tensor * estimate.split.pipeline, estimate.octets
+    return seconds, estimate.traffic.total, estimate.split.tensor * estimate.split.pipeline, estimate.memory.total
 
 
 def search_splits(network: Network, setting: Setting, cards: int, part: Part, efficiency: Efficiency) -> list[Estimate]:

@@ -56,7 +56,7 @@ def _values(best: Estimate) -> dict[str, Number]:
     split = best.split
     values: dict[str, Number] = {
         "data": split.data, "tensor": split.tensor, "pipeline": split.pipeline, "sharded": int(split.sharded),
-        "memory_gib": best.octets / GIB, "sent_gb": best.traffic.total / GB, "bubble": best.bubble,
+        "memory_gib": best.memory.total / GIB, "sent_gb": best.traffic.total / GB, "bubble": best.bubble,
     }  # fmt: skip
     return values if best.seconds is None else {**values, "seconds": best.seconds}
 
@@ -76,7 +76,7 @@ def table_lines(answer: Answer) -> list[str]:
 
 def _cells(estimate: Estimate) -> tuple[str, ...]:
     split, memory, traffic = estimate.split, estimate.memory, estimate.traffic
-    sizes = (estimate.octets, memory.parameters, memory.gradients, memory.optimizer, memory.activations)
+    sizes = (memory.total, memory.parameters, memory.gradients, memory.optimizer, memory.activations)
     sends = (traffic.total, traffic.data, traffic.tensor, traffic.pipeline)
     return (
         *(str(number) for number in (split.data, split.tensor, split.pipeline)),

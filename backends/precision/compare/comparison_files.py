@@ -19,11 +19,13 @@ from studio.errors import StudioError, from_os
 if TYPE_CHECKING:
     from backends.precision.compare.arrays import Array
 
-FORMAT = 1
+FORMAT = 2
 HEADER_FILE = "comparison.json"
 DATA_FILE = "comparison.bin"
 ALIGNED = 64
 NAME_ENDS = "name_ends"
+FORMER_KEYS = {"octets": "size"}
+"""What format 1 called a field of the header, and what it is called now."""
 
 
 class _Column(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +42,7 @@ class _Header(msgspec.Struct, frozen=True, kw_only=True):
 
     format: int = FORMAT
     data: str = DATA_FILE
-    size: int = msgspec.field(name="octets")
+    size: int
     columns: dict[str, _Column]
     names: tuple[int, int]
     name_ends: _Column
@@ -130,7 +132,8 @@ def _part(data: Array, span: tuple[int, int]) -> bytes:
 def _header(folder: Path) -> _Header:
     path = folder / HEADER_FILE
     try:
-        return msgspec.json.decode(files.read_bytes(path), type=_Header)
+        content = msgspec.json.decode(files.read_bytes(path), type=dict[str, Any])
+        return msgspec.convert({FORMER_KEYS.get(key, key): value for key, value in content.items()}, _Header)
     except OSError as error:
         raise from_os(error, path) from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -21,7 +21,7 @@ LARGEST_MEMBER = 256_000_000
 MAX_UNPACKED_BYTES = 1_000_000_000
 SMALL = 1_000_000
 MAX_COMPRESSION = 300
-"""Octets that may come out of one, in members that are not small: such tables of numbers give 5 to 20."""
+"""Bytes that may come out of one, in members that are not small: such tables of numbers give 5 to 20."""
 
 ENV, PIP, OWN = "env", "pip", "studio.json"
 _MEMBERS = re.compile(

@@ -21,7 +21,7 @@ ENTRY = struct.Struct("<4s6H3I5H2I")
 LOCAL = struct.Struct("<4s5H3I2H")
 LONGEST_END = END_RECORD.size + 0xFFFF
 DIRECTORY = 64 << 20
-"""Octets of the directory that are read at most: half a million members."""
+"""Bytes of the directory that are read at most: half a million members."""
 FULL = 0xFFFFFFFF
 STORED_METHOD = 0
 ENCRYPTED = 1

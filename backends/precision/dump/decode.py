@@ -24,7 +24,7 @@ BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 BEGINNING = 4096
 MAX_FILE_BYTES = 2 << 30
 MEMORY_FACTOR = 5
-"""Octets in memory for each of the file, measured with msprobe's indentation: 3 to 4."""
+"""Bytes in memory for each of the file, measured with msprobe's indentation: 3 to 4."""
 
 JsonNumber = float | bool | str | None
 
@@ -108,7 +108,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def available() -> int:
-    """Octets of memory that are free, 0 where the system does not tell."""
+    """Bytes of memory that are free, 0 where the system does not tell."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:  # noqa: PTH123 - no path of ours
             match = re.search(r"MemAvailable:\s+(\d+) kB", file.read())

@@ -30,7 +30,7 @@ ISSUE = "issue.md"
 SUMMED = 8
 """Roundings of a sum of some hundred products: their errors grow as the root of their number."""
 MAX_COPIED_BYTES = 20 * 10**9
-"""Octets of tensors that are copied: more is no reproducer that anybody could send."""
+"""Bytes of tensors that are copied: more is no reproducer that anybody could send."""
 
 
 def reproduce(spec: ReproduceSpec, run: Run) -> Ended:

@@ -31,7 +31,7 @@ CHECK = b"crc_num"
 CHECK_LENGTH = 17
 LONGEST_NAME = 1 << 16
 MAX_CKPT_VALUES = 1 << 20
-VARINT, FIXED_64, OCTETS, FIXED_32 = 0, 1, 2, 5
+VARINT, FIXED_64, LENGTH_DELIMITED, FIXED_32 = 0, 1, 2, 5
 CKPT_DTYPES = {
     "Float64": "float64", "Float32": "float32", "Float16": "float16", "BFloat16": "bfloat16", "Int64": "int64",
     "Int32": "int32", "Int16": "int16", "Int8": "int8", "UInt64": "uint64", "UInt32": "uint32", "UInt16": "uint16",
@@ -86,7 +86,7 @@ def _parts(file: BinaryIO) -> Iterator[_Part]:
     """Raises _Broken."""
     end = _end(file)
     for count, (number, wire, begin, size) in enumerate(_fields(file, 0, end)):
-        if number != 1 or wire != OCTETS or count > MAX_CKPT_VALUES:
+        if number != 1 or wire != LENGTH_DELIMITED or count > MAX_CKPT_VALUES:
             raise _Broken
         part = _part(file, begin, begin + size)
         if part is not None:
@@ -105,9 +105,9 @@ def _part(file: BinaryIO, begin: int, end: int) -> _Part | None:
     """A value; None where it is a hash table or a text."""
     tag, tensor = "", None
     for number, wire, at, size in _fields(file, begin, end):
-        if (number, wire) == (1, OCTETS):
+        if (number, wire) == (1, LENGTH_DELIMITED):
             tag = _text(file, at, size)
-        elif (number, wire) == (2, OCTETS):
+        elif (number, wire) == (2, LENGTH_DELIMITED):
             tensor = (at, at + size)
     return _tensor(file, tag, *tensor) if tensor else None
 
@@ -118,11 +118,11 @@ def _tensor(file: BinaryIO, tag: str, begin: int, end: int) -> _Part | None:
     for number, wire, at, size in _fields(file, begin, end):
         if (number, wire) == (1, VARINT):
             dims.append(size)
-        elif (number, wire) == (1, OCTETS):  # packed
+        elif (number, wire) == (1, LENGTH_DELIMITED):  # packed
             dims += _packed(file, at, at + size)
-        elif (number, wire) == (2, OCTETS):
+        elif (number, wire) == (2, LENGTH_DELIMITED):
             kind = _text(file, at, size)
-        elif (number, wire) == (3, OCTETS):
+        elif (number, wire) == (3, LENGTH_DELIMITED):
             segment = (at, size)
     return None if kind == "str" else _Part(tag=tag, dims=tuple(dims), kind=kind, segment=segment)
 
@@ -135,7 +135,7 @@ def _fields(file: BinaryIO, begin: int, end: int) -> Iterator[tuple[int, int, in
         key, at = _varint(file, at, end)
         number, wire = key >> 3, key & 7
         size = {FIXED_64: 8, FIXED_32: 4}.get(wire, 0)
-        if wire in (VARINT, OCTETS):
+        if wire in (VARINT, LENGTH_DELIMITED):
             size, at = _varint(file, at, end)
         elif not size:
             raise _Broken

@@ -360,10 +360,10 @@ class Capture:
         if done < self.request.steps:
             self.tool.between(step + 1)
         if is_first:
-            octets = self.tool.octets()
-            self.values.update(seconds=seconds, usual=self.watch.usual, octets=octets)
+            byte_count = self.tool.byte_count()
+            self.values.update(seconds=seconds, usual=self.watch.usual, byte_count=byte_count)
             usual = seconds_text(self.watch.usual) if self.watch.usual else "–"
-            self.note("capture.first_step", seconds=seconds_text(seconds), usual=usual, octets=size_text(octets))
+            self.note("capture.first_step", seconds=seconds_text(seconds), usual=usual, size=size_text(byte_count))
         self.report()
         if done >= self.request.steps and self.tool.is_done():
             self._finish()
@@ -372,10 +372,10 @@ class Capture:
         begun = time.monotonic()
         path = os.path.relpath(self.tool.finish(), self.watch.run)
         self.is_over = True
-        octets = self.tool.octets()
+        byte_count = self.tool.byte_count()
         ascend_studio.artifact(self.request.kind, path)
-        self.note("capture.done", octets=size_text(octets), path=path)
-        self.report(state="done", octets=octets, path=path, writing=time.monotonic() - begun)
+        self.note("capture.done", size=size_text(byte_count), path=path)
+        self.report(state="done", byte_count=byte_count, path=path, writing=time.monotonic() - begun)
 
     def cut_short(self) -> None:
         if not self.has_begun or not self.values["done"]:
@@ -451,13 +451,13 @@ def _free(capture: Capture) -> int:
     return min(free(disk) for disk in capture.disks)
 
 
-def size_text(octets: float) -> str:
+def size_text(byte_count: float) -> str:
     """Return bytes as a person reads them: notes are lines of a terminal."""
     for unit in ("B", "kB", "MB"):
-        if octets < 1000:
-            return "%.3g %s" % (octets, unit)
-        octets /= 1000.0
-    return "%.1f GB" % octets
+        if byte_count < 1000:
+            return "%.3g %s" % (byte_count, unit)
+        byte_count /= 1000.0
+    return "%.1f GB" % byte_count
 
 
 def seconds_text(seconds: float) -> str:

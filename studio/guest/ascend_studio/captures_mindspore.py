@@ -80,7 +80,7 @@ class Profile:
         if session is not None:
             session.stop()
 
-    def octets(self) -> int:
+    def byte_count(self) -> int:
         return int(captures.size_of(self.folder))
 
     def check(self) -> None:

@@ -20,7 +20,7 @@ if False:
 _debugger: Any = None
 _processors: List[Any] = []
 MODES = {"both": "all"}
-EMPTY = 4096  # octets of a dump.json that may hold nothing
+EMPTY = 4096  # bytes of a dump.json that may hold nothing
 
 
 class Dump:
@@ -183,7 +183,7 @@ class Dump:
         switch_apis(self.debugger, False)
         _remove_hooks(getattr(self.debugger.service, "hook_manager", None))
 
-    def octets(self) -> int:
+    def byte_count(self) -> int:
         folders = {self.folder, self.capture.folder}
         return sum(int(captures.size_of(folder)) for folder in folders)
 

@@ -161,7 +161,7 @@ class Profile:
             mark.__exit__(None, None, None)
             self.session.stop()
 
-    def octets(self) -> int:
+    def byte_count(self) -> int:
         return int(captures.size_of(self.path))
 
     def check(self) -> None:
@@ -212,7 +212,7 @@ class NpuProfile:
     def finish(self) -> str:
         return str(self.capture.folder)
 
-    def octets(self) -> int:
+    def byte_count(self) -> int:
         return int(captures.size_of(self.capture.folder))
 
     def check(self) -> None:

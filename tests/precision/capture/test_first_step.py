@@ -235,7 +235,7 @@ def test_that_a_mindspore_training_captured_from_its_first_step_has_the_losses_o
     assert_losses_are_those_of(mindspore_training, plain, 6)
 
 
-def test_that_a_checksum_is_that_of_the_octets(mindspore_training: Training) -> None:
+def test_that_a_checksum_is_that_of_the_bytes(mindspore_training: Training) -> None:
     """What compares digests bit by bit rests on it."""
     found = mindspore_training.captured("plan")
     data = files.read_json(dumps(mindspore_training, found)["step1"])["data"]

@@ -10,6 +10,7 @@ import pytest
 from backends.precision.compare import comparison_files
 from backends.precision.compare.alignment import manual_matches
 from backends.precision.compare.comparison import FIRST, FOLDER, MISSING
+from studio import files
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -30,6 +31,16 @@ def test_that_what_was_written_is_opened(compared: Callable[..., Compared], tmp_
     assert again.passes == found.passes
     assert all(np.array_equal(again.columns[key], found.columns[key], equal_nan=True) for key in found.columns
                if found.columns[key].dtype.kind == "f")  # fmt: skip
+
+
+def test_that_a_comparison_of_an_earlier_version_is_opened(compared: Callable[..., Compared], tmp_path: Path) -> None:
+    found = compared("cast", "ulp").comparison
+    comparison_files.write_comparison(found, tmp_path)
+    header = files.read_json(tmp_path / comparison_files.HEADER_FILE)
+    header |= {"format": 1, "octets": header.pop("size")}
+    files.write_json(tmp_path / comparison_files.HEADER_FILE, header)
+    again = comparison_files.open_comparison(tmp_path)
+    assert (again.first, again.passes) == (found.first, found.passes)
 
 
 def test_that_the_columns_cannot_be_written_to(compared: Callable[..., Compared]) -> None:
@@ -58,17 +69,17 @@ def test_that_calls_and_rows_lie_in_order(compared: Callable[..., Compared]) -> 
     assert found.is_module[found.parent[inside]].all()
 
 
-@pytest.mark.parametrize("octets", [0, 100, -1])
-def test_that_what_is_not_whole_is_refused(compared: Callable[..., Compared], octets: int) -> None:
+@pytest.mark.parametrize("byte_count", [0, 100, -1])
+def test_that_what_is_not_whole_is_refused(compared: Callable[..., Compared], byte_count: int) -> None:
     folder = compared("cast", "ulp").run.folder / FOLDER
     (data,) = folder.glob("*.bin")
-    data.write_bytes(data.read_bytes()[:octets])
+    data.write_bytes(data.read_bytes()[:byte_count])
     with pytest.raises(StudioError) as refused:
         comparison_files.open_comparison(folder)
     assert refused.value.key == "precision.compare.damaged"
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"octets": 1}', "null"])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"size": 1}', "null"])
 def test_that_a_damaged_header_is_refused(compared: Callable[..., Compared], text: str) -> None:
     folder = compared("cast", "ulp").run.folder / FOLDER
     (folder / comparison_files.HEADER_FILE).write_text(text)

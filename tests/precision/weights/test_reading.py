@@ -190,12 +190,12 @@ def test_that_a_damaged_ckpt_is_read_or_refused(of_mindspore: Path, tmp_path: Pa
 
 
 def check_damaged(path: Path, scratch: Path, data: st.DataObject) -> None:
-    octets = bytearray(path.read_bytes())
+    content = bytearray(path.read_bytes())
     for _ in range(data.draw(st.integers(1, 8))):
-        place = data.draw(st.integers(0, len(octets) - 1) | st.integers(0, min(2000, len(octets) - 1)))
-        octets[place] = data.draw(st.integers(0, 255))
-    cut = data.draw(st.integers(0, len(octets)) | st.just(len(octets)))
-    (scratch / "damaged").write_bytes(octets[:cut])
+        place = data.draw(st.integers(0, len(content) - 1) | st.integers(0, min(2000, len(content) - 1)))
+        content[place] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.integers(0, len(content)) | st.just(len(content)))
+    (scratch / "damaged").write_bytes(content[:cut])
     with suppress(StudioError):
         values_of(scratch / "damaged", scratch)
 

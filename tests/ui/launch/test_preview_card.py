@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from backends.launch.preview.answer import FILE
 from backends.launch.preview.spec import PreviewSpec
 from backends.launch.preview.work import preview
+from studio import files, schema
 from studio import run as runs
-from studio import schema
 from studio.events import Journal
 from ui.home import journey_steps as home_steps
-from ui.launch.answers.preview_card import PreviewCard
+from ui.launch.answers.preview_card import PreviewCard, answer_in
 from ui.widgets.localized import change_language
 
 if TYPE_CHECKING:
@@ -71,6 +72,17 @@ def test_that_a_preview_whose_answer_is_gone_shows_no_card(qtbot: QtBot, page: C
     page.retranslate()
     assert not preview_card(page).isVisible()
     assert page.content.nothing.text()
+
+
+def test_that_the_answer_of_an_earlier_version_is_read(session: Session) -> None:
+    run = previewed(session)
+    before, path = answer_in(run), run.folder / FILE
+    kept = files.read_json(path)
+    for estimate in kept["splits"]:
+        estimate["octets"] = sum(estimate["memory"].values())
+    files.write_json(path, kept)
+    assert before is not None
+    assert answer_in(run) == before
 
 
 def test_that_a_preview_is_no_training(session: Session) -> None:

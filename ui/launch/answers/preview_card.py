@@ -61,7 +61,7 @@ def cells(estimate: Estimate) -> tuple[str, ...]:
         name_of(estimate.split),
         t("preview.yes") if estimate.split.sharded else t("preview.no"),
         seconds_text(estimate.seconds),
-        size_text(estimate.octets),
+        size_text(estimate.memory.total),
         size_text(estimate.memory.activations),
         sent_text(estimate.traffic.total),
         f"{100 * estimate.bubble:.1f} %",

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     Answer = tuple[str, tuple[tuple[int, Row], ...]] | StudioError
 
 OFF, AUTO, OWN = "off", "auto", "own"
-OCTETS = 1 << 18
+END_BYTES = 1 << 18
 MAX_ROWS = 4
 COLUMNS, COLUMN = 5, 180
 PASTE_HEIGHT = 84
@@ -139,7 +139,7 @@ def _matches(question: Question, pasted: str) -> Answer:
     if pasted:
         lines = pasted.splitlines()
     else:
-        lines = list(map(log_patterns.plain, last_lines(Path(source), OCTETS))) if source else []
+        lines = list(map(log_patterns.plain, last_lines(Path(source), END_BYTES))) if source else []
     try:
         pattern = log_patterns.own(own) if choice == OWN else log_patterns.by_id(choice)
     except StudioError as error:

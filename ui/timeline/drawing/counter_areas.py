@@ -95,8 +95,8 @@ def _joined(
 def figure_text(value: float, unit: str) -> str:
     """Format a value as '1.25 GiB' or '1,650 MHz'."""
     if unit in ("B", "Byte", "Bytes", "bytes"):
-        octets, name = next(((octets, name) for octets, name in BYTE_UNITS if abs(value) >= octets), (1, "B"))
-        return f"{value / octets:.4g} {name}"
+        divisor, name = next(((divisor, name) for divisor, name in BYTE_UNITS if abs(value) >= divisor), (1, "B"))
+        return f"{value / divisor:.4g} {name}"
     if abs(value) >= 1e6:
         size, prefix = next((size, prefix) for size, prefix in SCALES if abs(value) >= size)
         return f"{value / size:.4g} {prefix}{unit}"

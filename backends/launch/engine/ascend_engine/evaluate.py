@@ -39,5 +39,5 @@ def steps_between(recipe: Recipe, samples_per_step: int) -> int:
 
     A forward pass costs a third of a training step for the same samples.
     """
-    held_out = 0 if recipe.eval_data is None else len(recipe.eval_data)
-    return max(1, -(-10 * held_out // samples_per_step))
+    samples = 0 if recipe.eval_data is None else len(recipe.eval_data)
+    return max(1, -(-10 * samples // samples_per_step))

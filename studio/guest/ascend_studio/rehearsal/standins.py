@@ -12,7 +12,7 @@ from ascend_studio.rehearsal import redirect
 if False:
     from typing import Any, Callable, Dict
 
-MEMORY = 64 << 30  # octets, as a card would have
+MEMORY = 64 << 30  # bytes, as a card would have
 NAME = "CPU (rehearsal)"
 NOTHING = (
     "set_device", "synchronize", "empty_cache", "init", "_lazy_init", "set_stream", "reset_peak_memory_stats",

@@ -125,7 +125,7 @@ def _digest(torch: Any, tensors: Iterable[Any]) -> Tuple[str, float]:
         for local in map(_local, tensors):
             digest.update(("%s %s" % (local.dtype, tuple(local.shape))).encode())
             if local.numel():
-                digest.update(_octets(local))
+                digest.update(_bytes_of(local))
                 squares += float(torch.linalg.vector_norm(local, dtype=torch.float64)) ** 2 if _is_real(local) else 0.0
     return digest.hexdigest(), math.sqrt(squares) if squares == squares else squares
 
@@ -142,6 +142,6 @@ def _local(tensor: Any) -> Any:
     return local.to("cpu").contiguous()
 
 
-def _octets(tensor: Any) -> memoryview:
+def _bytes_of(tensor: Any) -> memoryview:
     size = tensor.numel() * tensor.element_size()
     return memoryview((ctypes.c_char * size).from_address(tensor.data_ptr()))

@@ -24,7 +24,7 @@ CODES = {dtype: name for name, dtype in DTYPES.items()}
 
 def encode(arrays: Mapping[str, np.ndarray]) -> list[bytes | np.ndarray]:
     """The parts of a file, one after the other; those of the arrays are their own memory where they are contiguous."""
-    return [_header(arrays), *map(_octets, arrays.values())]
+    return [_header(arrays), *map(_bytes_of, arrays.values())]
 
 
 def decode(content: bytes) -> dict[str, np.ndarray]:
@@ -48,7 +48,7 @@ def _header(arrays: Mapping[str, np.ndarray]) -> bytes:
     return len(text).to_bytes(8, "little") + text
 
 
-def _octets(array: np.ndarray) -> np.ndarray:
+def _bytes_of(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 

@@ -10,7 +10,7 @@ from mindspore import nn
 from ascend_engine.data import Arrays
 from ascend_engine.recipe import Recipe
 
-HELD_OUT = 5  # every fifth image is kept for the evaluation
+VALIDATION_EVERY = 5  # every fifth image is in the validation set
 
 
 class Network(nn.Cell):
@@ -53,5 +53,5 @@ def load(folder):
     pixels = np.fromfile(folder / "digits.bin", np.uint8).reshape(-1, 1, 8, 8)
     images = pixels.astype(np.float32) / 16
     labels = np.fromfile(folder / "labels.bin", np.uint8).astype(np.int32)
-    held_out = np.arange(len(labels)) % HELD_OUT == 0
-    return Arrays(images[~held_out], labels[~held_out]), Arrays(images[held_out], labels[held_out])
+    validation = np.arange(len(labels)) % VALIDATION_EVERY == 0
+    return Arrays(images[~validation], labels[~validation]), Arrays(images[validation], labels[validation])

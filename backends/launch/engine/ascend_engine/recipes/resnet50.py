@@ -19,7 +19,7 @@ FOLDER = "cifar-10-batches-bin"  # what the archive unpacks into
 RECORDS = 10_000  # of each file
 RECORD = 1 + 3 * 32 * 32  # bytes: the label, then all red, all green, all blue values
 CLASSES = 10
-EVALUATED = 500  # of the 10000 held-out pictures, evenly spread: on a CPU all would take longer than the training
+EVALUATED = 500  # of the 10000 pictures of TEST_FILE, evenly spread: on a CPU all would take longer than the training
 # Of the 50000 pictures to learn from, by colour, of values from 0 to 1.
 MEAN = np.array([0.4914, 0.4822, 0.4465], np.float32).reshape(3, 1, 1)
 DEVIATION = np.array([0.2470, 0.2435, 0.2616], np.float32).reshape(3, 1, 1)
@@ -116,12 +116,12 @@ def random_pictures():
 
 
 def load(folder):
-    """50000 pictures to learn from, some held-out ones to evaluate. Raises Failure with the name of the file that is
-    missing or not what it should be."""
+    """50000 pictures to learn from, and the validation set. Raises Failure with the name of the file that is missing or
+    not what it should be."""
     inner = folder / FOLDER
     folder = inner if inner.is_dir() else folder
-    held_out = read(folder / TEST_FILE)[:: RECORDS // EVALUATED]
-    return Pictures(np.concatenate([read(folder / name) for name in TRAIN_FILES])), Pictures(held_out)
+    validation = read(folder / TEST_FILE)[:: RECORDS // EVALUATED]
+    return Pictures(np.concatenate([read(folder / name) for name in TRAIN_FILES])), Pictures(validation)
 
 
 def read(path):

@@ -21,11 +21,11 @@ HEADS = 4
 LAYERS = 2
 DROPOUT = 0.1
 
-BLOCK = 4 * (CONTEXT + 1)  # characters kept out, or learned from, in one piece
-HELD_OUT = 10  # every tenth block is kept for the evaluation
-SHORTEST = HELD_OUT * BLOCK  # characters of a corpus
+BLOCK = 4 * (CONTEXT + 1)  # characters of the validation set, or learned from, in one piece
+VALIDATION_EVERY = 10  # every tenth block is in the validation set
+SHORTEST = VALIDATION_EVERY * BLOCK  # characters of a corpus
 LONGEST = 16_000_000
-EVALUATED = 128  # windows of the held-out text at most
+EVALUATED = 128  # windows of the validation set at most
 
 SAMPLE = 200  # characters written at the end
 TEMPERATURE = 0.8
@@ -207,19 +207,20 @@ def split(codes):
     """Windows to learn from and windows to evaluate, from blocks of their own.
 
     Blocks throughout the text, since its end may be of another kind (the help
-    pages' last language). No window of the training reaches into a held-out block.
+    pages' last language). No window of the training reaches into a block of
+    the validation set.
     """
     starts = np.arange(len(codes) - CONTEXT)
-    first_held_out = starts // BLOCK % HELD_OUT == HELD_OUT - 1
-    last_held_out = (starts + CONTEXT) // BLOCK % HELD_OUT == HELD_OUT - 1
-    train = starts[~first_held_out & ~last_held_out]
-    held_out = starts[first_held_out & last_held_out & (starts % (CONTEXT + 1) == 0)]
-    chosen = np.linspace(0, len(held_out) - 1, min(EVALUATED, len(held_out))).astype(int)
-    return Windows(codes, train), Windows(codes, held_out[chosen])
+    begins_in_validation = starts // BLOCK % VALIDATION_EVERY == VALIDATION_EVERY - 1
+    ends_in_validation = (starts + CONTEXT) // BLOCK % VALIDATION_EVERY == VALIDATION_EVERY - 1
+    train = starts[~begins_in_validation & ~ends_in_validation]
+    validation = starts[begins_in_validation & ends_in_validation & (starts % (CONTEXT + 1) == 0)]
+    chosen = np.linspace(0, len(validation) - 1, min(EVALUATED, len(validation))).astype(int)
+    return Windows(codes, train), Windows(codes, validation[chosen])
 
 
 def write_sample(network, alphabet, prompts, seed, folder):
-    """What the network writes after a piece of held-out text, as a file and as a note."""
+    """What the network writes after a piece of the validation set, as a file and as a note."""
     prompt = prompts[np.array([0])][0][0]
     text = alphabet.decode(generate(network, prompt, seed))
     folder.mkdir(exist_ok=True)
