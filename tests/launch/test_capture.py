@@ -117,6 +117,7 @@ def test_that_a_forecast_is_an_estimate_until_the_same_was_measured() -> None:
 
 def test_that_what_an_earlier_version_kept_of_a_capture_is_read(tmp_path: Path) -> None:
     old = {"state": "done", "kind": "profile", "start": 3, "steps": 2, "done": 2, "seconds": 0.3, "usual": 0.1}
+    (tmp_path / state.FOLDER / "a").mkdir(parents=True)
     files.write_json(tmp_path / state.FOLDER / "a" / "rank0.json", {**old, "octets": 1000})
     (rank,) = state.ranks(tmp_path, "a").values()
     assert rank.byte_count == 1000
@@ -124,6 +125,7 @@ def test_that_what_an_earlier_version_kept_of_a_capture_is_read(tmp_path: Path) 
     assert "Steps 3 to 4 are captured: 1.0 kB" in end_sentences({0: rank}, 1)[0]
 
     run = prepare(tmp_path / "runs")
+    (run.folder / ANSWER).parent.mkdir(exist_ok=True)
     files.write_json(run.folder / ANSWER, [{"rank": 0, **old, "octets": 1000}])
     assert capture_answer(run) == {"captures": [{"rank": 0, **old, "byte_count": 1000}]}
     files.write_json(run.folder / ANSWER, [None])
