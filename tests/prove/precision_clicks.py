@@ -13,7 +13,7 @@ CLICKS = ROOT / "tests" / "ui" / "precision" / "clicks.py"
 
 
 def prove() -> dict[str, Any]:
-    line = [sys.executable, "-m", "pytest", "-q", str(CLICKS)]
+    line = [sys.executable, "-m", "pytest", str(CLICKS)]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
     counted = re.findall(r"(\d+) (passed|failed)", done.stdout)
     print(done.stdout, file=sys.stderr)
