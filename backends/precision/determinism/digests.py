@@ -40,7 +40,8 @@ class _Row(NamedTuple):
     role: int
     item: str
     value: str
-    shape: int
+    shape: tuple[int, ...]
+    dtype: str
     is_tensor: bool
     needs_grad: bool
 
@@ -98,12 +99,16 @@ def _first(location: Folder, dump: Dump, other: Dump, *, has_before: bool) -> tu
 def _rows(dump: Dump) -> Iterator[_Row]:
     """In the order of the file: a module after what it called."""
     columns = zip(
-        dump.call.tolist(), dump.role.tolist(), dump.item, dump.shape.tolist(), dump.kind.tolist(),
-        dump.needs_grad.tolist(), strict=True,
+        dump.call.tolist(), dump.role.tolist(), dump.item, dump.shape.tolist(), dump.dtype.tolist(),
+        dump.kind.tolist(), dump.needs_grad.tolist(), strict=True,
     )  # fmt: skip
-    for row, (call, role, item, shape, kind, needs_grad) in enumerate(columns):
+    for row, (call, role, item, shape, dtype, kind, needs_grad) in enumerate(columns):
         value = dump.digest.get(row) or dump.value.get(row, "")
-        yield _Row(dump.calls[call], role, item, value, shape, kind == TENSOR, bool(needs_grad))
+        is_tensor = kind == TENSOR
+        yield _Row(
+            dump.calls[call], role, item, value, dump.shapes[shape] if is_tensor else (),
+            dump.dtypes[dtype] if is_tensor else "", is_tensor, bool(needs_grad),
+        )  # fmt: skip
 
 
 def _reason(row: _Row, framework: str, *, has_before: bool, has_output: bool) -> Reason:

@@ -46,7 +46,8 @@ class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
     """`deterministic`: nothing that was compared differs. `capture_changes`: whether the run without a capture has
     other losses or weights than both with one; None where nothing tells, since those two differ already or there are
     neither. `runs`: names, in the order of Row. `tensors`: how many were compared, in `tensor_steps`. `weight_steps`:
-    after whose updates the weights of both were compared; `has_final`: also when the training had ended. `steps` and
+    after whose updates the weights of both were compared; `has_final`: also when the training had ended;
+    `lacks_final`: a rank of one alone wrote them then, or after another step. `steps` and
     `digest_steps`: how many of each were to be compared, at most those of the training where `is_over`: it ended by
     itself."""
 
@@ -62,6 +63,7 @@ class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
     tensor_steps: tuple[int, ...] = ()
     weight_steps: tuple[int, ...] = ()
     has_final: bool = False
+    lacks_final: bool = False
     is_over: bool = False
 
     @property
@@ -73,7 +75,7 @@ class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
             (len(self.weight_steps), self.steps),
             (len(self.tensor_steps), self.digest_steps),
         )
-        return all(0 < expected <= count for count, expected in counts)
+        return not self.lacks_final and all(0 < expected <= count for count, expected in counts)
 
     @property
     def verdict(self) -> Verdict:

@@ -29,17 +29,20 @@ class Digest(msgspec.Struct, frozen=True):
     state: str = ""
 
 
-Digests = dict[tuple[int, int, bool], Digest]
+Key = tuple[int, int, bool]
+Digests = dict[Key, Digest]
 """By step, rank, and whether the training had ended."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WeightComparison:
-    """`steps`: after whose updates all ranks of both were compared; `has_final`: at the end of both trainings too."""
+    """`steps`: after whose updates all ranks of both were compared; `has_final`: at the end of both trainings too;
+    `lacks_final`: a rank of only one of them wrote its weights at the end, or after another step."""
 
     first: Difference | None = None
     steps: tuple[int, ...] = ()
     has_final: bool = False
+    lacks_final: bool = False
 
 
 def read_digests(run: Path) -> Digests:
@@ -64,15 +67,26 @@ def _lines(path: Path) -> Iterator[Digest]:
             continue
 
 
-def compare_weight_digests(first_run: Path, second_run: Path, steps: int) -> WeightComparison:
-    """Compare the weights after the first so many steps, and at the end."""
+def compare_weight_digests(
+    first_run: Path, second_run: Path, steps: int, *, are_over: bool = False
+) -> WeightComparison:
+    """Compare the weights after the first so many steps, and at the end. `are_over`: both ended by themselves, so that
+    they should have ended alike."""
     first, second = read_digests(first_run), read_digests(second_run)
     keys = [key for key in sorted(first.keys() & second.keys()) if key[0] <= steps or key[2]]
     ranks = {rank for _, rank, _ in first.keys() | second.keys()}
+    ends = [{key[1]: key for key in digests if key[2]} for digests in (first, second)]
+    both = sorted(ends[0].keys() & ends[1].keys())
+    if are_over:
+        keys = [*(key for key in keys if not key[2]), *(ends[0][rank] for rank in both)]
+        second |= {ends[0][rank]: second[ends[1][rank]] for rank in both}
     difference = next(filter(None, (_difference(key, first[key], second[key]) for key in keys)), None)
     after = {step for step, _, is_final in keys if not is_final}
     whole = tuple(step for step in sorted(after) if all((step, rank, False) in keys for rank in ranks))
-    return WeightComparison(first=difference, steps=whole, has_final=any(is_final for _, _, is_final in keys))
+    return WeightComparison(
+        first=difference, steps=whole, has_final=any(is_final for _, _, is_final in keys),
+        lacks_final=are_over and set(ends[0].values()) != set(ends[1].values()),
+    )  # fmt: skip
 
 
 def _difference(key: tuple[int, int, bool], first: Digest, second: Digest) -> Difference | None:

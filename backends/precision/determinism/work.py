@@ -86,28 +86,35 @@ def judge_runs(spec: DeterminismSpec, ended_runs: list[Run]) -> DeterminismResul
     folders = [ended.folder for ended in ended_runs]
     compared = digests.compare_digests(*folders[:2])
     rows = losses.loss_rows(folders, spec.proof.compared_steps)
-    of_weights = weights.compare_weight_digests(folders[0], folders[1], spec.proof.compared_steps)
+    is_over = all(_is_over(ended) for ended in ended_runs[:2])
+    limit = spec.proof.compared_steps
+    of_weights = weights.compare_weight_digests(folders[0], folders[1], limit, are_over=is_over)
+    of_ranks = losses.rank_difference(folders[0], folders[1], limit, are_over=is_over)
     if not rows and not compared.tensors and not of_weights.steps:
         raise StudioError("precision.determinism.nothing_seen", run=ended_runs[0].name)
-    first = _earliest(compared.first, losses.first_difference(rows), _late(of_weights.first, compared.steps))
-    is_over = all(_is_over(ended) for ended in ended_runs[:2])
-    step_count = max((row.step for row in rows), default=max(of_weights.steps, default=0))
-    steps = min(spec.proof.compared_steps, step_count) if is_over and step_count else spec.proof.compared_steps
+    of_rows = losses.first_difference(rows)
+    if of_rows is not None and (of_ranks is None or of_rows < of_ranks[0]):
+        of_ranks = (of_rows, 0)
+    first = _earliest(compared.first, of_ranks, _late(of_weights.first, compared.steps))
+    step_count = max((*(row.step for row in rows), *of_weights.steps), default=0)
+    steps = min(limit, step_count) if is_over and step_count else limit
     return DeterminismResult(
         deterministic=first is None, first=first, capture_changes=_is_changed(spec, folders, rows, first),
         runs=tuple(ended.name for ended in ended_runs), losses=rows, tensors=compared.tensors,
         framework=compared.framework, steps=steps, digest_steps=min(spec.proof.digest_steps, steps),
         tensor_steps=compared.steps if compared.tensors else (), weight_steps=of_weights.steps,
-        has_final=of_weights.has_final, is_over=is_over,
+        has_final=of_weights.has_final, lacks_final=of_weights.lacks_final, is_over=is_over,
     )  # fmt: skip
 
 
-def _earliest(tensor: Difference | None, loss_step: int | None, weight: Difference | None) -> Difference | None:
+def _earliest(
+    tensor: Difference | None, loss_step: tuple[int, int] | None, weight: Difference | None
+) -> Difference | None:
     """Return the first difference in time: in a step tensors come first, then its loss, then the weights that it
-    leaves."""
+    leaves. `loss_step`: step and rank."""
     loss = None
     if loss_step is not None:
-        loss = Difference(step=loss_step, name=losses.LOSS, place="loss", reason="later")
+        loss = Difference(step=loss_step[0], rank=loss_step[1], name=losses.LOSS, place="loss", reason="later")
     differences = [difference for difference in (tensor, loss, weight) if difference is not None]
     return min(differences, key=lambda difference: difference.step, default=None)
 
@@ -159,7 +166,9 @@ def verdict_notes(result: DeterminismResult) -> list[Finding | Note]:
         notes.append(Note(key="precision.determinism.equal", args=coverage(result)))
     else:
         notes.append(Finding(rule="precision.determinism.incomplete", severity="warning", args=coverage(result)))
-    if result.has_final:
+    if result.lacks_final:
+        notes.append(Finding(rule="precision.determinism.lacks_final", severity="warning"))
+    elif result.has_final:
         notes.append(Note(key="precision.determinism.final_equal"))
     elif result.is_whole and not result.is_over:
         notes.append(Note(key="precision.determinism.goes_on", args=coverage(result)))

@@ -12,6 +12,10 @@ step_limit    what the relative error of one step may be: STEP_FACTOR times the 
               largest relative error between the golden runs
 expected      the steps that a verdict has to cover: as many as were asked for, else all that either curve has
 
+A second golden run is no measure of the noise, and the limits are the default ones, where it has none of the steps or
+less than half of them, where it is NaN or infinite elsewhere than the golden run, where it is more than MAX_NOISE apart
+from the golden run, as another training is, and where it has the target's own losses to the last bit.
+
 The numbers are ours: 1 % of the mean is what teams commonly ask of a port, and no standard of a vendor; two runs that
 differ by chance alone are as far apart as two golden runs, and twice that leaves room for the chance in it.
 """
@@ -30,12 +34,14 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT = 0.01
 MIN_LIMIT = 0.001
 NOISE_FACTOR = 2.0
+MAX_NOISE = 0.25
 STEP_FACTOR = 5.0
 WINDOW_FACTOR = 2.0
 WINDOW_STEPS = 5
 
-Verdict = Literal["pass", "differs", "nonfinite", "both_nonfinite", "incomplete", "too_few"]
+Verdict = Literal["pass", "differs", "nonfinite", "both_nonfinite", "incomplete", "golden_failed", "too_few"]
 Measure = Literal["mean", "window", "step"]
+NoiseProblem = Literal["", "absent", "short", "nonfinite", "far", "target"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,14 +75,16 @@ class Distance:
 
 @dataclass(frozen=True, kw_only=True)
 class LossJudgement:
-    """`noise`: between the golden runs, where there are two. `first_beyond`: the first step over `step_limit`.
-    `exceeded`: the measures that are over their limits. `expected`: steps, see the module."""
+    """`noise`: between the golden runs, where there are two; `noise_problem`: why it does not set the limits.
+    `first_beyond`: the first step over `step_limit`. `exceeded`: the measures that are over their limits.
+    `expected`: steps, see the module."""
 
     verdict: Verdict
     exceeded: tuple[Measure, ...]
     expected: int
     distance: Distance
     noise: Distance | None
+    noise_problem: NoiseProblem
     limit: float
     window_limit: float
     step_limit: float
@@ -99,7 +107,8 @@ def judge_losses(
     """`steps`: of the common ones the first so many are looked at, and all of them have to be there."""
     measured = curve_distance(target, golden, steps)
     noise = curve_distance(golden_again, golden, steps) if golden_again is not None else None
-    known = noise if noise is not None and noise.steps else None
+    noise_problem = _noise_problem(noise, measured, target, golden_again)
+    known = noise if not noise_problem else None
     limit = allow if allow is not None else _limit(known)
     window_limit = max(WINDOW_FACTOR * limit, NOISE_FACTOR * (known.window if known else 0.0))
     step_limit = max(STEP_FACTOR * limit, NOISE_FACTOR * (known.max_rel if known else 0.0))
@@ -107,9 +116,25 @@ def judge_losses(
     exceeded = _exceeded(measured, limit, window_limit, step_limit)
     return LossJudgement(
         verdict=_verdict(measured, exceeded, steps, expected), exceeded=exceeded, expected=expected, distance=measured,
-        noise=noise, limit=limit, window_limit=window_limit, step_limit=step_limit,
+        noise=noise, noise_problem=noise_problem, limit=limit, window_limit=window_limit, step_limit=step_limit,
         first_beyond=_first_beyond(target, golden, steps, step_limit),
     )  # fmt: skip
+
+
+def _noise_problem(
+    noise: Distance | None, measured: Distance, target: Curve, golden_again: Curve | None
+) -> NoiseProblem:
+    if noise is None or golden_again is None:
+        return ""
+    if not noise.steps:
+        return "absent"
+    if noise.nonfinite is not None:
+        return "nonfinite"
+    if 2 * noise.steps < measured.steps:
+        return "short"
+    if noise.mean_rel > MAX_NOISE:
+        return "far"
+    return "target" if measured.max_abs and not curve_distance(golden_again, target).max_abs else ""
 
 
 def _limit(noise: Distance | None) -> float:

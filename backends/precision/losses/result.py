@@ -9,6 +9,7 @@ from backends.precision.measure.formats import number
 from studio import files
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from backends.precision.losses.compare import Distance, LossJudgement
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
 LOSSES_FILE = "artifacts/losses.json"
 
 
-def write_losses(run: Run, metric: str, judgement: LossJudgement) -> None:
-    """Raises OSError."""
-    files.write_json(run.folder / LOSSES_FILE, as_json(metric, judgement))
+def write_losses(run: Run, metric: str, judgement: LossJudgement, ranks: Sequence[int] = (), rank: int = 0) -> None:
+    """`ranks`: those whose curves were compared, `rank`: the one whose figures these are. Raises OSError."""
+    content = {**as_json(metric, judgement), "ranks": list(ranks), "rank": rank}
+    files.write_json(run.folder / LOSSES_FILE, content)
 
 
 def as_json(metric: str, judgement: LossJudgement) -> dict[str, Any]:
@@ -29,6 +31,7 @@ def as_json(metric: str, judgement: LossJudgement) -> dict[str, Any]:
         "limit": judgement.limit, "window_limit": judgement.window_limit, "step_limit": judgement.step_limit,
         "first_beyond": judgement.first_beyond,
         "noise": _distance_json(judgement.noise) if judgement.noise else None,
+        "noise_problem": judgement.noise_problem,
     }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
 from pathlib import Path
@@ -19,13 +20,16 @@ from studio.supervisor import STOP
 from studio.tail import RunTail
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from backends.precision.losses.spec import LossesSpec
     from studio.run import Run
 
 POLL_SECONDS = 1.0
 """Seconds between two looks at runs that train."""
+FAILURES = ("failed", "lost", "gone")
+"""Outcomes of runs whose losses may end early."""
+MAX_RANKS = 16
 MAX_SHARE = 10.0
 """A relative error above which its digits say nothing."""
 
@@ -45,7 +49,7 @@ def compare_losses(spec: LossesSpec, run: Run) -> Ended:
 
 
 class Watched:
-    """One run's curve, read on."""
+    """One run's curves, read on."""
 
     def __init__(self, folder: Path) -> None:
         self.run = runs.open_run(folder)
@@ -53,15 +57,20 @@ class Watched:
         self._curves = Curves()
 
     def curve(self, metric: str) -> Curve | None:
-        """Return the curve of the lowest rank that has the metric; later attempts hide what they went over again."""
+        """Return the curve of the lowest rank that has the metric."""
+        curves = self.curves(metric)
+        return curves[min(curves)] if curves else None
+
+    def curves(self, metric: str) -> dict[int, Curve]:
+        """Return the curve of each rank that has the metric; later attempts hide what they went over again."""
         while news := list(self._tail.read()):
             for attempt, rank, events in news:
                 self._curves.extend(attempt, rank, events)
-        ranks = [rank for rank, name in self._curves.series if name == metric]
-        if not ranks:
-            return None
-        series = self._curves.series[min(ranks), metric]
-        return curve_of(series.steps, series.values)
+        return {
+            rank: curve_of(series.steps, series.values)
+            for (rank, name), series in self._curves.series.items()
+            if name == metric
+        }
 
     def names(self) -> list[str]:
         return self._curves.names()
@@ -76,6 +85,9 @@ class Comparing:
         self.target, self.golden = Watched(spec.runs.target_run), Watched(spec.runs.golden_run)
         self.again = Watched(spec.runs.noise_run) if spec.runs.noise_run != Path() else None
         self.done = -1
+        self.ranks: tuple[int, ...] = ()
+        self.rank = 0
+        self.lacking: list[int] = []
 
     def are_over(self) -> bool:
         """Asked before the last judge_curves, so that no step is missed. A step count that both have reached is
@@ -89,17 +101,37 @@ class Comparing:
     def judge_curves(self) -> LossJudgement | None:
         """None as long as one of them has no such metric."""
         metric = self.spec.judging.metric
-        target, golden = self.target.curve(metric), self.golden.curve(metric)
-        again = self.again.curve(metric) if self.again else None
-        if target is None or golden is None or (self.again and again is None):
+        target, golden = self.target.curves(metric), self.golden.curves(metric)
+        again = self.again.curves(metric) if self.again else None
+        if not target or not golden or (self.again and not again):
             return None
         judging = self.spec.judging
-        judgement = judge_losses(target, golden, again, steps=judging.loss_steps, allow=judging.allow_losses)
+        common = sorted(target.keys() & golden.keys())
+        judgements = {
+            rank: judge_losses(
+                target.get(rank, target[min(target)]), golden.get(rank, golden[min(golden)]),
+                again.get(rank, again[min(again)]) if again else None,
+                steps=judging.loss_steps, allow=judging.allow_losses,
+            )
+            for rank in common or [min(target)]
+        }  # fmt: skip
+        self.rank = next((rank for rank, judged in judgements.items() if judged.verdict != "pass"), min(judgements))
+        self.ranks, self.lacking = tuple(judgements), sorted(target.keys() ^ golden.keys()) if common else []
+        judgement = self._whole(judgements[self.rank])
         if judgement.distance.steps != self.done:
             self.done = judgement.distance.steps
-            result.write_losses(self.run, metric, judgement)
+            result.write_losses(self.run, metric, judgement, self.ranks, self.rank)
             self.journal.write(Progress(done=self.done, total=judging.loss_steps or 0, phase="check"))
         return judgement
+
+    def _whole(self, judgement: LossJudgement) -> LossJudgement:
+        """Return a judgement that is no pass where the golden run failed: how many steps there should be is not
+        known."""
+        is_asked = self.spec.judging.loss_steps is not None
+        outcome = runs.outcome_of(runs.glance(self.golden.run))
+        if judgement.verdict != "pass" or is_asked or outcome not in FAILURES:
+            return judgement
+        return dataclasses.replace(judgement, verdict="golden_failed")
 
     def end(self, judgement: LossJudgement | None) -> Ended:
         if judgement is None:
@@ -126,11 +158,14 @@ class Comparing:
         for watched in self._watched():
             glance = runs.glance(watched.run)
             outcome = runs.outcome_of(glance)
-            if outcome in ("failed", "lost", "gone"):
+            if outcome in FAILURES:
                 args: dict[str, object] = {"run": watched.run.name, "code": "–" if glance.code is None else glance.code}
                 yield Finding(rule=f"precision.losses.run_{outcome}", severity="warning", args=args)
+        if len(self.ranks) > 1 or self.lacking:
+            args = {"ranks": _numbers(self.ranks), "rank": self.rank, "lacking": _numbers(self.lacking) or "–"}
+            yield Finding(rule="precision.losses.ranks", severity="warning" if self.lacking else "info", args=args)
         distance, noise = judgement.distance, judgement.noise
-        if noise is not None and noise.steps < distance.steps:
+        if noise is not None and 0 < noise.steps < distance.steps:
             args = {"noise_steps": noise.steps, "steps": distance.steps}
             yield Finding(rule="precision.losses.noise_short", severity="warning", args=args)
         if distance.zero_golden is not None:
@@ -142,7 +177,7 @@ class Comparing:
             return "asked"
         if judgement.noise is None:
             return "default"
-        return "noise" if judgement.noise.steps else "default_noise"
+        return f"default_{judgement.noise_problem}" if judgement.noise_problem else "noise"
 
 
 def verdict_key(judgement: LossJudgement) -> str:
@@ -165,6 +200,10 @@ def sentence_args(judgement: LossJudgement) -> dict[str, object]:
         "step": distance.nonfinite or distance.both_nonfinite or 0,
         "beyond": judgement.first_beyond or 0,
     }  # fmt: skip
+
+
+def _numbers(ranks: Sequence[int]) -> str:
+    return ", ".join(map(str, ranks[:MAX_RANKS])) + (" …" if len(ranks) > MAX_RANKS else "")
 
 
 def _percent(share: float) -> str:

@@ -2,9 +2,11 @@
 
 Max and Min tell: a NaN among the elements makes both NaN. Mean and Norm do not: the norm of large finite elements may
 be Inf, and the mean of a mask with one -Inf is. An Inf counts only where a call makes it of finite inputs and finite
-arguments: masks are filled with -Inf on purpose, by an argument that says so. A NaN counts wherever a call makes it
-of inputs without one, also of infinite ones: a softmax over a wholly masked row does. A NaN that a call is given
-counts where it comes through to an output: `where` and `isnan` are given one on purpose.
+arguments: masks are filled with -Inf on purpose, by an argument that says so. Of inputs with a -Inf alone a forward
+call makes +Inf only where it turns signs: else, as of the loss of a masked class, it counts too. A NaN counts wherever
+a call makes it of inputs without one, also of infinite ones: a softmax over a wholly masked row does. A NaN that a call
+is given counts where it comes through to an output: `where` and `isnan` are given one on purpose. So does +Inf that no
+call before it had as an output, and any Inf in a weight: a mask that is made before the step holds -Inf.
 """
 
 from __future__ import annotations
@@ -15,11 +17,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, MAX, MIN, OUTPUT, PARAMETER
-from backends.precision.dump.names import source_of
+from backends.precision.compare.alignment.parameters import is_parameter_input
+from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, MAX, MIN, OUTPUT, PARAMETER, TENSOR
+from backends.precision.dump.names import name_of, source_of
+from backends.precision.measure.formats import FLOATS
 from backends.precision.overflow.result import Overflow
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from backends.precision.dump.dump import Dump
@@ -27,6 +33,11 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 INPUT_ROLES, OUTPUT_ROLES = (INPUT, KWARG, PARAMETER), (OUTPUT, GRADIENT)
+TURNS_SIGNS = frozenset(
+    ("neg", "negative", "abs", "sub", "rsub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "square",
+     "pow", "maximum", "max", "where", "masked_fill", "cat", "concat", "stack")
+)  # fmt: skip
+"""Calls that make +Inf of -Inf, or take it from another input."""
 UNINITIALISED = ("Torch.empty.", "Torch.empty_like.", "Torch.empty_strided.")
 """They give memory as it is."""
 
@@ -36,23 +47,25 @@ def first_overflow(dump: Dump, step: int, rank: int) -> Overflow | None:
     the first NaN that a call is given and does not pass on; None where all is finite or asked for."""
     is_nan, is_bad = _is_nan(dump), _is_bad(dump)
     is_input, is_output = np.isin(dump.role, INPUT_ROLES), np.isin(dump.role, OUTPUT_ROLES)
-    is_asked = np.zeros(len(dump.calls), bool)
-    is_asked[[dump.call[row] for row, text in dump.value.items() if _is_overflow(text)]] = True
-    is_asked |= np.array([name.startswith(UNINITIALISED) for name in dump.calls], bool)
+    unwritten = np.array([name.startswith(UNINITIALISED) for name in dump.calls], bool)
+    is_asked = unwritten | _asks(dump, math.isinf) | _asks(dump, math.isnan)
     has_output = _has(dump, is_output)
     comes_in, passes_on = _has(dump, is_nan & is_input), _has(dump, is_bad & is_output) | ~has_output
     is_infinite = _has(dump, is_bad & is_input)
-    makes_nan = _has(dump, is_nan & is_output) & ~comes_in & ~is_asked
-    makes_infinite = _has(dump, is_bad & is_output) & ~is_infinite & ~is_asked
-    events = np.flatnonzero((comes_in & passes_on) | makes_nan | makes_infinite)
+    makes_nan = _has(dump, is_nan & is_output) & ~comes_in & ~unwritten & ~_asks(dump, math.isnan)
+    turned = _has_turned(dump, is_input, is_output)
+    makes_infinite = _has(dump, is_bad & is_output) & (~is_infinite | turned) & ~is_asked
+    given_rows = _given_infinite(dump, is_input, is_output)
+    is_given = _has(dump, given_rows) & passes_on & has_output & ~comes_in & ~makes_nan
+    events = np.flatnonzero((comes_in & passes_on) | makes_nan | makes_infinite | is_given)
     events = events if len(events) else np.flatnonzero(comes_in)
     if not len(events):
         return None
     call = int(events[0])
     made_rows = (is_nan if makes_nan[call] else is_bad) & is_output
-    rows = is_nan & is_input if comes_in[call] else made_rows
+    rows = is_nan & is_input if comes_in[call] else given_rows if is_given[call] else made_rows
     row = int(np.flatnonzero(rows & (dump.call == call))[0])
-    overflow = _overflow_at(dump, row, step, rank, is_made=not comes_in[call])
+    overflow = _overflow_at(dump, row, step, rank, is_made=not (comes_in[call] or is_given[call]))
     return msgspec.structs.replace(overflow, has_infinite_inputs=bool(overflow.is_made and is_infinite[call]))
 
 
@@ -66,6 +79,15 @@ def _has(dump: Dump, rows: Array) -> Array:
     calls = np.zeros(len(dump.calls), bool)
     calls[dump.call[rows]] = True
     return calls
+
+
+def blind_tensors(dump: Dump) -> int:
+    """Return how many tensors of floating numbers have elements and no Max, so that nothing tells of a NaN in them."""
+    floats = np.array([name in FLOATS for name in dump.dtypes] + [False], bool)
+    filled = np.array([math.prod(shape) > 0 for shape in dump.shapes] + [False], bool)
+    unwritten = np.array([name.startswith(UNINITIALISED) for name in dump.calls], bool)
+    rows = (dump.kind == TENSOR) & floats[dump.dtype] & filled[dump.shape] & ((dump.has_stats & (1 << MAX)) == 0)
+    return int((rows & ~unwritten[dump.call]).sum())
 
 
 def has_statistics(dump: Dump) -> bool:
@@ -87,11 +109,46 @@ def _among(dump: Dump, cells: Array) -> Array:
     return rows
 
 
-def _is_overflow(text: str) -> bool:
+def _asks(dump: Dump, is_asked: Callable[[float], bool]) -> Array:
+    """Return for each call whether one of its arguments is such a number."""
+    calls = np.zeros(len(dump.calls), bool)
+    calls[[dump.call[row] for row, text in dump.value.items() if is_asked(_number(text))]] = True
+    return calls
+
+
+def _number(text: str) -> float:
     try:
-        return not math.isfinite(float(text))
+        return float(text)
     except (ValueError, OverflowError):
-        return False
+        return 0.0
+
+
+def _has_turned(dump: Dump, is_input: Array, is_output: Array) -> Array:
+    """Return for each call whether it is a forward that makes +Inf of inputs of which none has one, and turns no
+    signs."""
+    names = [name_of(name) for name in dump.calls]
+    may_turn = np.array([name.direction != "forward" or name.api in TURNS_SIGNS for name in names], bool)
+    is_high = _is_high(dump)
+    return np.asarray(_has(dump, is_high & is_output) & ~_has(dump, is_high & is_input) & ~may_turn)
+
+
+def _given_infinite(dump: Dump, is_input: Array, is_output: Array) -> Array:
+    """Return the rows of inputs with +Inf before any call has it as an output, and those of weights with an Inf."""
+    is_high = _is_high(dump)
+    outputs = dump.call[is_high & is_output]
+    first = int(outputs.min()) if len(outputs) else len(dump.calls)
+    is_given = is_input & is_high & (dump.call <= first)
+    is_given[[row for row in np.flatnonzero(_is_bad(dump) & is_input) if _is_weight(dump, int(row))]] = True
+    return np.asarray(is_given & ~_is_nan(dump))
+
+
+def _is_weight(dump: Dump, row: int) -> bool:
+    name = name_of(dump.calls[int(dump.call[row])])
+    return name.direction == "forward" and is_parameter_input(name.api, name.type, int(dump.role[row]), dump.item[row])
+
+
+def _is_high(dump: Dump) -> Array:
+    return _among(dump, np.isposinf(dump.stats))
 
 
 def _overflow_at(dump: Dump, row: int, step: int, rank: int, *, is_made: bool) -> Overflow:

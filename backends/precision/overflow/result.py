@@ -45,15 +45,16 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
 class OverflowResult(msgspec.Struct, frozen=True, kw_only=True):
     """`found` and `named` by step and rank, empty where all is finite. `passes`: how many steps of a rank were looked
     through, `calls`: their calls, `infinite`: those with an Inf in an output, as a mask has. `damaged` and `unread`: of
-    the passes, those with entries that could not be read, and those without statistics; `empty`: ranks whose folder has
-    no dump, as "step0/rank1". `problem`: a key, its sentence
-    takes `args`, where msprobe could not look."""
+    the passes, those with entries that could not be read, and those without statistics; `blind`: tensors without,
+    of the other passes; `empty`: ranks whose folder has no dump, as "step0/rank1". `problem`: a key, its sentence takes
+    `args`, where msprobe could not look."""
 
     passes: int
     calls: int
     infinite: int = 0
     damaged: int = 0
     unread: int = 0
+    blind: int = 0
     empty: tuple[str, ...] = ()
     found: tuple[Overflow, ...] = ()
     named: tuple[Named, ...] = ()
@@ -63,7 +64,7 @@ class OverflowResult(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_whole(self) -> bool:
         """Return whether all that was dumped could be looked at."""
-        return not (self.damaged or self.unread or self.empty)
+        return not (self.damaged or self.unread or self.blind or self.empty)
 
     @property
     def first(self) -> Overflow | None:
@@ -84,6 +85,6 @@ def overflow_answer(run: Run) -> dict[str, Any]:
     return {
         "first_overflow": first, "passes": result.passes, "calls": result.calls,
         "infinite": result.infinite, "damaged": result.damaged, "unread": result.unread,
-        "empty": list(result.empty), "found": plain["found"],
+        "blind": result.blind, "empty": list(result.empty), "found": plain["found"],
         "msprobe": {"named": plain["named"], "problem": result.problem},
     }  # fmt: skip

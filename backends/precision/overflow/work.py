@@ -13,7 +13,7 @@ from backends.precision.dump.layout import find_dumps, refuse_several_captures
 from backends.precision.dump.names import source_of
 from backends.precision.dump.read import read_dump
 from backends.precision.msprobe.overflow import run_overflow_check
-from backends.precision.overflow.first_overflow import first_overflow, has_statistics, infinite_calls
+from backends.precision.overflow.first_overflow import blind_tensors, first_overflow, has_statistics, infinite_calls
 from backends.precision.overflow.result import OVERFLOW_FILE, Named, Overflow, OverflowResult
 from studio import files
 from studio.errors import Stopped, StudioError
@@ -53,7 +53,7 @@ class _Looking:
         self.overflows: list[Overflow] = []
         self.named: list[Named] = []
         self.calls, self.done = 0, 0
-        self.infinite, self.damaged, self.unread = 0, 0, 0
+        self.infinite, self.damaged, self.unread, self.blind = 0, 0, 0, 0
         self.is_torch = True
         self.problem: tuple[str, dict[str, Any]] = ("", {})
 
@@ -68,8 +68,8 @@ class _Looking:
         problem, args = self.problem
         return OverflowResult(
             passes=len(self.places), calls=self.calls, infinite=self.infinite, damaged=self.damaged,
-            unread=self.unread, empty=self.empty, found=tuple(self.overflows), named=tuple(self.named),
-            problem=problem, args=args,
+            unread=self.unread, blind=self.blind, empty=self.empty, found=tuple(self.overflows),
+            named=tuple(self.named), problem=problem, args=args,
         )  # fmt: skip
 
     def _check_rank(self, location: DumpLocation, step: int) -> None:
@@ -84,6 +84,7 @@ class _Looking:
         self.infinite += infinite_calls(dump)
         self.damaged += bool(dump.damage)
         self.unread += not (dump.damage or has_statistics(dump))
+        self.blind += blind_tensors(dump) if has_statistics(dump) else 0
         self.is_torch &= dump.framework != "mindspore"
         if (overflow := first_overflow(dump, step, location.rank or 0)) is not None:
             self.overflows.append(overflow)
@@ -126,7 +127,13 @@ def result_notes(result: OverflowResult) -> list[Finding | Note]:
     ours: Finding | Note
     covered = {"calls": result.calls, "passes": result.passes, "infinite": result.infinite}
     if result.first is None and not result.is_whole:
-        args = {**covered, "damaged": result.damaged, "unread": result.unread, "empty": len(result.empty)}
+        args = {
+            **covered,
+            "damaged": result.damaged,
+            "unread": result.unread,
+            "blind": result.blind,
+            "empty": len(result.empty),
+        }
         ours = Finding(rule="precision.overflow.incomplete", severity="warning", args=args)
     elif result.first is None:
         ours = Note(key="precision.overflow.masked" if result.infinite else "precision.overflow.clean", args=covered)
