@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from backends.precision.compare.comparison import Comparison
+    from backends.precision.compare.comparison import Comparison, Outcome
     from studio.run import Run
     from studio.texts import Language
 
@@ -106,10 +106,9 @@ class Report:
     def _verdict(self) -> Iterator[str]:
         comparison = self.comparison
         calls, rows = len(comparison.names), len(comparison.verdict)
-        outcome = comparison.outcome
+        outcome, text = self._outcome()
         state = escaped(self.say(OUTCOMES[outcome]))
         first = comparison.first
-        text = self.say(OUTCOME_TEXTS[outcome])
         if first is not None:
             text = f"{first.name}: {sentence(comparison, first.call, self.language)}"
         yield f'<p class="outcome {outcome}">{state}</p>{tag("p", text, "verdict")}'
@@ -117,6 +116,20 @@ class Report:
         yield tag(
             "p", self.say("precision.report.made", when=created, run=self.run.name, rows=rows, calls=calls), "dim"
         )
+
+    def _outcome(self) -> tuple[Outcome, str]:
+        """Return the outcome of the comparison and its text; a pass only where the losses of the two trainings do not
+        differ, and the dumps are those that were compared."""
+        outcome = self.comparison.outcome
+        if outcome != "pass":
+            return outcome, self.say(OUTCOME_TEXTS[outcome])
+        losses = losses_of(self.comparison, self.run)
+        if losses is not None and losses.differ:
+            return "differs", self.say(losses.key, **losses.args)
+        dumps = (folder for pair in self.comparison.passes for folder in (pair.target, pair.golden))
+        if any(folder is not None and summary.is_changed_since(folder, self.run) for folder in dumps):
+            return "incomplete", self.say("precision.report.outcome_changed_text")
+        return outcome, self.say(OUTCOME_TEXTS[outcome])
 
     def _covered(self) -> Iterator[str]:
         """Yield what was compared of what was there, and what was not."""

@@ -24,11 +24,13 @@ METRIC = "loss"
 
 @dataclass(frozen=True, kw_only=True)
 class ReportedLosses:
-    """`curves` by side; `key` and `args`: the sentence of what compare-losses says of them."""
+    """`curves` by side; `key` and `args`: the sentence of what compare-losses says of them; `differ`:
+    whether steps that both have differ, or one side alone is not finite there."""
 
     curves: dict[str, Curve]
     key: str
     args: dict[str, Any]
+    differ: bool
 
 
 def losses_of(comparison: Comparison, run: Run) -> ReportedLosses | None:
@@ -42,8 +44,9 @@ def losses_of(comparison: Comparison, run: Run) -> ReportedLosses | None:
     again = schema.from_json(CompareSpec, run.request.values)[0].sides.golden_again
     judgement = judge_losses(target, golden, _curve(again) if again.parts else None)
     return ReportedLosses(
-        curves={"target": target, "golden": golden}, key=verdict_key(judgement), args=sentence_args(judgement)
-    )
+        curves={"target": target, "golden": golden}, key=verdict_key(judgement), args=sentence_args(judgement),
+        differ=bool(judgement.exceeded) or judgement.verdict in ("differs", "nonfinite"),
+    )  # fmt: skip
 
 
 def _curve(dump: Path) -> Curve | None:
