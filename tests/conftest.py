@@ -34,9 +34,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """With `-n auto`, one worker more than the cores that are ours, since tests also wait; eight trainings at once fill
-    the memory of most hosts."""
-    return min(8, len(os.sched_getaffinity(0)) + 1)
+    """With `-n auto`, one worker for each core that is ours; eight trainings at once fill the memory of most hosts."""
+    return min(8, len(os.sched_getaffinity(0)))
 
 
 def feature_folders(argument: str) -> list[str]:
