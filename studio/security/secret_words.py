@@ -22,7 +22,7 @@ PLACEHOLDER = re.compile(r"‹secret-\d+›")
 # NAME=value, NAME: value and "NAME": "value", also inside a word that a shell or another program reads. A value in
 # quotes goes to the closing ones. The colon of https:// is none.
 _VALUE = r"(?:(?P<quote>\\?['\"])(?P<quoted>.*?)(?P=quote)|(?P<value>[^\s'\"\\]+))"
-_SETTING = re.compile(rf"(?P<head>(?P<name>[\w.-]+)[\\'\"]*\s*[=:](?!//)\s*){_VALUE}")
+_SETTING = re.compile(rf"(?P<head>(?<![\w.-])(?P<name>[\w.-]+)[\\'\"]*\s*[=:](?!//)\s*){_VALUE}")
 _OPTION = re.compile(rf"(?P<head>(?<=\s)(?P<name>--?[\w.-]+)\s+){_VALUE}")
 # Tokens of well-known services, JSON web tokens, the header of a web request, and the password in an address.
 _FORMS = re.compile(
@@ -111,18 +111,26 @@ def _masked_line(words: list[str], kept: dict[str, str], *, may_repeat: bool = F
     return masked
 
 
-def _setting(match: re.Match[str], kept: dict[str, str]) -> str:
-    """Return a setting with a placeholder, or with the settings in its value masked, as of a shell's line."""
-    quote, value = match["quote"] or "", match["quoted"] if match["value"] is None else match["value"]
-    if _is_secret(match["name"], value):
-        return match["head"] + quote + _placeholder(value, kept) + quote
-    return match["head"] + quote + _masked_settings(value, kept) + quote
-
-
 def _masked_settings(text: str, kept: dict[str, str]) -> str:
     for pattern in (_SETTING, _OPTION):
-        text = pattern.sub(lambda match: _setting(match, kept), text)
+        text = _masked_by(pattern, text, kept)
     return text
+
+
+def _masked_by(pattern: re.Pattern[str], text: str, kept: dict[str, str]) -> str:
+    """Replace the secret values of settings; what another setting has for a value is searched too, as a shell's line
+    is."""
+    parts, begin = [], 0
+    while match := pattern.search(text, begin):
+        name, quote = match["name"], match["quote"] or ""
+        value = match["quoted"] if match["value"] is None else match["value"]
+        end = match.end("head")
+        parts.append(text[begin:end])
+        if _is_secret(name, value):
+            parts.append(quote + _placeholder(value, kept) + quote)
+            end = match.end()
+        begin = end
+    return "".join((*parts, text[begin:]))
 
 
 def _form(match: re.Match[str], kept: dict[str, str]) -> str:

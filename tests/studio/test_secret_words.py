@@ -131,3 +131,8 @@ def test_that_a_secret_reaches_the_program_and_no_file_of_the_run(tmp_path: Path
     files = [path for path in tmp_path.rglob("*") if path.is_file() and path != script]
     assert not [path for path in files if re.search(SECRET.encode(), path.read_bytes())]
     assert SECRET not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("word", ["a=" * 20_000, "a" * 200_000, "a.b-" * 50_000, "x='" * 20_000])
+def test_that_a_long_word_is_read_once(word: str) -> None:
+    assert secret_words.masked_words((word, "--token", SECRET)) == (word, "--token", "‹secret-1›")
