@@ -288,7 +288,7 @@ def _follow(arguments: argparse.Namespace, run: Run, *, stop_on_interrupt: bool)
     may_revive = stop_on_interrupt or project is None or trust.is_trusted(project.folder)
     while True:
         try:
-            with _telling_that_the_run_goes_on(run):
+            with _message_on_signal(run):
                 line = _line_of(arguments, run)
                 glance = follow(run, print_message=_print_message, may_revive=may_revive, line=line)
             return _result(arguments, run, glance)
@@ -306,7 +306,7 @@ def _follow(arguments: argparse.Namespace, run: Run, *, stop_on_interrupt: bool)
 
 
 @contextmanager
-def _telling_that_the_run_goes_on(run: Run) -> Iterator[None]:
+def _message_on_signal(run: Run) -> Iterator[None]:
     """Say that the run goes on where this command is ended by SIGTERM or a terminal that is closed."""
 
     def leave(number: int, _: Any) -> NoReturn:
@@ -332,8 +332,8 @@ def _result(arguments: argparse.Namespace, run: Run, glance: Glance, error: Stud
     elif glance.state == "ended" and not glance.code:
         _print_message(t("cli.done", run=printable_line(str(run.folder))))
     else:
-        if not error:
-            _print_message(_end_of(run, glance))
+        if end := "" if error else _end_of(run, glance):
+            _print_message(end)
         _print_path(run.folder)
     is_program = action is not None and action.is_program
     if error or _is_lost(glance):
@@ -407,7 +407,7 @@ def _print_json(value: Any) -> None:
 def _list_runs(arguments: argparse.Namespace) -> int:
     folder = runs_folder(_project(arguments))
     listed = [(run, runs.glance(run)) for run in runs.runs_in(folder)]
-    damaged = runs.damaged_runs(folder)
+    damaged = runs.damaged_runs(folder, [run for run, _ in listed])
     if arguments.json:
         _print_json({"runs": [_as_json(run, glance) for run, glance in listed], "damaged": damaged})
         return 0

@@ -21,7 +21,7 @@ import shutil
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -32,6 +32,9 @@ from studio.events import Ended, Event, Metric, Progress, attempt_and_rank, deco
 from studio.faults.held_folder import current_folder
 from studio.security import ledger, secret_words, trust
 from studio.tail import last_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 FORMAT = 1
 LARGEST_REQUEST = 1 << 24
@@ -169,9 +172,10 @@ def run_names(folder: Path) -> list[str]:
         return []
 
 
-def damaged_runs(folder: Path) -> tuple[str, ...]:
-    """Return the names of the folders under a folder of runs that hold no readable run, newest first."""
-    return tuple(name for name in run_names(folder) if _readable(folder / name) is None)
+def damaged_runs(folder: Path, readable: Iterable[Run]) -> tuple[str, ...]:
+    """Return the names of the folders under a folder of runs that are none of its readable runs, newest first."""
+    names = {run.name for run in readable}
+    return tuple(name for name in run_names(folder) if name not in names and (folder / name).is_dir())
 
 
 def _readable(folder: Path) -> Run | None:

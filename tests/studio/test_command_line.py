@@ -90,6 +90,7 @@ def test_that_a_project_keeps_its_runs_and_hides_them_from_git(tmp_path: Path, i
 def test_that_a_detached_run_can_be_watched_stopped_and_its_log_read(tmp_path: Path, interpreter: Make) -> None:
     script = "trap 'echo bye; exit 143' TERM; echo hello; while :; do sleep 0.1; done"
     started = studio("launch", "--python", str(interpreter(script)), "--detach", "--json", cwd=tmp_path)
+    assert started.stderr == ""
     run = last_json(started)["run"]
     wait_for(lambda: "hello" in studio("log", run, cwd=tmp_path).stdout)
     watching = subprocess.Popen(
@@ -242,3 +243,9 @@ def test_that_wrong_use_is_told_in_chinese_alone(tmp_path: Path, words: tuple[st
     assert done.returncode == 2
     assert reason in done.stderr
     assert not re.search(r"argument|expected|invalid|required", done.stderr)
+
+
+def test_that_a_detached_start_prints_its_folder_alone(tmp_path: Path, interpreter: Make) -> None:
+    started = studio("launch", "--python", str(interpreter("exit 0")), "--detach", cwd=tmp_path)
+    assert (started.returncode, started.stderr) == (0, "")
+    assert Path(started.stdout.strip(), "run.json").exists()

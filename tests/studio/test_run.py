@@ -193,4 +193,4 @@ def test_that_files_as_large_as_a_disk_are_not_read(tmp_path: Path) -> None:
         os.truncate(run.folder / name, 1 << 40)
     assert processes.read_mark(run.folder / "worker.json") is None
     assert runs.runs_in(tmp_path) == ()
-    assert runs.damaged_runs(tmp_path) == (run.name,)
+    assert runs.damaged_runs(tmp_path, ()) == (run.name,)

@@ -6,7 +6,6 @@ refused; what it allows is part of the verdict.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from backends.precision.compare.comparison import AllowedNoise
 from backends.precision.compare.judgement.drift import parameter_rows
 from backends.precision.compare.values.joined import join_dumps
 from backends.precision.compare.verdict.first_divergence import name_at
+from backends.precision.dump.digest import file_digest
 from backends.precision.dump.dump import TENSOR
 from backends.precision.dump.names import name_of
 from backends.precision.dump.read import read_dump
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from backends.precision.compare.values.joined import JoinedDumps
     from backends.precision.dump.dump import DumpLocation
     from backends.precision.dump.pairs import DumpPair
-
-CHUNK_BYTES = 1 << 20
 
 
 def refuse_equal_content(pairs: Sequence[DumpPair], again: Mapping[Path, DumpLocation]) -> None:
@@ -48,14 +46,10 @@ def refuse_equal_content(pairs: Sequence[DumpPair], again: Mapping[Path, DumpLoc
         raise StudioError("precision.compare.again_is_golden")
 
 
-def _digest(location: DumpLocation) -> bytes:
+def _digest(location: DumpLocation) -> str:
     path = location.folder / location.file
     try:
-        digest = hashlib.sha256()
-        with path.open("rb") as file:
-            while part := file.read(CHUNK_BYTES):
-                digest.update(part)
-        return digest.digest()
+        return file_digest(path)
     except OSError as error:
         raise from_os(error, path) from error
 

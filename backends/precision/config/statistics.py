@@ -25,11 +25,11 @@ def statistics_level(golden: Mapping[str, Any], target: Mapping[str, Any]) -> Le
     """Return "pass" where the statistics are those of the same tensor, "warning" where they may be."""
     if golden == target:
         return "pass"
-    sides = [_numbers(side) for side in (golden, target)]
-    if None in sides or not _is_rounding(*sides):  # type: ignore[arg-type]
+    ours, others = _numbers(target), _numbers(golden)
+    if ours is None or others is None or not _is_rounding(others, ours):
         return "error"
-    high, low = golden["max"], golden["min"]
-    is_whole = float(high).is_integer() and float(low).is_integer()
+    high, low = others["max"], others["min"]
+    is_whole = high.is_integer() and low.is_integer()
     return "warning" if is_whole and high != low else "pass"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
 import studio
 from backends.precision.compare.spec import CompareSpec
+from backends.precision.dump.digest import file_digest
 from backends.precision.msprobe.installed import version_of
 from backends.precision.origin import VERSIONS, origin_of
 from studio import files, interpreters, schema
@@ -67,18 +67,11 @@ def _framework(folder: Path) -> str:
 
 def dump_digest(folder: Path) -> str:
     """Return the SHA-256 of a dump.json, "" where it is gone or too large to read for a report."""
-    digest = hashlib.sha256()
+    path = folder / "dump.json"
     try:
-        with files.open_regular(folder / "dump.json") as file:
-            size = 0
-            while piece := file.read(1 << 20):
-                size += len(piece)
-                if size > MAX_DUMP_BYTES:
-                    return ""
-                digest.update(piece)
+        return file_digest(path) if path.stat().st_size <= MAX_DUMP_BYTES else ""
     except OSError:
         return ""
-    return digest.hexdigest()
 
 
 def is_changed_since(folder: Path, run: Run) -> bool:
