@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from backends.migration.migrate.variable_edits import VARIABLES
 from backends.migration.scan.project_scan import scan_project
 from tests.migration.plans import (
     FACTS,
@@ -344,3 +345,22 @@ def test_that_a_default_of_a_lambda_above_the_import_is_left_to_a_person(tmp_pat
     source = "f = lambda d='cuda': d\ng = lambda: 'cuda'\nimport torch\n"
     text = migrated_text(tmp_path, "explicit", source)
     assert "f = lambda d='cuda': d\ng = lambda: DEVICE_TYPE\n" in text
+
+
+@pytest.mark.parametrize("line", ["{} = e = '0'", "({}) = e = '0'", "e = ({}) = '0'", "e = {} = '0'"])
+def test_that_a_variable_set_at_the_top_of_a_file_without_imports_is_set_under_both_names(
+    tmp_path: Path, line: str
+) -> None:
+    text = migrated_text(tmp_path, "explicit", line.format("os.environ['CUDA_VISIBLE_DEVICES']") + "\nd = 'cuda'\n")
+    ast.parse(text)
+    assert "os.environ['ASCEND_RT_VISIBLE_DEVICES'] = " in text
+    assert text.endswith("d = DEVICE_TYPE\n")
+
+
+def test_that_an_edit_with_which_a_file_would_not_parse_leaves_the_other_edits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(VARIABLES, "CUDA_VISIBLE_DEVICES", "not a 'name")
+    text = migrated_text(tmp_path, "explicit", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nd = 'cuda'\n")
+    assert "os.environ['CUDA_VISIBLE_DEVICES'] = '0'" in text
+    assert text.endswith("d = DEVICE_TYPE\n")

@@ -1,8 +1,8 @@
 """Planted faults over launch, curves, captures, Home, predictions and the timeline: none may be told as success.
 
-Each case (tests/planted/verdicts) names its verdict, the state and the exit code that must be told. A fault that is told
-as success fails the proof; of the healthy cases, two may be told as faults. A state or an exit code that is another
-than the expected one is printed, and fails it too.
+Each case (tests/planted/verdicts) names its verdict, the state and the exit code that must be told. A fault that is
+told as success fails the proof; of the healthy cases, two may be told as faults. A state or an exit code that is
+another than the expected one is printed, and fails it too.
 
 ASCEND_STUDIO_ONLY: a pattern of the cases' names.
 """

@@ -86,11 +86,30 @@ def _plan_file(
             manual_findings=[finding for finding in findings if finding.kind == "place"], reason=NOT_WRITTEN_BACK
         )
     file_hunks = make_hunks(source, plan)
-    if plan.edits and not parses(source.path, render_hunks(source, editable_hunks(file_hunks))):
+    if plan.edits and not _still_parses(source, file_hunks):
+        plan.withdraw(_breaking_findings(source, plan))
+        file_hunks = make_hunks(source, plan)
+    if plan.edits and not _still_parses(source, file_hunks):
         plan = FilePlan(manual_findings=[finding for finding in findings if finding.kind == "place"], reason=NOT_PARSED)
         file_hunks = make_hunks(source, plan)
     digest = hashlib.sha256(data).hexdigest()
     return FileChanges(path=path, encoding=text.encoding, digest=digest, hunks=tuple(file_hunks), withdrawn=plan.reason)
+
+
+def _still_parses(source: SourceText, file_hunks: Iterable[Hunk]) -> bool:
+    return parses(source.path, render_hunks(source, editable_hunks(file_hunks)))
+
+
+def _breaking_findings(source: SourceText, plan: FilePlan) -> list[ScanFinding]:
+    """Return the findings with whose edits alone the file would not parse, and those that share a group with them."""
+    breaking = [
+        (finding, drafts)
+        for finding, drafts in plan.edits
+        if not parses(source.path, hunks.apply_drafts(source.text, 0, drafts)[0])
+    ]
+    groups = {draft.group for _, drafts in breaking for draft in drafts if draft.group}
+    grouped = [finding for finding, drafts in plan.edits if groups.intersection(draft.group for draft in drafts)]
+    return [finding for finding, _ in breaking] + grouped
 
 
 def _encode(text: str, encoding: str) -> bytes:
@@ -129,9 +148,9 @@ def parses(path: str, text: str) -> bool:
 
 def make_hunks(source: SourceText, plan: FilePlan) -> list[Hunk]:
     """Make the hunks of a plan, by line; those with an edit come before those left to a person."""
-    rows = list(plan.edits)
-    if plan.prelude is not None:
-        rows.append((plan.prelude[0], [plan.prelude[1]]))
+    # The prelude stands before an edit that begins at its offset.
+    rows = [(plan.prelude[0], [plan.prelude[1]])] if plan.prelude is not None else []
+    rows += plan.edits
     hunk_drafts = hunks.draft_hunks(source, rows)
     prelude_draft = plan.prelude[1] if plan.prelude is not None else None
     first = next((hunk_draft for hunk_draft in hunk_drafts if prelude_draft in hunk_draft.drafts), None)

@@ -76,6 +76,8 @@ def _edit_subscript(tree: SyntaxTree, variable: ast.Subscript, raw: str, renamed
     other = text.replace(raw, renamed)
     parent = tree.parent(variable)
     if isinstance(parent, ast.Assign) and variable in parent.targets:
+        if tree.source.text[:begin].rstrip().endswith("("):  # `(os.environ["X"]) = "0"`
+            begin, _ = tree.span(parent)
         return [Draft(begin=begin, end=begin, text=f"{other} = ")]
     if isinstance(variable.ctx, ast.Load) and text.endswith(f"[{raw}]"):
         mapping = tree.text(variable.value)

@@ -25,8 +25,9 @@ class VerdictCase:
     """One planted fault, or one healthy case.
 
     `verdict` is the sentence under test ("end of a run", "capture", "Home", "preview", "step sentence"). `expected` is
-    what must be told. `observe` builds the case in an empty folder and returns what was told; it asks the product, never
-    a copy of its rules. `needs_training` keeps a case that starts a process of more than a second out of the short test.
+    what must be told. `observe` builds the case in an empty folder and returns what was told; it asks the product,
+    never a copy of its rules. `needs_training` keeps a case that starts a process of more than a second out of the
+    short test.
     """
 
     name: str
