@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from backends.timeline.profile_reader import Opened
     from backends.timeline.spec import TimelineSpec
+    from backends.timeline.tables.summary import Summary
 
     Print = Callable[[str], None]
 
@@ -48,9 +49,34 @@ def timeline(spec: TimelineSpec, print_line: Print) -> tuple[int, dict[str, Any]
     answer = _answer(opened, private.peak)
     for line in answer["notes"]:
         print_line(line)
-    if not for_window:
-        print_line(_summary_line(answer))
-    return 0, answer
+    if for_window:
+        return 0, answer
+    return _report(opened, answer, print_line)
+
+
+def _report(opened: Opened, answer: dict[str, Any], print_line: Print) -> tuple[int, dict[str, Any]]:
+    """Print where the time went, and add it to the answer. Ends with 3 where a part of the profile is in no figure."""
+    from backends.timeline.tables.summary import step_summary
+    from backends.timeline.tables.summary_sentence import texts
+
+    summary = step_summary(opened.trace)
+    is_whole = opened.is_whole and not summary.idle_devices
+    for line in (_summary_line(answer), *texts(summary), *(() if is_whole else (t("timeline.said.incomplete"),))):
+        print_line(printable(line))
+    state = "whole" if is_whole else "incomplete"
+    return 0 if is_whole else 3, answer | {"state": state, "sentences": texts(summary), "step": _step(summary)}
+
+
+def _step(summary: Summary) -> dict[str, Any] | None:
+    """Return the figures of the sentence: means over the steps of `basis`, in ns. None where no device was traced."""
+    if not summary.basis:
+        return None
+    return {
+        "time_ns": summary.whole,
+        **{f"{name}_share": round(summary.share(name), 6) for name in ("computing", "exposed", "free")},
+        "causes_ns": {cause.key.rpartition(".")[2]: cause.ns for cause in summary.causes},
+        "basis": [{"rank": step.rank, "device": step.label, "step": step.number} for step in summary.basis],
+    }
 
 
 def _answer(opened: Opened, private: int) -> dict[str, Any]:

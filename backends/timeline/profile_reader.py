@@ -36,6 +36,21 @@ if TYPE_CHECKING:
     ReportProgress = Callable[[int, int], None]
     Show = Callable[[Path], None]
 
+# What the reader leaves out, so that no figure is of the whole profile.
+INCOMPLETE = frozenset(
+    f"timeline.remark.{name}"
+    for name in (
+        "changed", "closed_folders", "damaged", "limited", "not_read", "too_many_files", "truncated", "unparsed",
+    )
+)  # fmt: skip
+# Events that are set aside since they are damaged; others are of kinds that have no place in time.
+DAMAGED = frozenset(
+    f"timeline.aside.{name}"
+    for name in (
+        "bad_duration", "bad_time", "bad_value", "far", "not_an_event", "row_damaged", "row_figure", "row_time",
+        "row_without_task", "table_row", "unreadable",
+    )
+)  # fmt: skip
 NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS)
 PARTIAL_AFTER = 0.4  # seconds of CPU after which a window is shown what there is
 
@@ -50,6 +65,11 @@ class Opened:
     fresh: bool
     notes: tuple[Remark, ...]
     lease: Lock
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether everything that was found was read: else figures are of a part, and the notes say of which."""
+        return not any(note.key in INCOMPLETE for note in self.notes)
 
 
 def open_cached(path: Path) -> Opened | None:
@@ -111,7 +131,9 @@ def _opened(entry: cache.Entry, remarks: tuple[Remark, ...], *, fresh: bool) -> 
         for source in sources
         if source.limit
     ]
-    notes = (*remarks, *left_out, *cut, *limited, *tables)
+    damaged = sum(count for reason, count in entry.trace.meta.set_aside.items() if reason in DAMAGED)
+    broken = [Remark(key="timeline.remark.damaged", args={"n": damaged})] if damaged else []
+    notes = (*remarks, *left_out, *cut, *limited, *broken, *tables)
     return Opened(trace=entry.trace, cache=entry.folder, fresh=fresh, notes=notes, lease=entry.lease)
 
 

@@ -34,6 +34,7 @@ _TABLES = re.compile(
     r"|memory_record|npu_module_mem|communication_statistic|(?:cluster_)?step_trace(?:_time)?)(?:_\w+)?\.csv$"
     r"|(?:cluster_)?communication(?:_matrix)?\.json$"
 )
+_RANK_FOLDER = re.compile(r".*_ascend_(?:pt|ms)$")  # of torch_npu and MindSpore, one for each rank
 _RAW = re.compile(r"(?:sqlite|device_\d+|host|data|log|logs|cluster_analysis_output|__pycache__|\..*)$", re.I)
 
 
@@ -123,12 +124,14 @@ def _source_file(path: Path, kind: Kind) -> SourceFile:
 @dataclass
 class _Walk:
     """A walk through folders, each once however links lead. `other`: databases to use where there is nothing else;
-    `tables`: to use where there are not even those."""
+    `tables`: to use where there are not even those. `ranks`: folders that a
+    profiler made for a rank."""
 
     text: list[Path] = field(default_factory=list)
     db: list[Path] = field(default_factory=list)
     other: list[Path] = field(default_factory=list)
     tables: list[Path] = field(default_factory=list)
+    ranks: list[Path] = field(default_factory=list)
     visited: set[tuple[int, int]] = field(default_factory=set)
     left: int = field(default_factory=lambda: ENTRIES)
     closed: int = 0
@@ -144,6 +147,8 @@ class _Walk:
         except OSError:
             self.closed += 1
             return
+        if _RANK_FOLDER.match(folder.name):
+            self.ranks.append(folder)
         for name, is_folder in names:
             self.left -= 1
             if self.left < 0:
@@ -201,7 +206,15 @@ def _chosen(walk: _Walk, root: Path) -> Discovery:
     remarks += [
         Remark(key="timeline.remark.not_read", args={"reason": str(wrong(path))}) for path in broken[:MAX_NAMED]
     ]
+    unparsed = _unparsed(walk, [*dbs, *texts, *broken, *walk.other, *walk.tables])
+    remarks += [Remark(key="timeline.remark.unparsed", args={"place": str(path)}) for path in unparsed[:MAX_NAMED]]
     return Discovery(sources=tuple(sorted(paths, key=_sort_key)), remarks=tuple(remarks))
+
+
+def _unparsed(walk: _Walk, files: list[Path]) -> list[Path]:
+    """Return the folders of ranks that contain nothing to show: their collection was not parsed."""
+    around = {parent for path in files for parent in path.parents}
+    return [folder for folder in walk.ranks if folder not in around]
 
 
 def _newest_capture(paths: list[SourceFile], root: Path) -> tuple[list[SourceFile], list[Remark]]:

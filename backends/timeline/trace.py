@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 2
+FORMAT = 3
 META = "meta.json"
 
 
@@ -80,12 +80,13 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """A training step, in ns since the origin."""
+    """A training step, in ns since the origin. `source`: number of the source that recorded it."""
 
     number: int
     start: int
     end: int
     rank: int | None = None
+    source: int = 0
 
 
 class Meta(msgspec.Struct, frozen=True, kw_only=True):

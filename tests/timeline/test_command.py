@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -169,3 +170,41 @@ def test_that_a_project_s_own_modules_are_not_run(tmp_path: Path) -> None:
         (*LINE, str(path)), cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, check=False
     )
     assert done.returncode == 0
+
+
+def test_that_the_command_says_where_a_step_goes_and_of_what_its_figures_are(tmp_path: Path) -> None:
+    run = run_timeline(ranks(tmp_path / "data", 2, steps=3))
+    assert (run.code, run.answer["state"]) == (0, "whole")
+    assert "(mean of 3 steps on each of 2 devices)" in run.error
+    assert run.answer["sentences"][0] in run.error
+    step = run.answer["step"]
+    assert len(step["basis"]) == 6
+    assert abs(sum(step[f"{name}_share"] for name in ("computing", "exposed", "free")) - 1) < 1e-5
+    assert all(ns <= step["free_share"] * step["time_ns"] + 1 for ns in step["causes_ns"].values())
+
+
+def test_that_a_figure_of_a_part_is_incomplete_and_does_not_end_with_0(tmp_path: Path) -> None:
+    folder = ranks(tmp_path / "data", 2)
+    path = next(folder.glob("*1_ascend_pt")) / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
+    os.truncate(path, path.stat().st_size // 2)
+    run = run_timeline(folder)
+    assert (run.code, run.answer["state"]) == (3, "incomplete")
+    assert "Incomplete" in run.error
+
+
+def test_that_the_folder_of_a_rank_that_was_not_parsed_is_named(tmp_path: Path) -> None:
+    folder = ranks(tmp_path / "data", 2)
+    shutil.rmtree(next(folder.glob("*1_ascend_pt")) / "ASCEND_PROFILER_OUTPUT")
+    run = run_timeline(folder)
+    assert (run.code, run.answer["state"]) == (3, "incomplete")
+    assert "was not parsed" in run.error
+
+
+def test_that_damaged_events_are_counted_and_no_success(tmp_path: Path) -> None:
+    path = tmp_path / "trace_view.json"
+    events = torch_npu()
+    events[-1]["ts"] = "soon"
+    write_array(path, events)
+    run = run_timeline(path)
+    assert (run.code, run.answer["state"]) == (3, "incomplete")
+    assert "1 events are damaged" in run.error

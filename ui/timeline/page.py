@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from backends.timeline.tables.sheets import holds_tables_only
-from backends.timeline.tables.summary_sentence import cause_sentence, sentence
+from backends.timeline.tables.summary_sentence import texts
 from studio.errors import from_os
 from studio.texts import t
 from ui.services import actions
@@ -347,13 +347,9 @@ class TimelinePage(QWidget):
 
     def _show_texts(self) -> None:
         opened, summary = self.opened, self._summary
-        headline = sentence(summary.summary) if summary else None
-        texts = [t(headline[0], **headline[1])] if headline else []
-        if summary and summary.summary.causes:
-            key, args = cause_sentence(summary.summary.causes[0])
-            texts.append(t(key, **args))
-        self.sentence.setText(joined(texts))
-        self.sentence.setVisible(bool(texts))
+        sentences = texts(summary.summary) if summary else []
+        self.sentence.setText(joined(sentences))
+        self.sentence.setVisible(bool(sentences))
         notes = [t(note.key, **note.args) for note in opened.notes] if opened else []
         self.notes.setText("\n".join([*notes, *self._reading_messages]))
         self.notes.setVisible(bool(notes or self._reading_messages))

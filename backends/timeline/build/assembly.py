@@ -52,6 +52,7 @@ class _Assembling:
     partial: float | None
     far: int = 0
     far_counters: int = 0
+    far_rows: int = 0
     first: list[int] = field(default_factory=list)
     last: list[int] = field(default_factory=list)
 
@@ -90,7 +91,7 @@ class _Assembling:
             series=series,
             steps=self._steps(origin),
             flow_kinds=tuple(displayable(kind) for kind in gather.flow_kinds),
-            events=gather.events,
+            events=gather.events + self.far_rows,
             slices=counts[0],
             instants=counts[1],
             flows=flows,
@@ -117,15 +118,18 @@ class _Assembling:
 
     def _samples(self, columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """Drop samples that are too far away in time, and count them. Tables next to a trace cover more time than it
-        does, so they do not define its extent. Distant samples of one process and time count as one event."""
+        does, so they do not define its extent. Distant samples of one process and time count as one event; a row of a
+        table is an event only where it is set aside."""
         series = self.gather.series
         fits = self.span.holds(columns[1], columns[1])
+        is_companion = np.array([self.gather.sources[counted.source].kind == "table" for counted in series], bool)
         if not fits.all():
             process = np.array([counted.process for counted in series], I64)[columns[0][~fits]]
-            self.far_counters = len(np.unique(np.stack([process, columns[1][~fits]]), axis=1).T)
-            self.far += self.far_counters
+            of_table = is_companion[columns[0][~fits]]
+            self.far_counters = _count_distinct(process[~of_table], columns[1][~fits][~of_table])
+            self.far_rows = _count_distinct(process[of_table], columns[1][~fits][of_table])
+            self.far += self.far_counters + self.far_rows
             columns = [column[fits] for column in columns]
-        is_companion = np.array([self.gather.sources[counted.source].kind == "table" for counted in series], bool)
         self._note(columns[1][~is_companion[columns[0]]])
         if not self.first:
             self._note(columns[1])
@@ -172,12 +176,14 @@ class _Assembling:
     def _steps(self, origin: int) -> tuple[Step, ...]:
         gather, span = self.gather, self.span
         steps = {
-            (start - origin, end - origin, number, gather.sources[source].rank)
+            (start - origin, end - origin, number, source)
             for number, start, end, source in gather.steps
             if span.low <= start <= end <= span.high
         }
-        ordered = sorted(steps, key=lambda step: (*step[:3], -1 if step[3] is None else step[3]))
-        return tuple(Step(number=number, start=start, end=end, rank=rank) for start, end, number, rank in ordered)
+        return tuple(
+            Step(number=number, start=start, end=end, rank=gather.sources[source].rank, source=source)
+            for start, end, number, source in sorted(steps)
+        )
 
     def _source(self, number: int) -> Source:
         source = self.gather.sources[number]
@@ -208,6 +214,10 @@ def _together(slices: list[NDArray[Any]], instants: list[NDArray[Any]]) -> list[
         together.append(np.concatenate([slices[number], column]) if len(lane) else slices[number])
         slices[number] = together[-1]
     return together
+
+
+def _count_distinct(process: Numbers, time: Numbers) -> int:
+    return len(np.unique(np.stack([process, time]), axis=1).T)
 
 
 def _used(count: int, *columns: NDArray[Any]) -> NDArray[np.bool_]:

@@ -29,7 +29,7 @@ WORKING = ("device", "communication", "overlap")
 class Device:
     """`exposed`: communication while nothing computes. `free`: neither, between the first and the last of them.
     `copies`: memory copies, as far as streams show them. `from_overlap`: taken from the trace's own Overlap Analysis.
-    """
+    `source`: number of the source that traced it."""
 
     rank: int | None
     label: str
@@ -40,6 +40,7 @@ class Device:
     free: Intervals
     copies: Intervals
     from_overlap: bool
+    source: int = 0
 
 
 def devices(trace: Trace) -> tuple[Device, ...]:
@@ -49,11 +50,11 @@ def devices(trace: Trace) -> tuple[Device, ...]:
         if lane.kind in WORKING:
             process = trace.meta.processes[lane.process]
             lanes[process.source, process.rank, process.label].append(number)
-    each_device = (_device(trace, rank, label, numbers) for (_, rank, label), numbers in lanes.items())
+    each_device = (_device(trace, *of_device, numbers) for of_device, numbers in lanes.items())
     return tuple(device for device in each_device if len(device.computing) or len(device.communication))
 
 
-def _device(trace: Trace, rank: int | None, label: str, lanes: Sequence[int]) -> Device:
+def _device(trace: Trace, source: int, rank: int | None, label: str, lanes: Sequence[int]) -> Device:
     rows = {trace.meta.lanes[number].name: number for number in lanes if trace.meta.lanes[number].kind == "overlap"}
     from_overlap = bool(rows.keys() & {COMPUTING, COMMUNICATION})
     works = _works(trace, label, lanes)
@@ -67,6 +68,7 @@ def _device(trace: Trace, rank: int | None, label: str, lanes: Sequence[int]) ->
     return Device(
         rank=rank, label=label, lanes=tuple(lanes), computing=computing, communication=communication,
         exposed=exposed, free=free, copies=_of_family(trace, lanes, "memory", works), from_overlap=from_overlap,
+        source=source,
     )  # fmt: skip
 
 

@@ -40,6 +40,12 @@ class Intervals:
         low, high = np.searchsorted(self.start, (begin, max(begin, end)))
         return int(self.lengths[high] - self.lengths[low])
 
+    def covered_by(self, others: Intervals) -> Numbers:
+        """int64 [n]: how much of each interval `others` cover."""
+        parts = intersection(self, others)
+        low, high = np.searchsorted(parts.start, self.start), np.searchsorted(parts.start, self.end)
+        return parts.lengths[high] - parts.lengths[low]
+
     def holds(self, times: Numbers) -> NDArray[np.bool_]:
         if not len(self):
             return np.zeros(len(times), np.bool_)

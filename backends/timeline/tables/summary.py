@@ -12,7 +12,7 @@ from backends.timeline.tables.host_operators import HostOperator, host_operators
 from backends.timeline.tables.idle_causes import Cause, causes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +33,7 @@ class StepTimes:
     number: int | None
     rank: int | None
     label: str
+    source: int = 0
     start: int
     end: int
     host: int
@@ -45,41 +46,74 @@ class StepTimes:
     def whole(self) -> int:
         return self.computing + self.exposed + self.free
 
+    @property
+    def device(self) -> tuple[int, int | None, str]:
+        return self.source, self.rank, self.label
+
+    def is_of(self, device: Device) -> bool:
+        return self.device == (device.source, device.rank, device.label)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
     """`steps` of all devices. `from_overlap`: they come from the trace's own Overlap Analysis, else from its streams.
-    `causes`: what was measured during idle time. `operators`: only where no device was traced."""
+    `causes`: what was measured during idle time. `operators`: only where no device was traced; summed over `hosts`
+    ranks (or sources where the ranks are unknown)."""
 
     steps: tuple[StepTimes, ...] = ()
     from_overlap: bool = False
     causes: tuple[Cause, ...] = ()
     operators: tuple[HostOperator, ...] = ()
+    hosts: int = 0
+
+    @property
+    def basis(self) -> tuple[StepTimes, ...]:
+        """The steps that every figure is a mean of: those in which a device worked; without steps, whole traces."""
+        return basis(self.steps)
+
+    @property
+    def idle_devices(self) -> tuple[StepTimes, ...]:
+        """A step of each device that is in no figure, because none of its steps is in the basis."""
+        counted = {step.device for step in self.basis}
+        return tuple({step.device: step for step in self.steps if step.device not in counted}.values())
 
     @property
     def whole(self) -> int:
-        return sum(step.whole for step in self.steps)
+        """The time of a step on a device: the mean over the basis, ns."""
+        return sum(step.whole for step in self.basis) // max(1, len(self.basis))
 
     def share(self, name: str) -> float:
-        """Return the share of "computing", "exposed" or "free" in the whole, 0 to 1, over all steps."""
-        return sum(getattr(step, name) for step in self.steps) / self.whole if self.whole else 0.0
+        """Return the share of "computing", "exposed" or "free" in the time of a step, 0 to 1, over the basis."""
+        whole = sum(step.whole for step in self.basis)
+        return sum(getattr(step, name) for step in self.basis) / whole if whole else 0.0
+
+
+def basis(steps: Sequence[StepTimes]) -> tuple[StepTimes, ...]:
+    """Return the steps with work on a device; where none is numbered, the devices' whole traces."""
+    working = tuple(step for step in steps if step.whole)
+    return tuple(step for step in working if step.number is not None) or working
 
 
 def step_summary(trace: Trace) -> Summary:
     """Summarize a trace. Reads all slices of the devices, about 0.3 s per million, so not on the UI thread."""
     each_device = devices(trace)
     if not each_device:
-        return Summary(operators=host_operators(trace))
+        return Summary(operators=host_operators(trace), hosts=_hosts(trace))
     steps = tuple(step for device in each_device for step in _steps(trace, device))
     return Summary(
         steps=steps,
         from_overlap=all(device.from_overlap for device in each_device),
-        causes=causes(trace, each_device, steps),
+        causes=causes(trace, each_device, basis(steps)),
     )
 
 
+def _hosts(trace: Trace) -> int:
+    processes = {lane.process for lane in trace.meta.lanes if lane.kind == "host"}
+    return len({(process.source, process.rank) for process in map(trace.meta.processes.__getitem__, processes)})
+
+
 def _steps(trace: Trace, device: Device) -> Iterator[StepTimes]:
-    steps = [step for step in trace.meta.steps if device.rank is None or step.rank in (None, device.rank)]
+    steps = _recorded(trace.meta.steps, device)
     if not steps:
         yield _times(device, None, 0, trace.span + 1)
         return
@@ -88,9 +122,17 @@ def _steps(trace: Trace, device: Device) -> Iterator[StepTimes]:
         yield _times(device, step, start, end)
 
 
+def _recorded(steps: Sequence[Step], device: Device) -> list[Step]:
+    """Return the steps of a device: those of its own source, else those that another source recorded of its rank."""
+    matching = [step for step in steps if device.rank is None or step.rank in (None, device.rank)]
+    own = [step for step in matching if step.source == device.source]
+    return own or [step for step in matching if step.rank is not None]
+
+
 def _times(device: Device, step: Step | None, start: int, end: int) -> StepTimes:
     return StepTimes(
-        number=step.number if step else None, rank=device.rank, label=device.label, start=start, end=end,
+        number=step.number if step else None, rank=device.rank, label=device.label,
+        source=device.source, start=start, end=end,
         host=step.end - step.start if step else 0,
         computing=device.computing.begun_in(start, end), communication=device.communication.begun_in(start, end),
         exposed=device.exposed.begun_in(start, end), free=device.free.begun_in(start, end),

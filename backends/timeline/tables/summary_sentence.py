@@ -1,14 +1,29 @@
-"""One sentence about where the time went: its key and arguments."""
+"""Where the time went, in a few sentences: keys and arguments. Each figure has the basis that the first names."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from studio.texts import t
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from backends.timeline.tables.idle_causes import Cause
-    from backends.timeline.tables.summary import Summary
+    from backends.timeline.tables.summary import StepTimes, Summary
 
 _UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
+MAX_NAMED = 8  # devices that a sentence names
+
+
+def texts(summary: Summary) -> list[str]:
+    """Return the sentences in the current language: where the time went, the longest cause, what is in no figure."""
+    headline = sentence(summary)
+    keys = [*([headline] if headline else []), *(cause_sentence(summary, cause) for cause in summary.causes[:1])]
+    if summary.idle_devices and summary.whole:
+        keys.append(("timeline.summary.left_out", {"devices": _names(summary.idle_devices)}))
+    return [t(key, **args) for key, args in keys]
 
 
 def sentence(summary: Summary) -> tuple[str, dict[str, str]] | None:
@@ -18,23 +33,54 @@ def sentence(summary: Summary) -> tuple[str, dict[str, str]] | None:
     if not summary.operators:
         return None
     first = summary.operators[0]
-    args = {"name": first.name, "time": time_text(first.own), "count": str(first.count)}
+    args = {"name": first.name, "time": time_text(first.own), "count": str(first.count), "ranks": str(summary.hosts)}
+    if summary.hosts > 1:
+        return "timeline.summary.hosts", args
     return "timeline.summary.host_once" if first.count == 1 else "timeline.summary.host", args
 
 
 def _of_device(summary: Summary) -> tuple[str, dict[str, str]]:
-    steps = [step for step in summary.steps if step.number is not None and step.whole]
-    args = {name: share_text(summary.share(name)) for name in ("computing", "exposed", "free")}
-    if not steps:
-        return "timeline.summary.whole", args | {"time": time_text(summary.whole)}
-    args |= {"time": time_text(summary.whole // len(steps)), "count": str(len(steps))}
-    if len(steps) == 1:
-        return "timeline.summary.step", args
-    return "timeline.summary.ranks" if len({step.number for step in steps}) == 1 else "timeline.summary.steps", args
+    shares = {name: share_text(summary.share(name)) for name in ("computing", "exposed", "free")}
+    return _key(summary.basis), shares | {"time": time_text(summary.whole)} | _basis_args(summary.basis)
 
 
-def cause_sentence(cause: Cause) -> tuple[str, dict[str, str]]:
-    return cause.key, {"time": time_text(cause.ns)}
+def _basis_args(basis: Sequence[StepTimes]) -> dict[str, str]:
+    of_device, first = Counter(step.device for step in basis), basis[0]
+    counts = {"count": len(basis), "ranks": len(of_device), "steps": max(of_device.values()), "number": first.number}
+    return {"where": _where(first)} | {name: str(count) for name, count in counts.items()}
+
+
+def _where(step: StepTimes) -> str:
+    if step.rank is not None:
+        return t("timeline.summary.of_rank", rank=step.rank)
+    return t("timeline.summary.of_label", name=step.label) if step.label else t("timeline.summary.of_device")
+
+
+def _key(basis: Sequence[StepTimes]) -> str:
+    """Return the headline that names the basis: a step or a whole trace, of a device or the mean over several."""
+    of_device = Counter(step.device for step in basis)
+    has_ranks = len({rank for _, rank, _ in of_device} - {None}) == len(of_device)
+    numbers = {frozenset(step.number for step in basis if step.device == device) for device in of_device}
+    if basis[0].number is None:
+        return "timeline.summary.whole" if len(basis) == 1 else "timeline.summary.wholes"
+    if len(of_device) == 1:
+        return "timeline.summary.step" if len(basis) == 1 else "timeline.summary.steps"
+    if len(numbers) > 1 or len(set(of_device.values())) > 1:
+        return "timeline.summary.uneven"
+    if len(basis) == len(of_device):
+        return "timeline.summary.ranks" if has_ranks else "timeline.summary.devices"
+    return "timeline.summary.steps_of_ranks"
+
+
+def cause_sentence(summary: Summary, cause: Cause) -> tuple[str, dict[str, str]]:
+    """Return the sentence of a cause. Where the headline is a mean, its time is said to be the same mean."""
+    time = time_text(cause.ns)
+    return cause.key, {"time": t("timeline.summary.same_mean", time=time) if len(summary.basis) > 1 else time}
+
+
+def _names(devices: Sequence[StepTimes]) -> str:
+    names = [f"rank {step.rank}" if step.rank is not None else step.label or "–" for step in devices]
+    return ", ".join(names[:MAX_NAMED]) + (" …" if len(names) > MAX_NAMED else "")
 
 
 def time_text(ns: int) -> str:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from backends.timeline.gathering import Gathering
 from backends.timeline.tables.memory_counters import counter_files, read_counter_file
 from tests.timeline.profile_data import SETS, TEXT_FOLDERS, profile
-from tests.timeline.tables.assembled_traces import add_counters
+from tests.timeline.profile_folders import rank_folder
+from tests.timeline.tables.assembled_traces import add_counters, opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,3 +120,15 @@ def test_that_no_body_breaks_the_reader(tmp_path_factory: pytest.TempPathFactory
     gather = gathered(tmp_path_factory.mktemp("t"), head + "\n".join(body))
     assert all(0 < time < 2**62 for _, time, _ in samples(gather))
     assert sum(gather.set_aside.values()) == gather.events
+
+
+def test_that_rows_far_from_the_trace_are_set_aside_and_no_counter_is_subtracted(tmp_path: Path) -> None:
+    output = rank_folder(tmp_path / "rank0_ascend_pt") / "ASCEND_PROFILER_OUTPUT"
+    path = output / "memory_record.csv"
+    head, first, *_ = path.read_text("utf-8").splitlines()
+    cells = first.split(",")
+    path.write_text("\n".join([head, ",".join([cells[0], "1895198560127575.382", *cells[2:]]), ""]), "utf-8")
+    meta = opened(output / "trace_view.json", tmp_path / "cache").meta
+    assert meta.set_aside["timeline.aside.far"] == 1
+    assert meta.events == meta.slices + meta.instants + meta.flow_ends + meta.counters + meta.metadata + 1
+    assert meta.counters >= 0

@@ -21,6 +21,8 @@ from backends.timeline.tables.summary_sentence import (
     share_text,
     time_text,
 )
+from backends.timeline.tables.summary_sentence import texts as texts_of
+from studio import texts
 from studio.texts import LANGUAGES, t_in
 from tests.timeline.memory_traces import LaneSpec, trace_of
 from tests.timeline.profile_data import ASCEND_TEXTS, DBS, profile
@@ -29,6 +31,8 @@ from tests.timeline.tables.assembled_traces import opened
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from backends.timeline.trace import Trace
 
 COLUMNS = ("Computing", "Communication(Not Overlapped)", "Overlapped", "Communication", "Free")
 SPANS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)).map(lambda one: (one[0], sum(one))), max_size=8)
@@ -174,9 +178,10 @@ def test_that_what_the_host_did_while_the_device_was_free_is_measured(tmp_path: 
             LaneSpec(name="other", kind="host", process="Python", rank=1, slices=[(10, 50, "gc.collect")]),
         ],
     )  # fmt: skip
-    summary = step_summary(trace).causes
-    assert summary == (Cause(key="timeline.cause.loading", ns=35), Cause(key="timeline.cause.waiting", ns=2))
-    assert t_in("en", *cause_sentence(summary[0])[:1], **cause_sentence(summary[0])[1]) == (
+    summary = step_summary(trace)
+    assert summary.causes == (Cause(key="timeline.cause.loading", ns=35), Cause(key="timeline.cause.waiting", ns=2))
+    key, args = cause_sentence(summary, summary.causes[0])
+    assert t_in("en", key, **args) == (
         "For 35 ns of the free time, the host was fetching data in DataLoader or GetNext."
     )
 
@@ -188,7 +193,9 @@ def test_that_a_host_alone_is_told_by_time_of_its_own(tmp_path: Path) -> None:
     assert [(operator.name, operator.count, operator.whole, operator.own) for operator in summary.operators] == [
         ("aten::addmm", 1, 40, 40), ("aten::linear", 1, 50, 10), ("aten::add", 1, 10, 10),
     ]  # fmt: skip
-    assert sentence(summary) == ("timeline.summary.host_once", {"name": "aten::addmm", "time": "40 ns", "count": "1"})
+    assert sentence(summary) == (
+        "timeline.summary.host_once", {"name": "aten::addmm", "time": "40 ns", "count": "1", "ranks": "1"},
+    )  # fmt: skip
 
 
 def test_that_a_mean_says_of_how_many_ranks(tmp_path: Path) -> None:
@@ -224,13 +231,17 @@ def test_that_one_sentence_says_it_in_both_languages(tmp_path: Path, language: s
             ("Communication(Not Overlapped)", 61_008_000, 65_472_000), ("Free", 65_472_000, 148_800_000),
         )
     ]  # fmt: skip
+    before = texts.language()
+    texts.use(language)
     headline = sentence(step_summary(trace_of(tmp_path, overlap, steps=[(3, 0, 148_800_000)])))
+    texts.use(before)
     assert headline is not None
     assert (
         t_in(language, headline[0], **headline[1])
         == {
-            "en": "On the device, the step takes 148.8 ms: 41 % computing, 3.0 % communication not hidden, 56 % free.",
-            "zh": "该 step 在设备侧耗时 148.8 ms：计算 41 %，通信未掩盖 3.0 %，空闲 56 %。",
+            "en": "On the device of rank 0, step 3 takes 148.8 ms: "
+            "41 % computing, 3.0 % communication not hidden, 56 % free.",
+            "zh": "rank 0 设备侧 step 3 耗时 148.8 ms：计算 41 %，通信未掩盖 3.0 %，空闲 56 %。",
         }[language]
     )
 
@@ -241,3 +252,81 @@ def test_that_times_are_told_in_the_unit_that_fits() -> None:
     assert [share_text(share) for share in (0, 0.0004, 0.004, 0.0994, 0.0996, 0.41, 1)] == [
         "0 %", "0 %", "0.4 %", "9.9 %", "10 %", "41 %", "100 %",
     ]  # fmt: skip
+
+
+PERIOD = 100
+
+
+def repeated(folder: Path, *, ranks: int = 1, steps: int = 1, number: int = 7) -> Trace:
+    """A trace of steps that are alike: 10 ns of work, 30 ns free of which the host compiles 20, 10 ns of work."""
+    kernels = [(at + start, at + start + 10, "MatMul") for at in range(0, steps * PERIOD, PERIOD) for start in (0, 40)]
+    calls = [(at + 15, at + 35, "aclopCompile") for at in range(0, steps * PERIOD, PERIOD)]
+    lanes = [
+        lane
+        for rank in range(ranks)
+        for lane in (
+            LaneSpec(process=f"npu {rank}", rank=rank, slices=kernels),
+            LaneSpec(name="main", kind="host", process=f"host {rank}", rank=rank, slices=calls),
+        )
+    ]
+    at = [(number + step, step * PERIOD, step * PERIOD + PERIOD // 2) for step in range(steps)]
+    trace = trace_of(folder, lanes, steps=at)
+    each = tuple(structs.replace(step, rank=None) for step in trace.meta.steps)
+    return replace(trace, meta=structs.replace(trace.meta, steps=each))
+
+
+@pytest.mark.parametrize(("ranks", "steps"), [(1, 1), (1, 10), (2, 1), (8, 1), (8, 10)])
+def test_that_every_figure_of_the_sentences_is_of_one_step_of_one_rank(tmp_path: Path, ranks: int, steps: int) -> None:
+    summary = step_summary(repeated(tmp_path, ranks=ranks, steps=steps))
+    assert (summary.whole, summary.causes) == (50, (Cause(key="timeline.cause.compiling", ns=20),))
+    assert summary.causes[0].ns <= summary.share("free") * summary.whole
+    sentences = texts_of(summary)
+    assert "takes 50 ns" in sentences[0]
+    is_mean = ranks * steps > 1
+    assert sentences[1].startswith("For 20 ns (the same mean) of" if is_mean else "For 20 ns of")
+    assert ("mean of" in sentences[0]) == is_mean
+
+
+def test_that_a_rank_without_steps_is_in_no_figure_and_named(tmp_path: Path) -> None:
+    lanes = [
+        LaneSpec(process="a", rank=0, slices=[(0, 10, "MatMul"), (30, 40, "MatMul")]),
+        LaneSpec(process="b", rank=1, slices=[(0, 10, "MatMul"), (900, 1000, "MatMul")]),
+    ]
+    summary = step_summary(trace_of(tmp_path, lanes, steps=[(3, 0, 50)]))
+    assert (summary.whole, round(summary.share("computing"), 3)) == (40, 0.5)
+    headline, left_out = texts_of(summary)
+    assert "On the device of rank 0, step 3 takes 40 ns" in headline
+    assert "rank 1" in left_out
+
+
+def test_that_whole_traces_are_a_mean_and_no_sum(tmp_path: Path) -> None:
+    lanes = [LaneSpec(process=f"npu {rank}", rank=rank, slices=[(0, 100, "MatMul")]) for rank in range(4)]
+    (headline,) = texts_of(step_summary(trace_of(tmp_path, lanes)))
+    assert "for 100 ns (mean of 4 devices)" in headline
+
+
+def test_that_ranks_with_other_steps_are_said_to_be_uneven(tmp_path: Path) -> None:
+    trace = repeated(tmp_path, ranks=2, steps=3)
+    first, second, third = trace.meta.steps
+    each = (*(structs.replace(step, rank=0) for step in (first, second, third)), structs.replace(first, rank=1))
+    (headline, _) = texts_of(step_summary(replace(trace, meta=structs.replace(trace.meta, steps=each))))
+    assert "mean of 4 steps on 2 devices, which did not record the same steps" in headline
+
+
+def test_that_steps_of_one_file_are_not_counted_for_the_device_of_another(tmp_path: Path) -> None:
+    """Two files of unknown rank: each recorded one step, at another time."""
+    lanes = [LaneSpec(process=name, rank=None, slices=[(0, 10, "a"), (60, 70, "a")]) for name in ("a", "b")]
+    trace = trace_of(tmp_path, lanes, steps=[(1, 0, 50), (2, 50, 100)])
+    processes = tuple(structs.replace(process, source=at) for at, process in enumerate(trace.meta.processes))
+    steps = tuple(structs.replace(step, rank=None, source=at) for at, step in enumerate(trace.meta.steps))
+    summary = step_summary(replace(trace, meta=structs.replace(trace.meta, processes=processes, steps=steps)))
+    assert [(step.source, step.number) for step in summary.steps] == [(0, 1), (1, 2)]
+
+
+def test_that_a_sum_over_hosts_says_over_how_many(tmp_path: Path) -> None:
+    lanes = [
+        LaneSpec(kind="host", process=f"p{rank}", rank=rank, slices=[(0, 50, "aten::add"), (60, 90, "aten::add")])
+        for rank in (0, 1)
+    ]
+    (headline,) = texts_of(step_summary(trace_of(tmp_path, lanes)))
+    assert "160 ns in 4 calls, summed over 2 processes and the whole trace" in headline
