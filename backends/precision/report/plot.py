@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from backends.precision.compare.comparison import Comparison
     from backends.precision.losses.compare import Curve
 
-WIDTH, HEIGHT, LEFT, BOTTOM = 1040, 240, 64, 22
+WIDTH, HEIGHT, LEFT, BOTTOM = 1040, 252, 64, 34
 LOW, HIGH = -9, 1
 """Powers of ten that the axis of errors shows; an error below lies on its lower end."""
 MAX_POINTS = 2000
@@ -40,13 +40,14 @@ def error_plot(comparison: Comparison, title: str, axis: str) -> str:
         return ""
     calls = _worst_of_stretches(errors, comparison.call_verdict)
     step = (WIDTH - LEFT) / max(1, len(errors))
+    half = min(max(2.0, step / 3), 9.0)
     marks = []
     for call in calls:
         x = LEFT + (call + 0.5) * step
         allowed = float(comparison.call_allowed[call])
         if allowed > 0:
             y = _height(allowed)
-            marks.append(f'<line class="limit" x1="{x - 2:.1f}" x2="{x + 2:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
+            marks.append(f'<line class="limit" x1="{x - half:.1f}" x2="{x + half:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
         kind = CLASSES.get(int(comparison.call_verdict[call]), "passed")
         radius = 5 if kind == "first" else 3
         name = escaped(f"{call + 1}. {comparison.names[call]}")
@@ -69,7 +70,7 @@ def _worst_of_stretches(errors: NDArray[Any], verdicts: NDArray[Any]) -> list[in
 def _height(error: float) -> float:
     power = math.log10(error) if error > 0 else LOW
     share = (min(max(power, LOW), HIGH) - LOW) / (HIGH - LOW)
-    return (HEIGHT - BOTTOM) * (1 - share) + 4
+    return (HEIGHT - BOTTOM) * (1 - share) + 10
 
 
 def _power_lines() -> list[str]:
