@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 BEGIN = """
 import ascend_studio, glob, os, resource, signal, sys
-from ascend_studio import backlog
+from ascend_studio.writer import backlog
 def limit(free):
     sizes = [os.stat(path).st_size for path in glob.glob(os.environ["ASCEND_STUDIO_RUN"] + "/events*")]
     resource.setrlimit(resource.RLIMIT_FSIZE, (sum(sizes) + free, resource.RLIM_INFINITY))

@@ -24,7 +24,10 @@ import os
 import threading
 import time
 
-from ascend_studio.backlog import Backlog
+from ascend_studio.writer import process_rank
+from ascend_studio.writer.backlog import Backlog
+from ascend_studio.writer.nonfinite_losses import NonFiniteLosses
+from ascend_studio.writer.process_rank import setting
 
 if False:  # typing costs more at the start than all the rest
     from typing import Any, Callable, Dict, Iterator, Optional, Tuple
@@ -51,9 +54,21 @@ def _never_raises(record: Callable[..., None]) -> Callable[..., None]:
 @_never_raises
 def metric(step: Any, **values: Any) -> None:
     """Numbers of one optimizer step. Takes whatever float() takes; the rest is left out."""
-    numbers = _plain_numbers(values) or ",".join([_name(name) + ":" + text for name, text in _numbers(values)])
+    numbers = _plain_numbers(values)
     if numbers:
         _append("metric", f'"step":{_integer(step)},"values":{{{numbers}}}')
+    else:
+        _metric_of_any(_integer(step), values)
+
+
+def _metric_of_any(step: int, values: Dict[str, Any]) -> None:
+    """Record values of any kind, and say once where a loss among them is no number any more."""
+    texts = dict(_numbers(values))
+    if texts:
+        numbers = ",".join([_name(name) + ":" + text for name, text in texts.items()])
+        _append("metric", f'"step":{step},"values":{{{numbers}}}')
+    if nonfinite_losses is not None:
+        nonfinite_losses.add(step, texts)
 
 
 @_never_raises
@@ -208,11 +223,17 @@ atexit.register(finish)
 
 
 def _append(kind: str, body: str) -> None:
+    if not process_rank.is_final:
+        _look_for_rank()
     file = _event_file or _file_of_this_process()
     if file is not None:
         line = f'{{"type":"{kind}","time":{time.time_ns()},{body}}}\n'
         # "replace": a name from the file system may hold bytes that are not UTF-8.
         file.append(line.encode("utf-8", "replace"))
+
+
+# A training that looks for such losses itself sets this to None.
+nonfinite_losses: Optional[NonFiniteLosses] = NonFiniteLosses(finding)
 
 
 def _file_of_this_process() -> Optional[_EventFile]:
@@ -224,33 +245,25 @@ def _file_of_this_process() -> Optional[_EventFile]:
 
 
 def _path() -> str:
-    name = f"events.a{_setting(ATTEMPT, 1)}.r{_rank()}.p{os.getpid()}.jsonl"
+    name = f"events.a{setting(ATTEMPT, 1)}.r{process_rank.rank()}.p{os.getpid()}.jsonl"
     return os.path.join(os.environ[RUN], name)
 
 
-# torchrun; Open MPI; msrun, and one process per device; MPICH and Intel MPI; msrun again, where it leaves RANK_ID to
-# mindspore.communication.init().
-_RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "RANK_ID", "PMI_RANK", "MS_NODE_ID")
-# For a library that starts its processes without any of these: it counts before the first record of a process.
-trainer_rank = -1
-
-
-def _rank() -> int:
-    ranks = (trainer_rank, *(_setting(name, -1) for name in _RANKS))
-    return next((rank for rank in ranks if rank >= 0), 0)
-
-
-def _setting(name: str, default: int) -> int:
-    try:
-        return int(os.environ[name])
-    except (KeyError, ValueError):
-        return default
+def _look_for_rank() -> None:
+    """Go on in the file of the rank, once there is one: a process may record something before it joins the others."""
+    global _event_file
+    file = _event_file
+    if file is not None and process_rank.of_framework() >= 0 and file.path != _path():
+        _event_file = None
+        file.finish()
+        file.close()
 
 
 def _forget_parent() -> None:
     """After a fork: a new file, and a lock that no thread of the parent holds."""
     global _event_file
     inherited, _event_file = _event_file, None
+    process_rank.forget()
     if inherited is not None:
         inherited.close()
 

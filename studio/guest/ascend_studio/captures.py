@@ -20,6 +20,7 @@ import weakref
 
 import ascend_studio
 from ascend_studio import hooks
+from ascend_studio.writer import process_rank
 
 if False:  # typing costs more at the start than all the rest
     from types import ModuleType
@@ -118,7 +119,7 @@ class Watch:
 
     def __init__(self, run: str) -> None:
         self.run = run
-        self.rank = ascend_studio._rank()
+        self.rank = process_rank.rank()
         self.checked_at = 0.0
         self.last_stamp: Optional[str] = None
         self.stamp: Any = None
@@ -167,7 +168,7 @@ class Watch:
         request = None if self.last else self._first()
         if request is None:
             return
-        self.last_stamp, self.rank = request.id, ascend_studio._rank()
+        self.last_stamp, self.rank = request.id, process_rank.rank()
         capture = Capture(self, request, 1)
         if capture.claim():
             self.capture = capture
@@ -426,7 +427,7 @@ def sizes_of(optimizer: Any) -> Dict[str, int]:
 
 def world_size() -> int:
     names = ("WORLD_SIZE", "MS_WORKER_NUM", "OMPI_COMM_WORLD_SIZE")
-    return max(int(ascend_studio._setting(name, 1)) for name in names)
+    return max(int(process_rank.setting(name, 1)) for name in names)
 
 
 def check_room(capture: Capture) -> None:

@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 
-import ascend_studio
+from ascend_studio.writer import process_rank
 
 if False:  # typing costs more at the start than all the rest
     from types import ModuleType
@@ -31,8 +31,8 @@ def facts(name: str, framework: ModuleType, reason: str) -> Dict[str, Any]:
     """Return the facts. `reason`: why msprobe's part is missing, else empty. A fact that cannot be had is left out."""
     facts = _FrameworkFacts(name, framework)
     return {
-        "format": FORMAT, "framework": name, "reason": reason, "rank": ascend_studio._rank(),
-        "world": max(ascend_studio._setting(variable, 1) for variable in ("WORLD_SIZE", "MS_WORKER_NUM")),
+        "format": FORMAT, "framework": name, "reason": reason, "rank": process_rank.rank(),
+        "world": max(process_rank.setting(variable, 1) for variable in ("WORLD_SIZE", "MS_WORKER_NUM")),
         "python": sys.executable, "seeds": facts.seeds(), "determinism": facts.determinism(),
         "versions": facts.versions(), "devices": facts.devices(), "threads": facts.threads(),
     }  # fmt: skip

@@ -26,6 +26,7 @@ import zipfile
 import ascend_studio
 from ascend_studio import hooks
 from ascend_studio.recording import Unrecorded
+from ascend_studio.writer import process_rank
 
 if False:  # typing costs more at the start than all the rest
     from types import ModuleType
@@ -111,7 +112,7 @@ class Pack:
         os.makedirs(folder, exist_ok=True)
         with Unrecorded():  # a dump that begins with this forward has begun already
             members = self._members(root, args, kwargs)
-        path = os.path.join(folder, "rank%d.zip" % ascend_studio._rank())
+        path = os.path.join(folder, "rank%d.zip" % process_rank.rank())
         _write(path, members)
         ascend_studio.artifact("config", path)
         if self.reason:

@@ -7,9 +7,9 @@ is told apart here by who logged it: a step (as often as Lightning gives it to a
 
 from __future__ import annotations
 
-import ascend_studio
 from ascend_studio import hooks
 from ascend_studio.trainer_callbacks import DRAWN, progress, standing, write
+from ascend_studio.writer import process_rank
 
 if False:  # typing costs more at the start than all the rest
     from typing import Any, Callable, Dict, Set
@@ -30,7 +30,7 @@ class Events:
     @guarded
     def setup(self, trainer: Any, module: Any, *others: Any, **more: Any) -> None:
         """Note the rank, in each process: Lightning puts it where we would look for it only in some."""
-        ascend_studio.trainer_rank = int(trainer.global_rank)
+        process_rank.of_trainer = int(trainer.global_rank)
 
     @guarded
     def on_train_start(self, trainer: Any, module: Any) -> None:

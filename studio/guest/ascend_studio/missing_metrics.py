@@ -11,6 +11,7 @@ import os
 
 import ascend_studio
 from ascend_studio import hooks
+from ascend_studio.writer import process_rank
 
 FILE = "nothing_seen.a%d"
 FRAMEWORKS = ("torch", "mindspore")
@@ -28,7 +29,7 @@ def _leave(pid: int) -> None:
     run = os.environ.get(ascend_studio.RUN)
     if run is None or os.getpid() != pid or _has_metrics():
         return
-    path = os.path.join(run, FILE % ascend_studio._setting(ascend_studio.ATTEMPT, 1))
+    path = os.path.join(run, FILE % process_rank.setting(ascend_studio.ATTEMPT, 1))
     line = _why().encode() + b"\n"
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:

@@ -21,6 +21,7 @@ import weakref
 
 import ascend_studio
 from ascend_studio import hooks
+from ascend_studio.writer import process_rank
 
 if False:  # typing costs more at the start than all the rest
     from typing import Any, Dict, Iterator, List, Tuple
@@ -59,7 +60,7 @@ class Digests:
         if not weights:
             return
         record = {"step": self.last, "final": final, "weights": weights, "state": state}
-        path = os.path.join(os.environ[ascend_studio.RUN], FILE % ascend_studio._rank())
+        path = os.path.join(os.environ[ascend_studio.RUN], FILE % process_rank.rank())
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         descriptor = os.open(path, flags, ascend_studio.mode_in(os.environ[ascend_studio.RUN]))
         try:

@@ -10,6 +10,7 @@ import sys
 import time
 
 import ascend_studio
+from ascend_studio.writer import process_rank
 
 if False:
     from types import FrameType, TracebackType
@@ -121,7 +122,7 @@ def write() -> None:
     """Write the part of this process, whole or not at all; a process that used no device writes nothing."""
     global _written
     _written = time.monotonic()
-    part: Dict[str, Any] = {"rank": ascend_studio._rank(), "stance": stance, "steps": _steps}
+    part: Dict[str, Any] = {"rank": process_rank.rank(), "stance": stance, "steps": _steps}
     part["redirected"], part["blocked"] = redirected, blocked
     for fill in contents:
         fill(part)

@@ -10,8 +10,8 @@ import functools
 import os
 import random
 
-import ascend_studio
 from ascend_studio import hooks
+from ascend_studio.writer import process_rank
 
 if False:
     from types import ModuleType
@@ -28,7 +28,7 @@ UNWRITTEN = frozenset((
 def requested_seed() -> Optional[int]:
     """Return the seed; None where none was requested: the rehearsal is then as random as the script is."""
     text = os.environ.get(SEED, "")
-    return (int(text) + ascend_studio._rank()) % LARGEST if text else None
+    return (int(text) + process_rank.rank()) % LARGEST if text else None
 
 
 def begin(seed: int) -> None:
