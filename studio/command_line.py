@@ -20,7 +20,7 @@ from studio import run as runs
 from studio import schema, texts
 from studio.errors import StudioError, from_os
 from studio.events import Artifact
-from studio.exit_codes import DONE, FAILED, NOT_RUN, USAGE
+from studio.exit_codes import DONE, FAILED, NO, NOT_RUN, USAGE
 from studio.feature import action_of, command_line_of
 from studio.output.terminal import json_text, printable, printable_line
 from studio.output.usage_errors import usage_error
@@ -329,7 +329,7 @@ def _result(arguments: argparse.Namespace, run: Run, glance: Glance, error: Stud
         answer = action.answer_of(run) if action and glance.state == "ended" else {}
         values = _as_json(run, glance) | ({"message": str(error)} if error else {})
         _print_json({**values, "artifacts": _artifacts(run), **_losses(run), **answer})
-    elif glance.state == "ended" and not glance.code:
+    elif runs.outcome_of(glance) == "done":
         _print_message(t("cli.done", run=printable_line(str(run.folder))))
     else:
         if end := "" if error else _end_of(run, glance):
@@ -342,7 +342,10 @@ def _result(arguments: argparse.Namespace, run: Run, glance: Glance, error: Stud
 
 
 def _exit_code(glance: Glance, *, is_program: bool) -> int:
-    """Return the code of the run: a user's program keeps its own, the work of the studio has 0, 1, 3 and 128+n."""
+    """Return the code of the run: a user's program keeps its own, the work of the studio has 0, 1, 3 and 128+n. A
+    training that ended well with losses that are no numbers is no success, whosever program it is."""
+    if glance.reason == runs.NONFINITE:
+        return NO
     if is_program:
         return NOT_RUN if glance.reason == "failed_to_start" else glance.code or DONE
     code = glance.code or DONE

@@ -15,7 +15,7 @@ from studio.faults.held_folder import HeldFolder
 from studio.faults.lost_records import NOTHING, is_loss, lost_in
 from studio.output.terminal import printable_line
 from studio.security import ledger
-from studio.sentences import sentence_of
+from studio.sentences import NONFINITE_RULES, sentence_of
 from studio.tail import RunTail, last_lines
 from studio.texts import t
 from studio.units import number
@@ -51,7 +51,7 @@ def _follow(run: Run, held: HeldFolder, lines: _Lines, *, may_revive: bool, line
     while True:
         offset = tail.offset()
         for _, rank, events in tail.read():
-            lines.add(events if rank == 0 else [event for event in events if is_error(event)])
+            lines.add(events if rank == 0 else [event for event in events if is_error(event) or is_nonfinite(event)])
             lines.lost += lost_in(events)
         if tail.offset() > offset and tail.pending():
             lines.show()
@@ -105,6 +105,11 @@ def raise_without_worker(run: Run, line: str = "") -> None:
     raise StudioError("run.interrupted", run=run.name, line=line or runs.line_of(run.request))
 
 
+def is_nonfinite(event: Event) -> bool:
+    """Tell whether a process says that its loss is no number any more: any rank may be the first."""
+    return isinstance(event, Finding) and event.rule in NONFINITE_RULES
+
+
 class _Lines:
     """Prints progress: on one line where stderr is a terminal, now and then a line where it is a file."""
 
@@ -136,7 +141,7 @@ class _Lines:
 
     def _print_event(self, event: Note | Finding) -> None:
         sentence = sentence_of(event)
-        if is_error(event) and sentence in self._errors:
+        if (is_error(event) or is_nonfinite(event)) and sentence in self._errors:
             return
         if sentence:
             self._errors.add(sentence)

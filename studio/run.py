@@ -43,6 +43,8 @@ OVER = ("ended", "lost", "gone")
 """States of a run of which nothing more will come."""
 WITHOUT_WORKER = ("unattended", "interrupted")
 """States of a run on this host whose worker was killed."""
+NONFINITE = "nonfinite"
+"""The reason of an end that was well, of a training whose losses were NaN or infinite."""
 _CODE = re.compile(r"[0-9]{1,3}")
 """An exit code as the shim writes it."""
 _EXIT_CODE = re.compile(r"exit\.a\d{1,9}")
@@ -231,7 +233,7 @@ def outcome_of(glance: Glance) -> str:
     """Return one word for a list: the state, or for an ended run how it ended."""
     if glance.state != "ended":
         return glance.state
-    if glance.reason in ("stopped", "lost", "no"):
+    if glance.reason in ("stopped", "lost", "no", NONFINITE):
         return glance.reason
     return "failed" if glance.code else "done"
 

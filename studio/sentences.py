@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from studio.events import Finding, last_error
-from studio.run import last_events, outcome_of
+from studio.run import NONFINITE, last_events, outcome_of
 from studio.texts import has, t
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from studio.events import Note
+    from studio.events import Event, Note
     from studio.run import Glance
 
 _FORMER_ARGUMENTS = {"octets": "size"}
@@ -41,6 +42,18 @@ def reason_of(folder: Path, glance: Glance) -> str:
         return t("run.gone_why")
     if outcome == "lost":
         return t("run.lost_why")
+    if outcome == NONFINITE:
+        return nonfinite_sentence(last_events(folder))
     if outcome != "failed":
         return ""
     return sentence_of(last_error(last_events(folder))) or t("run.no_reason")
+
+
+NONFINITE_RULES = ("run.nonfinite_steps", "run.updates_left_out", "launch.nan", "launch.nan_skipped", "run.nonfinite")
+"""The findings that say of which steps a loss was no number, the most telling first."""
+
+
+def nonfinite_sentence(events: Iterable[Event]) -> str:
+    """Return in which steps the loss of a training was NaN or infinite, "" where no event tells."""
+    findings = {event.rule: event for event in events if isinstance(event, Finding)}
+    return next((sentence_of(findings[rule]) for rule in NONFINITE_RULES if rule in findings), "")

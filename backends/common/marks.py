@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["overflow", "nan", "checkpoint", "resume"]
 RESUMED = {"launch.resumed", "launch.resumed_inexactly"}
-NAN = {"launch.nan", "launch.nan_stopped", "launch.nan_skipped"}
+NAN = {"launch.nan", "launch.nan_stopped", "launch.nan_skipped", "run.nonfinite"}
 MAX_MARKS = 1000
 _CHECKPOINT = re.compile(r"step-(\d{1,18})-[0-9a-f]+")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.common import explain
+from backends.common.nonfinite_losses import judged_end
 from backends.launch.capture import state
 from backends.launch.launchers import python_of
 from backends.launch.plan import launch_command, write_inputs
@@ -28,13 +29,17 @@ def launch(spec: LaunchSpec, run: Run) -> Ended:
         state.request_planned(run.folder, schema.effective(spec).planned)
         write_inputs(spec, run.folder)
     ended = supervise(launch_command(spec, run), run, spec.advanced.grace)
-    record_cause(run, ended)
-    return ended
+    return end_training(run, ended)
 
 
-def record_cause(run: Run, ended: Ended) -> None:
-    """Adds what is known of a failure to the run's events."""
+def end_training(run: Run, ended: Ended) -> Ended:
+    """Return the end of a training, judged by its losses where it ended well, and add to its events what is known of a
+    failure or of these losses."""
     folder = current_folder(run.folder)
     mark = processes.read_mark(folder / "training.json")
+    attempt = mark.attempt if mark else 1
     with suppress(OSError):
-        Journal(run.folder, mark.attempt if mark else 1).write_or_keep(*explain.findings(folder, ended))
+        judged, findings = judged_end(folder, attempt, ended)
+        Journal(run.folder, attempt).write_or_keep(*explain.findings(folder, judged), *findings)
+        return judged
+    return ended

@@ -13,6 +13,7 @@ from ui.curves.capture_card import CaptureCard
 from ui.curves.drawn_runs import DrawnRuns
 from ui.curves.export_button import ExportButton
 from ui.curves.log_panel import LogPanel
+from ui.curves.overflow_button import OverflowWay
 from ui.curves.run_content import SCROLL_BAR, RunContent, WatchedRun
 from ui.curves.run_list import RunList
 from ui.curves.stop_control import StopControl
@@ -132,7 +133,8 @@ class CurvesPage(QWidget):
         row.addWidget(self.chip)
         row.addWidget(self._runs_button)
         row.addStretch(1)
-        for widget in (self.stop, self.capture.button, self.export, self._copy, self._open):
+        self.overflow = OverflowWay(self.session)
+        for widget in (self.overflow.button, self.stop, self.capture.button, self.export, self._copy, self._open):
             row.addWidget(widget)
         return row
 
@@ -254,6 +256,7 @@ class CurvesPage(QWidget):
         self.stop.show_run(run, glance)
         self.export.show_run(run, glance)
         self.capture.show_run(run, glance)
+        self.overflow.show_status(run, watcher.status)
         if glance is None:
             return
         has_points = any(watcher.curves.series for watcher in self.drawn.watchers.values())

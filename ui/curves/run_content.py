@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 from backends.common.run_values import recipe_of
 from studio import files
 from studio import run as runs
-from studio.run import outcome_of
-from studio.sentences import sentence_of
+from studio.run import NONFINITE, outcome_of
+from studio.sentences import NONFINITE_RULES, nonfinite_sentence, sentence_of
 from studio.texts import has, t
 from ui.curves.answer_cards import AnswerCards
 from ui.curves.chart_grid import ChartGrid, ChartTools
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 SCROLL_BAR = 14
 ANSWERED = ("done", "no")
-OUTCOMES = ("done", "no", "failed", "stopped", "lost", "gone")
+OUTCOMES = ("done", "no", "nonfinite", "failed", "stopped", "lost", "gone")
 WORKING = ("running", "unattended", "queued", "elsewhere")
 PHASES = ("load", "attach", "check", "compile", "train", "evaluate", "finish")
 MAX_WARNINGS = 3
@@ -193,10 +193,12 @@ class RunContent(QScrollArea):
     def _warnings(self, watcher: RunWatcher) -> list[str]:
         """Sentences about what went wrong without ending the run; what a card explains is left to the card."""
         explained = "" if self.add_line.isHidden() else NOTHING_SEEN
+        is_told = watcher.glance is not None and outcome_of(watcher.glance) == NONFINITE
+        of_end = NONFINITE_RULES if is_told else ()  # the sentence below the title tells it
         findings = [
             finding
             for finding in watcher.status.findings
-            if finding.severity == "warning" and finding.rule != explained
+            if finding.severity == "warning" and finding.rule not in (explained, *of_end)
         ]
         sentences = list(dict.fromkeys(filter(None, map(sentence_of, findings))))
         if not watcher.status.ended:  # after its end the sentence below the title tells what is missing
@@ -221,6 +223,8 @@ class RunContent(QScrollArea):
             return t("curves.joined", first=headline(status.summary), then=self.times.verdict).strip()
         if outcome in ANSWERED and answer and not answer.isHidden():
             return answer.verdict
+        if outcome == NONFINITE:
+            return nonfinite_sentence(status.findings)
         if rehearsed := self.rehearsal.sentence(run, outcome):
             return rehearsed
         if outcome == "done" and not self.add_line.isHidden():

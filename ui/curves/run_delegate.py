@@ -118,7 +118,8 @@ def _elided(painter: QPainter, rect: QRect, text: str) -> None:
 
 def paint_state(painter: QPainter, box: QRectF, outcome: str, tone: Tone) -> None:
     """Each state has a shape, so that colour is never alone: running a triangle, done a tick, failed a cross, stopped
-    a square, lost a diamond, others a ring, with a bar where the answer is no."""
+    a square, lost a diamond, others a ring, with a bar where the answer is no, and a stroke through it where losses
+    were no numbers."""
     color = theme.color(TOKENS[tone])
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -136,6 +137,8 @@ def paint_state(painter: QPainter, box: QRectF, outcome: str, tone: Tone) -> Non
     else:
         ring, middle = box.adjusted(1, 1, -1, -1), box.center().y()
         painter.drawEllipse(ring)
+        if outcome == "nonfinite":
+            painter.drawLine(ring.topLeft(), ring.bottomRight())
         if outcome == "no":
             painter.drawLine(QPointF(ring.left() + 2, middle), QPointF(ring.right() - 2, middle))
     painter.restore()

@@ -13,7 +13,7 @@ from backends.launch.capture import state
 from backends.launch.own.busy_npus import refuse_busy
 from backends.launch.own.limits import Memory, keep_to_cores
 from backends.launch.own.plan import check_program, folder_of, program_command, python_of
-from backends.launch.work import record_cause
+from backends.launch.work import end_training
 from studio import code_state, files, processes
 from studio.events import Finding, Journal, Note, attempt_and_rank
 from studio.faults.held_folder import current_folder
@@ -48,8 +48,7 @@ def run_script(spec: OwnSpec, run: Run) -> Ended:
     if ended.code and not ended.reason:
         report_left_over(run, ended)
         keep_rank_logs(run, command.cwd)
-    record_cause(run, ended)
-    return ended
+    return end_training(run, ended)
 
 
 def attempt_of(run: Run) -> int:

@@ -14,7 +14,7 @@ from backends.launch.plan import HOOKS
 from backends.launch.rehearse import report
 from backends.launch.rehearse.limits import END, Limits
 from backends.launch.rehearse.spec import own_of
-from backends.launch.work import record_cause
+from backends.launch.work import end_training
 from studio import processes
 from studio.errors import from_os
 from studio.events import Artifact, Ended, Finding, Journal, Note
@@ -78,10 +78,7 @@ def report_end(spec: RehearseSpec, run: Run, journal: Journal, ended: Ended, lim
     if not rehearsal.answer:
         journal.write_or_keep(refusal(rehearsal, ended))
         return Ended(code=NO, reason="no")
-    if limit or not ended.code:
-        return Ended(code=0)
-    record_cause(run, ended)
-    return ended
+    return end_training(run, Ended(code=0) if limit else ended)
 
 
 def _lost(journal: Journal, error: StudioError) -> Ended:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from backends.launch.plan import launch_command, write_inputs
 from backends.launch.spec import Debug, Keep, Parallel
-from backends.launch.work import record_cause
+from backends.launch.work import end_training
 from studio.supervisor import supervise
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def shapes(spec: LaunchSpec, run: Run) -> Ended:
     if not (run.folder / "training.json").exists():
         write_inputs(spec, run.folder)
     ended = supervise(command(spec, run), run, spec.advanced.grace)
-    record_cause(run, ended)
+    end_training(run, ended)
     return ended
 
 

@@ -62,6 +62,7 @@ class Record:
         self.overflows = 0
         self.skipped = 0
         self.has_reported_nan = False
+        ascend_studio.nonfinite_losses = None  # `nonfinite` tells them, and what becomes of the training
         self.progress_due = Every(PROGRESS_SECONDS)
         self.line_due = Every(LINE_SECONDS)
         self.begin = time.perf_counter()
