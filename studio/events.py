@@ -130,6 +130,12 @@ def name_of(attempt: int, rank: int, pid: int) -> str:
     return f"events.a{attempt}.r{rank}.p{pid}.jsonl"
 
 
+def process_of(name: str) -> tuple[int, int, int] | None:
+    """Return attempt, rank and pid from a file's name, or None where it is no event file."""
+    match = _NAME.fullmatch(name)
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
+
+
 def attempt_and_rank(name: str) -> tuple[int, int] | None:
     """Return attempt and rank from a file's name, or None where it is no event file."""
     match = _NAME.fullmatch(name)

@@ -5,6 +5,7 @@ This and `studio.columns` are the only modules of `studio` that need numpy; impo
 
 from __future__ import annotations
 
+import functools
 import math
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Literal
@@ -37,6 +38,7 @@ class Series:
         self._points = _Level(file)
         self._levels: list[_Level] = []
         self._bad = Column(np.int64, file)
+        self.removals = 0
 
     def __len__(self) -> int:
         return self._points.steps.size
@@ -81,8 +83,16 @@ class Series:
         self._bad.extend(begin + np.flatnonzero(~np.isfinite(new_values)))
         self._build()
 
+    def between(self, after: int, end: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the points of the steps behind `after` up to `end`, of several at one step the last."""
+        first, last = self._index_of(after + 1, "left"), self._index_of(end, "right")
+        steps, values = self._points.steps.read(first, last), self._points.low.read(first, last)
+        is_last = np.append(steps[1:] != steps[:-1], True)[: len(steps)]
+        return steps[is_last], values[is_last]
+
     def hide_from(self, step: int) -> None:
         """Remove the points from a step on: a later attempt repeats them."""
+        self.removals += 1
         self._cut(self._index_of(step, "left"))
 
     def _cut(self, size: int) -> None:
@@ -215,14 +225,19 @@ def _drawable(values: NDArray[np.float64]) -> NDArray[np.float64]:
 class Curves:
     """All metrics of a run: `series[rank, name]`, fed with what `RunTail.read` yields.
 
-    A later attempt that starts at step s hides the points of earlier ones from s on, of every metric of its rank. A run
-    may write for days: all but the newest points lie in a file of the cache.
+    A later attempt that starts at step s hides the points of earlier ones from s on, of every metric of its rank. Two
+    processes of one attempt that claim the same rank are kept apart where their steps overlap: the first one is the
+    rank's, others are `processes[rank, pid, name]`. A run may write for days: all but the newest points lie in a file
+    of the cache.
     """
 
     def __init__(self) -> None:
         self._file = BlockFile()
         self.series: dict[tuple[int, str], Series] = {}
+        self.processes: dict[tuple[int, int, str], Series] = {}
         self._starts: dict[int, dict[int, int]] = {}
+        self._writers: dict[tuple[int, str], tuple[int, int]] = {}
+        self._means: dict[str, _Mean] = {}
 
     def names(self) -> list[str]:
         return list(dict.fromkeys(name for _, name in self.series))
@@ -230,12 +245,24 @@ class Curves:
     def ranks(self) -> list[int]:
         return sorted({rank for rank, _ in self.series})
 
+    def every_series(self) -> list[Series]:
+        """Return the series of all ranks and processes."""
+        return [*self.series.values(), *self.processes.values()]
+
+    def mean(self, name: str) -> Series | None:
+        """Return the mean of a metric over all ranks, at the steps that all of them have; None where one rank alone has
+        it, and where two processes claim one rank."""
+        parts = [series for (_, of_name), series in self.series.items() if of_name == name]
+        if len(parts) < 2 or any(of_name == name for _, _, of_name in self.processes):
+            return None
+        return self._means.setdefault(name, _Mean(self._file)).of(parts)
+
     def starts(self, rank: int = 0) -> dict[int, int]:
         """Return the first step of each attempt."""
         return self._starts.get(rank, {})
 
-    def extend(self, attempt: int, rank: int, events: list[Event]) -> set[str]:
-        """Add the metrics among events; return the names that got points."""
+    def extend(self, attempt: int, rank: int, events: list[Event], pid: int = 0) -> set[str]:
+        """Add the metrics among events of one process; return the names that got points."""
         metrics = _metrics(events)
         if metrics:
             self._begin(rank, attempt, metrics[0].step)
@@ -245,18 +272,33 @@ class Curves:
         steps = np.array(list(map(attrgetter("step"), metrics)), np.int64)
         columns = _columns(list(map(attrgetter("values"), metrics)))
         for name, (places, values) in columns.items():
-            series = self.series.get((rank, name))
-            if series is None:
-                series = self.series[rank, name] = Series(self._file)
-            series.extend(steps if places is None else steps[places], values)
+            own_steps = steps if places is None else steps[places]
+            self._series(attempt, rank, pid, name, int(own_steps[0])).extend(own_steps, values)
         return set(columns)
+
+    def _series(self, attempt: int, rank: int, pid: int, name: str, step: int) -> Series:
+        """Return where a process's values from `step` on belong."""
+        series = self.series.get((rank, name))
+        if series is None:
+            series = self.series[rank, name] = Series(self._file)
+        writer = self._writers.setdefault((rank, name), (attempt, pid))
+        if writer == (attempt, pid) or attempt < writer[0]:
+            return series
+        process = self.processes.get((rank, pid, name))
+        if process is not None:
+            return process
+        if attempt > writer[0] or not len(series) or step > series.point(-1)[0]:
+            self._writers[rank, name] = (attempt, pid)  # it goes on where the other one ended
+            return series
+        process = self.processes[rank, pid, name] = Series(self._file)
+        return process
 
     def _begin(self, rank: int, attempt: int, step: int) -> None:
         starts = self._starts.setdefault(rank, {})
         if attempt in starts:
             return
         if starts and attempt > max(starts):
-            for (of_rank, _), series in self.series.items():
+            for (of_rank, *_), series in [*self.series.items(), *self.processes.items()]:
                 if of_rank == rank:
                     series.hide_from(step)
         starts[attempt] = step
@@ -265,6 +307,33 @@ class Curves:
         """Return the metrics without late points of an earlier attempt, which the later attempt hides."""
         later_starts = [step for number, step in self._starts[rank].items() if number > attempt]
         return [metric for metric in metrics if metric.step < min(later_starts)] if later_starts else metrics
+
+
+class _Mean:
+    """The mean of several series at the steps that all have, as far as all have come."""
+
+    def __init__(self, file: BlockFile | None) -> None:
+        self._file = file
+        self._basis: list[tuple[int, int]] = []
+        self._series = Series(file)
+
+    def of(self, parts: list[Series]) -> Series:
+        """Return the mean with what is new; it begins anew where a part came or lost points."""
+        basis = [(id(part), part.removals) for part in parts]
+        if basis != self._basis:
+            self._basis, self._series = basis, Series(self._file)
+        done = self._series.point(-1)[0] if len(self._series) else -(2**62)
+        end = min((part.point(-1)[0] if len(part) else done) for part in parts)
+        if end > done:
+            self._series.extend(*_mean_of([part.between(done, end) for part in parts]))
+        return self._series
+
+
+def _mean_of(parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]]) -> tuple[ArrayLike, ArrayLike]:
+    """Return the steps that all parts have, and the mean of their values there."""
+    common = functools.reduce(functools.partial(np.intersect1d, assume_unique=True), (steps for steps, _ in parts))
+    total = sum(values[np.searchsorted(steps, common)] for steps, values in parts)
+    return common, total / len(parts)
 
 
 def _metrics(events: list[Event]) -> list[Metric]:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from studio import events, files
-from studio.events import attempt_and_rank
+from studio.events import attempt_and_rank, process_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,16 +88,20 @@ class RunTail:
 
     def read(self, limit: int = CHUNK) -> Iterator[tuple[int, int, list[Event]]]:
         """(attempt, rank, events) of each file with news; at most `limit` bytes of each file."""
+        for (attempt, rank, _), batch in self.read_processes(limit):
+            yield attempt, rank, batch
+
+    def read_processes(self, limit: int = CHUNK) -> Iterator[tuple[tuple[int, int, int], list[Event]]]:
+        """The same with (attempt, rank, pid): two processes may claim one rank."""
         for name in self._names():
             tail = self._tail(name)
             dropped = tail.dropped
             lines = tail.read(limit)
             self.damaged += tail.dropped - dropped
             if lines:
-                attempt, rank = attempt_and_rank(name) or (1, 0)
                 batch, damaged = events.decode(lines)
                 self.damaged += damaged
-                yield attempt, rank, batch
+                yield process_of(name) or (1, 0, 0), batch
 
     def pending(self) -> int:
         """Return how many bytes have not been scanned, in all files that exist now."""

@@ -187,3 +187,70 @@ def test_that_memory_does_not_grow_with_the_run(monkeypatch: pytest.MonkeyPatch)
     assert loss.steps.tolist() == list(range(420_000))
     assert len(loss.outline(0, 420_000, 500)[0]) <= 2000
     assert 400 <= len(lr.gaps(0, 420_000, 400)) <= 801
+
+
+def test_that_processes_of_one_rank_are_kept_apart() -> None:
+    """A launcher that tells no rank: two processes both claim rank 0, and one line through both would be a sawtooth."""
+    curves = Curves()
+    for begin in range(1, 31, 10):
+        curves.extend(1, 0, metrics_of(range(begin, begin + 10), loss=1.0), pid=11)
+        curves.extend(1, 0, metrics_of(range(begin, begin + 10), loss=3.0), pid=12)
+    assert set(curves.series[0, "loss"].values.tolist()) == {1.0}
+    assert curves.processes[0, 12, "loss"].values.tolist() == [3.0] * 30
+    assert curves.mean("loss") is None
+
+
+def test_that_a_process_that_goes_on_where_another_ended_continues_its_line() -> None:
+    curves = Curves()
+    curves.extend(1, 0, metrics_of(range(1, 11), loss=1.0), pid=11)
+    curves.extend(1, 0, metrics_of(range(11, 21), loss=2.0), pid=12)
+    curves.extend(1, 0, metrics_of(range(21, 31), loss=2.0), pid=12)
+    assert curves.series[0, "loss"].steps.tolist() == list(range(1, 31))
+    assert not curves.processes
+
+
+def test_that_a_later_attempt_is_no_other_process_of_its_rank() -> None:
+    curves = Curves()
+    curves.extend(1, 0, metrics_of(range(1, 11), loss=1.0), pid=11)
+    curves.extend(2, 0, metrics_of(range(5, 11), loss=2.0), pid=12)
+    assert curves.series[0, "loss"].values.tolist() == [1.0] * 4 + [2.0] * 6
+    assert not curves.processes
+
+
+def test_that_the_mean_is_of_the_steps_that_all_ranks_have() -> None:
+    curves = Curves()
+    curves.extend(1, 0, metrics_of(range(1, 11), loss=1.0))
+    assert curves.mean("loss") is None
+    curves.extend(1, 1, metrics_of(range(2, 8, 2), loss=4.0))
+    mean = curves.mean("loss")
+    assert mean is not None
+    assert mean.steps.tolist() == [2, 4, 6]
+    curves.extend(1, 1, metrics_of(range(8, 13), loss=2.0))
+    grown = curves.mean("loss")
+    assert grown is mean
+    assert (mean.steps.tolist(), mean.values.tolist()) == ([2, 4, 6, 8, 9, 10], [2.5] * 3 + [1.5] * 3)
+    curves.extend(1, 2, metrics_of(range(1, 5), loss=7.0))
+    of_three = curves.mean("loss")
+    assert of_three is not None
+    assert (of_three.steps.tolist(), of_three.values.tolist()) == ([2, 4], [4.0, 4.0])
+
+
+def test_that_the_mean_of_a_rank_that_is_nan_is_nan() -> None:
+    curves = Curves()
+    curves.extend(1, 0, metrics_of(range(1, 3), loss=1.0))
+    curves.extend(1, 1, metrics_of(range(1, 3), loss=math.nan))
+    mean = curves.mean("loss")
+    assert mean is not None
+    assert np.isnan(mean.values).all()
+
+
+def test_that_the_mean_begins_anew_where_a_later_attempt_hides_points() -> None:
+    curves = Curves()
+    for rank in (0, 1):
+        curves.extend(1, rank, metrics_of(range(1, 11), loss=1.0))
+    assert curves.mean("loss") is not None
+    for rank in (0, 1):
+        curves.extend(2, rank, metrics_of(range(5, 7), loss=2.0 + rank))
+    mean = curves.mean("loss")
+    assert mean is not None
+    assert mean.values.tolist() == [1.0] * 4 + [2.5] * 2

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSlider, QWidget
 
+from studio.texts import t
 from ui.widgets.basic import GAP, label, text_button
-from ui.widgets.charts import Before, Chart, Line
+from ui.widgets.chart_lines import Before, Line, rank_styles, run_style
+from ui.widgets.charts import Chart
 from ui.widgets.localized import localize
 from ui.widgets.metric_format import ordered
 from ui.widgets.step_range import ViewRange
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent, QShowEvent
 
     from backends.common.marks import Mark
+    from studio.series import Series
     from ui.services.watcher import RunWatcher
 
 FRAME, SLOW_FRAME = 66, 500
@@ -47,15 +50,36 @@ class DrawnRun:
         return self.status.ended is None and glance is not None and glance.state in GROWING
 
     def lines(self, metric: str, is_alone: bool) -> list[Line]:
+        """The run's line, or of several ranks their mean and each of them; and processes that claim one rank."""
         ranks = [rank for rank in self.curves.ranks() if (rank, metric) in self.curves.series]
-        return [
+        mean = self.curves.mean(metric)
+        styles = itertools.chain([run_style(self.index)] if mean is None else (), rank_styles(self.index))
+        name = "" if is_alone else self.name
+        lines = [] if mean is None else [self._mean_line(mean, metric, ranks, name)]
+        lines += [
             Line(
-                name=self._name(rank, ranks, is_alone), index=self.index + index,
-                series=self.curves.series[rank, metric],
+                name=self._name(rank, ranks, name), style=next(styles), series=self.curves.series[rank, metric],
                 starts=self._starts(rank), before=tuple(self._before(rank, metric)),
             )
-            for index, rank in enumerate(ranks)
+            for rank in ranks
         ]  # fmt: skip
+        for (rank, pid, of_metric), series in self.curves.processes.items():
+            if of_metric == metric:
+                process = t("curves.process", rank=rank, pid=pid)
+                lines.append(Line(name=f"{name} {process}".strip(), style=next(styles), series=series))
+        return lines
+
+    def _mean_line(self, mean: Series, metric: str, ranks: list[int], name: str) -> Line:
+        of_ranks = t("curves.mean_of_ranks", n=len(ranks))
+        parts = ((watcher.curves.mean(metric), end) for watcher, end in self._parts())
+        before = tuple(Before(series=series, end=end) for series, end in parts if series)
+        return Line(
+            name=f"{name} {of_ranks}".strip(),
+            style=run_style(self.index),
+            series=mean,
+            starts=self._starts(ranks[0]),
+            before=before,
+        )
 
     def _starts(self, rank: int) -> tuple[int, ...]:
         """Where a later attempt began, or where it went on from another run."""
@@ -79,8 +103,7 @@ class DrawnRun:
             if series:
                 yield Before(series=series, end=end)
 
-    def _name(self, rank: int, ranks: list[int], is_alone: bool) -> str:
-        name = "" if is_alone else self.name
+    def _name(self, rank: int, ranks: list[int], name: str) -> str:
         return f"{name} rank {rank}".strip() if len(ranks) > 1 else name
 
 
@@ -166,7 +189,7 @@ class ChartGrid(QWidget):
     def _extent(self) -> tuple[float, float]:
         ends = [
             (series.point(0)[0], series.point(-1)[0])
-            for drawn_run in self._drawn_runs for series in drawn_run.curves.series.values() if len(series)
+            for drawn_run in self._drawn_runs for series in drawn_run.curves.every_series() if len(series)
         ]  # fmt: skip
         begins = [
             part.series.point(0)[0] for drawn_run in self._drawn_runs for name in drawn_run.curves.names()

@@ -35,7 +35,9 @@ class FigureRow(QWidget):
     def show_status(self, story: RunStatus, curves: Curves, recipe: str) -> None:
         series_by_name = {name: series for (rank, name), series in curves.series.items() if rank == min(curves.ranks())}
         self._show_step(story)
-        self._show_loss(series_by_name.get("loss"), story)
+        mean = curves.mean("loss")
+        basis = "" if mean is None else t("curves.mean_of_ranks", n=len(curves.ranks()))
+        self._show_loss(series_by_name.get("loss") if mean is None else mean, story, basis)
         self._show_measured(series_by_name, recipe, story)
         self._show_speed(story, series_by_name.get("throughput"), series_by_name.get("step_time"))
 
@@ -45,13 +47,14 @@ class FigureRow(QWidget):
         hint = t("curves.left", time=duration(left)) if left and not story.ended else ""
         self.figures["step"].show_value(f"{_whole(story.steps_done)}{of}", "", hint)
 
-    def _show_loss(self, loss: Series | None, story: RunStatus) -> None:
+    def _show_loss(self, loss: Series | None, story: RunStatus, basis: str) -> None:
+        """`basis`: what the figure is a mean of, "" where it is one rank's own."""
         if loss is None or not len(loss):
             self.figures["loss"].show_value(NOTHING, "", "" if story.ended else t("curves.from_first_step"))
             return
         best = loss.smallest()
         hint = t("curves.best", value=number(best[1], 3), step=_whole(best[0])) if best else ""
-        self.figures["loss"].show_value(number(loss.point(-1)[1]), "", hint)
+        self.figures["loss"].show_value(number(loss.point(-1)[1]), "", " · ".join(filter(None, (basis, hint))))
 
     def _show_measured(self, series_by_name: dict[str, Series], recipe: str, story: RunStatus) -> None:
         chosen = _measured(series_by_name, recipe)

@@ -50,7 +50,7 @@ class RunWatcher(QObject):
         self.glance: Glance | None = None
         self.is_loaded = False
         self._tail = RunTail(run.folder) if run else None
-        self._reading: Iterator[tuple[int, int, list[Event]]] | None = None
+        self._reading: Iterator[tuple[tuple[int, int, int], list[Event]]] | None = None
         self._total = 0
         self._glanced = 0
         self._timer.stop()
@@ -94,17 +94,17 @@ class RunWatcher(QObject):
         pieces: list[tuple[int, int, list[Event]]] = []
         while self._tail:
             if self._reading is None:
-                self._reading = self._tail.read(PIECE)
+                self._reading = self._tail.read_processes(PIECE)
             piece = next(self._reading, None)
             if piece is None:
                 self._reading = None
                 if not (pending := self._tail.pending()) or time.monotonic_ns() >= end:
                     return pieces, pending
             else:
-                attempt, rank, events = piece
-                self.curves.extend(attempt, rank, events)
+                (attempt, rank, pid), events = piece
+                self.curves.extend(attempt, rank, events, pid)
                 self.status.extend(attempt, rank, events)
-                pieces.append(piece)
+                pieces.append((attempt, rank, events))
                 if time.monotonic_ns() >= end:
                     break
         return pieces, self._tail.pending() if self._tail else 0

@@ -6,19 +6,20 @@ Lines are drawn from `Series.outline`, never from all points. 1-pixel pens: a wi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
+from PySide6.QtGui import QColor, QFont
+from PySide6.QtWidgets import QCheckBox, QSizePolicy
 
 from studio.texts import t
 from studio.units import number
 from ui.widgets import theme
 from ui.widgets.basic import Card, label
+from ui.widgets.chart_legend import HEAD, Entry, Legend
+from ui.widgets.chart_lines import SHAPES, is_connected, is_sparse
 from ui.widgets.event_marks import EventMarks
 from ui.widgets.localized import localize
 from ui.widgets.metric_format import (
@@ -28,56 +29,31 @@ from ui.widgets.metric_format import (
     unit_of,
     value_of,
 )
+from ui.widgets.plain_tip import plain_tip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
     from PySide6.QtCore import QObject
-    from PySide6.QtGui import QPaintEvent
 
     from backends.common.marks import Mark
-    from studio.series import Series
+    from ui.widgets.chart_lines import Line
     from ui.widgets.step_range import ViewRange
 
     Points = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-SHAPES = ("o", "t", "s", "d", "+", "x", "star")
 MAX_MARKS = 400
 SHAPES_ALONG = 9
+MAX_POINTS = 200
+"""Values in a picture that can be told apart as points."""
+NO_VALUE = "–"
+"""Where a run has no step, it has no value."""
 LEFT_WIDTH = 58
 TICK_SIZE = 11
-SWATCH = 16
-HEAD = 28
 HEIGHT = 208
 ROOM = 0.06
 """Above and below the curves, in parts of their height."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Before:
-    """What an earlier run drew up to a step, where this one went on. Several are in the order of their steps."""
-
-    series: Series
-    end: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """A curve of the chart. `index` gives its colour and shape, and stays the same in all charts."""
-
-    name: str
-    index: int
-    series: Series
-    starts: tuple[int, ...] = ()
-    before: tuple[Before, ...] = ()
-
-    def nearest(self, step: float) -> tuple[int, float] | None:
-        """The point at a step, also where an earlier run drew it."""
-        for part in self.before:
-            if step <= part.end:
-                return part.series.nearest(step)
-        return self.series.nearest(step)
 
 
 class _StepsBox(pg.ViewBox):  # type: ignore[misc]  # pyqtgraph has no types
@@ -159,9 +135,13 @@ class Chart(Card):
 
     def _make_head(self) -> None:
         self._name = label(role="strong")
-        self._legend = _Legend()
+        self._legend = Legend()
         self.header.setContentsMargins(0, 0, 6, 0)
         self.header.addWidget(self._name)
+        self._sampled = label("curves.sampled", "hint")
+        self._sampled.setObjectName(f"curves.sampled.{self.metric_name}")
+        self._sampled.hide()
+        self.header.addWidget(self._sampled)
         self._log = QCheckBox()
         self._log.setObjectName(f"curves.log.{self.metric_name}")
         localize(self._log.setText, "curves.log_scale")
@@ -213,7 +193,7 @@ class Chart(Card):
 
     def show_lines(self, lines: Sequence[Line]) -> None:
         """These from now on; `draw` draws them."""
-        if [line.index for line in lines] != [line.index for line in self._lines]:
+        if [line.style for line in lines] != [line.style for line in self._lines]:
             for drawn in self._drawn:
                 drawn.remove(self.plot)
             self._drawn = [_Drawn(self.plot, line, -index) for index, line in enumerate(lines)]
@@ -235,9 +215,19 @@ class Chart(Card):
         low, high = heights[0], self._marks.draw((steps.begin, steps.end), heights, pixels)
         self._move((steps.begin, steps.end), (low, high))
         for drawn, line, points, before in zip(self._drawn, self._lines, outlines, befores, strict=True):
-            drawn.draw(points, before, self.smoothing, len(self._lines) > 1, (steps.begin, steps.end))
+            drawn.draw(line, points, before, self.smoothing, len(self._lines) > 1, (steps.begin, steps.end))
             drawn.draw_marks(line, (steps.begin, steps.end), (low, high))
         self._show_values(steps.hover)
+        self._show_sampling()
+
+    def _show_sampling(self) -> None:
+        """Say of the first line that it has a value now and then, so that nobody reads a trend between two of them."""
+        series = self._lines[0].series if self._lines else None
+        self._sampled.setVisible(series is not None and is_sparse(series))
+        if series is not None and self._sampled.isVisibleTo(self):
+            first, last = series.point(0)[0], series.point(-1)[0]
+            hint = t("curves.sampled_hint", points=len(series), first=first, last=last)
+            self._sampled.setToolTip(plain_tip(hint))
 
     def _move(self, view: tuple[float, float], heights: tuple[float, float]) -> None:
         """Show a part of the plane. A part that is shown already costs nothing: the axes stay as they are."""
@@ -289,8 +279,9 @@ class Chart(Card):
             self._cross.setValue(step)
         entries = []
         for line in self._lines:
-            nearest = line.nearest(math.inf if step is None else step)
-            entries.append((line.index, line.name, "" if nearest is None else value_of(self.metric_name, nearest[1])))
+            point = line.last() if step is None else line.nearest(step)
+            value = NO_VALUE if point is None else value_of(self.metric_name, point[1])
+            entries.append(Entry(style=line.style, name=line.name, value=value))
         self._legend.show_entries(entries, "" if step is None else t("curves.at_step", step=int(step)))
 
     def _set_log(self, is_log: bool) -> None:
@@ -332,10 +323,10 @@ class _Drawn:
 
     def __init__(self, plot: pg.PlotWidget, line: Line, height: int) -> None:
         """`height`: the first line, the chosen run's, lies on top."""
-        self.index = line.index
+        self._style = line.style
         self._raw = pg.PlotCurveItem(connect="finite")
         self._curve = pg.PlotCurveItem(connect="finite")
-        self._shapes = pg.ScatterPlotItem(symbol=SHAPES[line.index % len(SHAPES)], size=7, pxMode=True)
+        self._shapes = pg.ScatterPlotItem(symbol=SHAPES[line.style.shape or 0], size=7, pxMode=True)
         self._marks = pg.ScatterPlotItem(size=10, pxMode=True, hoverable=True, tip=_tip)
         self._starts = pg.PlotCurveItem(connect="pairs")
         self._before = pg.PlotCurveItem(connect="finite")
@@ -353,7 +344,9 @@ class _Drawn:
             plot.removeItem(item)
 
     def recolour(self) -> None:
-        color = theme.series_color(self.index)
+        color = theme.series_color(self._style.color)
+        if self._style.is_pale:
+            color.setAlpha(130)
         pale = QColor(color)
         pale.setAlpha(80)
         self._raw.setPen(pg.mkPen(pale))
@@ -367,7 +360,13 @@ class _Drawn:
         self._starts.setPen(pg.mkPen(theme.color("faint"), style=Qt.PenStyle.DotLine))
 
     def draw(
-        self, points: Points, before: Points, smoothing: float, is_several: bool, view: tuple[float, float]
+        self,
+        line: Line,
+        points: Points,
+        before: Points,
+        smoothing: float,
+        is_several: bool,
+        view: tuple[float, float],
     ) -> None:
         """`before`: the line of the runs that this one was resumed from; it ends at this one's first point."""
         (x, y), (x_before, y_before) = points, before
@@ -379,8 +378,10 @@ class _Drawn:
             _show(self._raw, [], [])
         joint = 1 if len(x_before) else 0
         _show(self._before, np.append(x_before, x[:joint]), np.append(y_before, y[:joint]))
-        _show(self._curve, x, y)
-        _show(self._shapes, *_along(x, y, view, SHAPES_ALONG if is_several else 0))
+        is_points = is_sparse(line.series) and len(x) <= MAX_POINTS
+        _show(self._curve, *((x, y) if not is_points or is_connected(x) else ([], [])))
+        has_shape = is_several and self._style.shape is not None
+        _show(self._shapes, *_along(x, y, view, len(x) if is_points else SHAPES_ALONG if has_shape else 0))
 
     def draw_marks(self, line: Line, view: tuple[float, float], heights: tuple[float, float]) -> None:
         _show(self._marks, [_mark(step, value, heights) for step, value in line.series.gaps(*view, MAX_MARKS)])
@@ -441,70 +442,3 @@ def smoothed(y: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
             share = share * weight + (1 - weight)
         smooth[index] = average / share if value == value else math.nan
     return smooth
-
-
-class _Legend(QWidget):
-    """A line with shape, name and value for each curve. Names are shortened where there is no room."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setMinimumHeight(HEAD)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        # It changes with each picture: what lies behind it need not be painted again.
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self._entries: list[tuple[int, str, str]] = []
-        self._step = ""
-
-    def show_entries(self, entries: list[tuple[int, str, str]], step: str) -> None:
-        if (entries, step) != (self._entries, self._step):
-            self._entries, self._step = entries, step
-            texts = [f"{name} {value}".strip() for _, name, value in entries]
-            self.setAccessibleName(", ".join(filter(None, (step, *texts))))
-            self.update()
-
-    def _texts(self, metrics: QFontMetrics) -> list[tuple[int, str]]:
-        """With names, or without them where they do not fit; then as many as fit."""
-        whole = [(index, f"{name}  {value}" if name else value) for index, name, value in self._entries]
-        if self._width(whole, metrics) <= self.width():
-            return whole
-        bare = [(index, value) for index, _, value in self._entries]
-        while len(bare) > 1 and self._width(bare, metrics) > self.width():
-            bare.pop()
-        return bare
-
-    def _width(self, texts: list[tuple[int, str]], metrics: QFontMetrics) -> int:
-        return sum(metrics.horizontalAdvance(text) + SWATCH + 16 for _, text in texts)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        font = QFont(self.font())
-        font.setPixelSize(12)
-        metrics = QFontMetrics(font)
-        painter = QPainter(self)
-        painter.fillRect(event.rect(), theme.color("surface"))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(font)
-        texts = self._texts(metrics)
-        x = self.width() - self._width(texts, metrics) + 10
-        base = (self.height() + metrics.ascent() - metrics.descent()) // 2
-        painter.setPen(theme.color("dim"))
-        if self._step and x - metrics.horizontalAdvance(self._step) > 16:
-            painter.drawText(x - metrics.horizontalAdvance(self._step) - 12, base, self._step)
-        for index, text in texts:
-            _paint_swatch(painter, x, self.height() // 2, index, len(self._entries) > 1)
-            painter.setPen(theme.color("dim"))
-            painter.drawText(x + SWATCH + 6, base, text)
-            x += metrics.horizontalAdvance(text) + SWATCH + 16
-
-
-def _paint_swatch(painter: QPainter, x: int, y: int, index: int, has_shape: bool) -> None:
-    color = theme.series_color(index)
-    painter.setPen(QPen(color, 2))
-    painter.drawLine(x, y, x + SWATCH, y)
-    if has_shape:
-        painter.save()
-        painter.translate(x + SWATCH / 2, y)
-        painter.scale(8, 8)
-        painter.setPen(pg.mkPen(color, width=1))
-        painter.setBrush(theme.color("surface"))
-        painter.drawPath(pg.graphicsItems.ScatterPlotItem.Symbols[SHAPES[index % len(SHAPES)]])
-        painter.restore()

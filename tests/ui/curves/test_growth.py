@@ -12,7 +12,8 @@ from tests.ui.curves.recording import recorded
 from ui.curves import chart_grid
 from ui.curves.chart_grid import ChartGrid, DrawnRun
 from ui.services.watcher import RunWatcher
-from ui.widgets.charts import Chart, Line
+from ui.widgets.chart_lines import Line, run_style
+from ui.widgets.charts import Chart
 from ui.widgets.step_range import AHEAD, ViewRange
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def growing_chart(qtbot: QtBot) -> tuple[Chart, Series]:
     qtbot.addWidget(chart)
     chart.resize(600, 300)
     chart.show()
-    chart.show_lines([Line(name="", index=0, series=series)])
+    chart.show_lines([Line(name="", style=run_style(0), series=series)])
     add(chart, series, np.linspace(2.0, 1.0, 1000))
     return chart, series
 

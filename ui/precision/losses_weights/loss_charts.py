@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from studio.texts import t
 from ui.widgets.basic import GAP
-from ui.widgets.charts import Chart, Line
+from ui.widgets.chart_lines import Line, run_style
+from ui.widgets.charts import Chart
 from ui.widgets.step_range import ViewRange
 
 if TYPE_CHECKING:
@@ -55,8 +56,10 @@ class LossCharts(QWidget):
         if losses is None or not self.isVisible():
             return
         sides = (("precision.start.target", losses.target), ("precision.start.golden", losses.golden))
-        both_lines = [Line(name=t(key), index=number, series=series) for number, (key, series) in enumerate(sides)]
-        difference = [Line(name="", index=2, series=losses.relative)]
+        both_lines = [
+            Line(name=t(key), style=run_style(number), series=series) for number, (key, series) in enumerate(sides)
+        ]
+        difference = [Line(name="", style=run_style(2), series=losses.relative)]
         for chart, lines in zip(self.charts, (both_lines, difference), strict=True):
             chart.show_lines(lines)
             chart.draw()

@@ -19,7 +19,8 @@ from ui.widgets.basic import (
     Sentence,
     label,
 )
-from ui.widgets.charts import Chart, Line
+from ui.widgets.chart_lines import Line, run_style
+from ui.widgets.charts import Chart
 from ui.widgets.popover import Popover
 from ui.widgets.step_range import ViewRange
 
@@ -134,7 +135,7 @@ class TrendSheet(Popover):
         for number, chart in enumerate(self.charts):
             series = self.curves.get(chart.metric_name)
             if series is not None:
-                chart.show_lines([Line(name="", index=number, series=series)])
+                chart.show_lines([Line(name="", style=run_style(number), series=series)])
                 chart.draw()
 
 
