@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
-import numpy as np
 
+from backends.timeline.build.column_bounds import check_columns
 from backends.timeline.build.locks import Lock, lock
+from backends.timeline.build.seal import check_seal, write_seal
 from backends.timeline.trace import Trace, open_trace
 from studio.paths import cache_home
 
@@ -44,18 +45,22 @@ class Entry:
 def home() -> Path:
     """Return the cache folder, creating it where it is missing. Raises OSError."""
     folder = cache_home() / "timeline"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with suppress(OSError):  # names of a private model; folders of an earlier version were open to all
+        if folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
     return folder
 
 
 def entry(key: str, root: Path) -> Entry | None:
-    """Return the stored profile, or None where there is none or it is damaged. Raises OSError where the cache cannot be
-    used at all."""
+    """Return the stored profile, or None where there is none, or it is damaged or not of this user's making. Reads all
+    its columns once, 0.3 ms per MB. Raises OSError where the cache cannot be used at all."""
     folder = home() / key
     if not folder.is_dir():
         return None
     lease = _lease(key)
     try:
+        check_seal(folder)
         trace = open_trace(folder, root)
         check_columns(trace)
     except (OSError, ValueError, EOFError, msgspec.MsgspecError):
@@ -98,9 +103,10 @@ def unfinished(key: str, what: str) -> Iterator[Path]:
 
 
 def put(built: Path, key: str, root: Path) -> Entry:
-    """Rename what was built into its place, and make room for it. Without file locks another process may have been
-    faster: then its result is used. Raises OSError."""
+    """Seal what was built, rename it into its place, and make room for it. Without file locks another process may have
+    been faster: then its result is used. Raises OSError."""
     lease = _lease(key)
+    write_seal(built)
     folder = home() / key
     if folder.exists() and entry(key, root) is None:
         _away(folder)
@@ -184,30 +190,3 @@ def _size(folder: Path) -> int:
     with suppress(OSError), os.scandir(folder) as files:
         return sum(file.stat().st_size for file in files)
     return 0
-
-
-_COLUMN_TYPES = {
-    "start": np.int64, "end": np.int64, "name": np.int32, "event": np.int64, "row_begin": np.int64,
-    "row_lane": np.int32, "cover": np.int64, "arrow": np.int64, "arrow_kind": np.int32, "arrow_by_to": np.int32,
-    "sample_time": np.int64, "sample_value": np.float64, "name_family": np.uint8, "name_begin": np.int64,
-}  # fmt: skip
-
-
-def check_columns(trace: Trace) -> None:
-    """Check that the columns fit together. Reads only the ends of the columns, whatever their size. Raises ValueError
-    or OSError."""
-    meta = trace.meta
-    slices, rows = meta.slices + meta.instants, sum(lane.rows for lane in meta.lanes)
-    samples = max((series.end for series in meta.series), default=0)
-    names = len(trace.name_family)
-    lengths = {
-        "start": slices, "end": slices, "name": slices, "event": slices, "cover": slices + 1, "row_begin": rows + 1,
-        "row_lane": rows, "arrow": meta.arrows, "arrow_kind": meta.arrows, "arrow_by_to": meta.arrows,
-        "sample_time": samples, "sample_value": samples, "name_family": names, "name_begin": names + 1,
-    }  # fmt: skip
-    for column, length in lengths.items():
-        array = getattr(trace, column)
-        if len(array) != length or array.dtype != _COLUMN_TYPES[column]:
-            raise ValueError(column)
-    if int(trace.row_begin[-1]) != slices or (trace.folder / "names.bin").stat().st_size != int(trace.name_begin[-1]):
-        raise ValueError("borders")

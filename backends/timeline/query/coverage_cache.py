@@ -7,8 +7,10 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+import msgspec
 import numpy as np
 
+from backends.timeline.build.seal import check_file_seal, write_file_seal
 from backends.timeline.query import numba_kernels
 from backends.timeline.query.coverage_numpy import covered_below_all, covered_until
 from backends.timeline.query.row_span import span_of
@@ -77,13 +79,15 @@ def _stored(trace: Trace, name: str, compute: Callable[[], Numbers]) -> Numbers:
     with suppress(OSError):
         with written_whole(path) as file:
             np.save(file, computed)
+        write_file_seal(path)
         return _mapped(path, len(computed)) if len(computed) else computed  # type: ignore[return-value]
     return computed
 
 
 def _mapped(path: Path, count: int) -> Numbers | None:
     try:
+        check_file_seal(path)
         column: Numbers = np.load(path, mmap_mode="r")
-    except (OSError, ValueError, EOFError):
+    except (OSError, ValueError, EOFError, msgspec.MsgspecError):
         return None
     return column if column.shape == (count,) and column.dtype == np.int64 else None

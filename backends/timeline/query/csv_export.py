@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from backends.timeline.query.statistics import Statistics
+    from backends.timeline.query.lane_groups import GroupedStatistics
     from backends.timeline.trace import Trace
 
 SLICE_HEAD = ("Rank", "Process", "Lane", "Name", "Family", "Start(ns)", "Duration(ns)", "Start since origin(ns)")
 STATISTICS = (
-    "Name", "Count", "Total(ns)", "Wall(ns)", "Self(ns)", "Average(ns)", "Min(ns)", "Max(ns)",
+    "Rank", "Lanes", "Name", "Count", "Total(ns)", "Wall(ns)", "Self(ns)", "Average(ns)", "Min(ns)", "Max(ns)",
 )  # fmt: skip
 _CHUNK = 1 << 14
 
@@ -39,12 +39,13 @@ def write_slices(trace: Trace, path: Path, begin: int, end: int, rows: Sequence[
     return int((high - low).sum())
 
 
-def write_statistics(trace: Trace, path: Path, statistics: Statistics) -> None:
+def write_statistics(trace: Trace, path: Path, grouped: GroupedStatistics) -> None:
     """Write statistics. Raises as `write_slices` does."""
-    write_table(path, STATISTICS, statistics_rows(trace, statistics))
+    write_table(path, STATISTICS, statistics_rows(trace, grouped))
 
 
-def statistics_rows(trace: Trace, statistics: Statistics) -> Iterator[tuple[object, ...]]:
+def statistics_rows(trace: Trace, grouped: GroupedStatistics) -> Iterator[tuple[object, ...]]:
+    statistics = grouped.statistics
     columns = (
         statistics.count,
         statistics.total,
@@ -54,8 +55,11 @@ def statistics_rows(trace: Trace, statistics: Statistics) -> Iterator[tuple[obje
         statistics.shortest,
         statistics.longest,
     )
-    for name, *figures in zip(statistics.name.tolist(), *(column.tolist() for column in columns), strict=True):
-        yield (trace.name_text(name), *figures)
+    for row, (name, *figures) in enumerate(
+        zip(statistics.name.tolist(), *(column.tolist() for column in columns), strict=True)
+    ):
+        group = grouped.group_of(row)
+        yield ("" if group.rank is None else group.rank, group.kind, trace.name_text(name), *figures)
 
 
 def _slices(trace: Trace, low: NDArray[np.int64], high: NDArray[np.int64]) -> Iterator[tuple[object, ...]]:

@@ -4,10 +4,12 @@ Never among the profile's own files."""
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from backends.timeline.build.locks import lock
 from studio.errors import from_os
 from studio.files import read_json, write_json
 from studio.paths import state_home
@@ -81,6 +83,25 @@ def write_notes(path: Path, marks: Iterable[Mark]) -> None:
         write_json(path, {"format": NOTES_FORMAT, "marks": _ordered(marks)})
     except OSError as error:
         raise from_os(error, path) from error
+
+
+def merge_notes(path: Path, base: Iterable[Mark], marks: Iterable[Mark]) -> tuple[Mark, ...]:
+    """Write what changed from `base` to `marks`, and return all notes: those that another window wrote meanwhile stay.
+    Of a note that both changed, both versions stay. Raises StudioError."""
+    before, after = Counter(base), Counter(marks)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        held = lock(path.with_name(f"{path.name}.lock"))
+    except OSError as error:
+        raise from_os(error, path) from error
+    try:
+        stored = Counter(read_notes(path))
+        merged = _ordered(((stored - (before - after)) | (after - before)).elements())
+        write_notes(path, merged)
+        return merged
+    finally:
+        if held:
+            held.close()
 
 
 def _ordered(marks: Iterable[Mark]) -> tuple[Mark, ...]:

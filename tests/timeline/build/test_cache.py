@@ -8,10 +8,12 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from backends.timeline.build import cache
 from backends.timeline.build.content_key import key_of
+from backends.timeline.build.seal import write_seal
 from backends.timeline.profile_reader import (
     Opened,
     open_cached,
@@ -21,7 +23,7 @@ from backends.timeline.profile_reader import (
 from backends.timeline.source_discovery import find_sources
 from backends.timeline.trace import Trace, open_trace
 from studio.errors import StudioError
-from studio.paths import ROOT
+from studio.paths import ROOT, state_home
 from tests.timeline.command_runs import LINE, run_timeline
 from tests.timeline.profile_folders import ranks
 from tests.timeline.torch_npu_trace import torch_npu, write_array
@@ -29,6 +31,8 @@ from tests.timeline.torch_npu_trace import torch_npu, write_array
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
 HALF = """
 import pathlib, sys, time
@@ -132,7 +136,87 @@ def of_another_profile(folder: Path) -> None:
     (folder / "end.npy").write_bytes((folder / "row_begin.npy").read_bytes())
 
 
-@pytest.mark.parametrize("damage", [shortened, emptied, without_names, garbled, of_another_profile])
+def changed(folder: Path, column: str, change: Callable[[NDArray[Any]], None]) -> None:
+    """Change numbers of a column; its length and type stay."""
+    values = np.load(folder / f"{column}.npy")
+    change(values)
+    np.save(folder / f"{column}.npy", values)
+
+
+def with_halved_times(folder: Path) -> None:
+    def halve(end: NDArray[Any]) -> None:
+        end //= 2
+
+    changed(folder, "end", halve)
+
+
+def with_a_page_of_zeros(folder: Path) -> None:
+    changed(folder, "start", lambda start: start[:512].fill(0))
+
+
+def with_names_out_of_range(folder: Path) -> None:
+    changed(folder, "name", lambda name: name[:100].fill(10**9))
+
+
+def with_a_row_far_away(folder: Path) -> None:
+    changed(folder, "row_begin", lambda begin: begin[1:2].fill(10**12))
+
+
+def with_arrows_out_of_range(folder: Path) -> None:
+    changed(folder, "arrow", lambda arrow: arrow[:, 2].fill(-7))
+
+
+def with_other_names(folder: Path) -> None:
+    data = (folder / "names.bin").read_bytes()
+    (folder / "names.bin").write_bytes(data[::-1])
+
+
+def with_other_counts(folder: Path) -> None:
+    meta = json.loads((folder / "meta.json").read_bytes())
+    meta["origin_ns"] += 1_000_000
+    (folder / "meta.json").write_text(json.dumps(meta))
+
+
+def without_seal(folder: Path) -> None:
+    (folder / "seal.json").unlink()
+
+
+def of_somebody_else(folder: Path) -> None:
+    """All columns fit together and are sealed, but under another user's key."""
+    with_halved_times(folder)
+    (folder / "seal.json").unlink()
+    key = state_home() / "timeline" / "cache.key"
+    own = key.read_bytes()
+    key.write_bytes(b"x" * len(own))
+    write_seal(folder)
+    key.write_bytes(own)
+
+
+DAMAGES = [
+    shortened, emptied, without_names, garbled, of_another_profile, with_halved_times, with_a_page_of_zeros,
+    with_names_out_of_range, with_a_row_far_away, with_arrows_out_of_range, with_other_names, with_other_counts,
+    without_seal, of_somebody_else,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", [with_names_out_of_range, with_a_row_far_away, with_arrows_out_of_range])
+def test_that_a_number_that_leads_beyond_a_column_is_refused_even_if_sealed(
+    trace_file: Path, damage: Callable[[Path], None]
+) -> None:
+    folder = read_profile(trace_file, quiet).cache
+    damage(folder)
+    write_seal(folder)
+    assert open_cached(trace_file) is None
+
+
+def test_that_the_cache_is_this_users_alone(trace_file: Path) -> None:
+    cache.home().chmod(0o755)
+    read_profile(trace_file, quiet)
+    assert cache.home().stat().st_mode & 0o077 == 0
+    assert (state_home() / "timeline" / "cache.key").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_that_a_damaged_profile_is_read_anew(trace_file: Path, damage: Callable[[Path], None]) -> None:
     first = read_profile(trace_file, quiet)
     damage(first.cache)

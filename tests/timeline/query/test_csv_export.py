@@ -7,7 +7,7 @@ import pytest
 
 from backends.timeline.query import csv_export
 from backends.timeline.query.csv_export import write_slices, write_statistics
-from backends.timeline.query.statistics import range_statistics
+from backends.timeline.query.lane_groups import grouped_statistics, lane_groups
 from studio.errors import StudioError
 from tests.timeline.memory_traces import (
     ORIGIN,
@@ -50,10 +50,10 @@ def test_that_many_slices_are_written_row_by_row(tmp_path: Path, monkeypatch: py
 
 def test_that_statistics_are_written_as_they_are_shown(tmp_path: Path) -> None:
     trace = trace_of(tmp_path, [LaneSpec(slices=[(0, 10, "a"), (20, 21, "a"), (30, 30, "b\0")])])
-    write_statistics(trace, tmp_path / "s.csv", range_statistics(trace, 0, 100))
+    write_statistics(trace, tmp_path / "s.csv", grouped_statistics(trace, 0, 100, lane_groups(trace)))
     assert _rows(tmp_path / "s.csv")[1:] == [
-        ["a", "2", "11", "11", "11", "5.5", "1", "10"],
-        ["b", "1", "0", "0", "0", "0.0", "0", "0"],
+        ["0", "device", "a", "2", "11", "11", "11", "5.5", "1", "10"],
+        ["0", "device", "b", "1", "0", "0", "0", "0.0", "0", "0"],
     ]
 
 

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from backends.timeline.query.notes import Mark, notes_file, read_notes, write_notes
+from backends.timeline.query.notes import Mark, merge_notes, notes_file, read_notes, write_notes
 from studio.errors import StudioError
+from studio.paths import ROOT
 from tests.timeline.memory_traces import LaneSpec, trace_of
 
 if TYPE_CHECKING:
@@ -72,3 +75,34 @@ def test_that_where_they_cannot_be_kept_it_is_said(tmp_path: Path) -> None:
     with pytest.raises(StudioError) as raised:
         write_notes(tmp_path / "file" / "notes.json", MARKS)
     assert raised.value.key.startswith("error.")
+
+
+def note(text: str, begin: int = 1) -> Mark:
+    return Mark(begin=begin, end=begin, text=text)
+
+
+def test_that_a_note_of_another_window_stays_when_this_one_writes(tmp_path: Path) -> None:
+    path = tmp_path / "notes.json"
+    merge_notes(path, (), (note("second window"),))
+    assert merge_notes(path, (), (note("first window"),)) == (note("first window"), note("second window"))
+    assert read_notes(path) == (note("first window"), note("second window"))
+
+
+def test_that_what_one_window_deletes_or_edits_is_merged_with_what_the_other_adds(tmp_path: Path) -> None:
+    path = tmp_path / "notes.json"
+    both = (note("a"), note("b"))
+    write_notes(path, (*both, note("c of another window")))
+    assert merge_notes(path, both, (note("a, edited"),)) == (note("a, edited"), note("c of another window"))
+    assert merge_notes(path, (), (note("a, edited"),)) == read_notes(path)  # known already: not twice
+    assert len(read_notes(path)) == 2
+
+
+def test_that_two_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "notes.json"
+    line = "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; "
+    line += "from backends.timeline.query.notes import *; n = int(sys.argv[3]); path = Path(sys.argv[2])\n"
+    line += "for i in range(n, n + 20): merge_notes(path, (), (Mark(begin=i, end=i, text=str(i)),))"
+    words = (sys.executable, "-c", line, str(ROOT), str(path))
+    children = [subprocess.Popen((*words, str(number))) for number in (0, 100, 200)]
+    assert [child.wait() for child in children] == [0, 0, 0]
+    assert len(read_notes(path)) == 60

@@ -204,6 +204,16 @@ def test_that_a_damaged_file_of_the_prepared_is_made_anew(tmp_path: Path, left: 
     assert np.load(tmp_path / "seen.npy").tolist() == [0, 100]
 
 
+def test_that_changed_numbers_of_the_prepared_are_not_believed(tmp_path: Path) -> None:
+    trace = trace_of(tmp_path, [LaneSpec(slices=[(0, 100, "x")]), LaneSpec(slices=[(50, 150, "x")])])
+    coverage_cache.stored_covered_until(trace)
+    coverage_cache.stored_covered_below(trace)
+    for name in ("seen.npy", "inner.npy"):
+        np.save(tmp_path / name, np.full(2, 3, np.int64))
+    again = trace_of(tmp_path, [LaneSpec(slices=[(0, 100, "x")]), LaneSpec(slices=[(50, 150, "x")])])
+    assert range_statistics(again, 0, 1000).wall.tolist() == [150]
+
+
 def test_that_the_prepared_of_another_trace_are_made_anew(tmp_path: Path) -> None:
     np.save(tmp_path / "seen.npy", np.zeros(7, np.int64))
     np.save(tmp_path / "inner.npy", np.zeros(2, np.float64))

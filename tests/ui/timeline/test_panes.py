@@ -76,8 +76,10 @@ class PanesWindow:
             for row in range(model.rowCount())
         ]
 
-    def statistics(self) -> list[list[str]]:
-        """Return the rows of the current range."""
+    def statistics(self, kind: str | None = None) -> list[list[str]]:
+        """Return the rows of the current range, of the lanes of a kind or of all."""
+        box = self.panes.range.kind
+        box.setCurrentIndex(box.findData(kind))
         with self.qtbot.waitSignal(self.panes.range.reckoned_anew):
             self.panes.show_tab("range")
         return self.cells(self.panes.range.view)
@@ -206,7 +208,7 @@ def test_that_copied_rows_have_tabs_between_their_cells_and_none_inside(window: 
     view.copy()
     lines = QGuiApplication.clipboard().text().split("\n")
     assert len(lines) == 4
-    assert all(line.count("\t") == 7 for line in lines)
+    assert all(line.count("\t") == 8 for line in lines)
     window.select(named(trace, "step")[0])
     window.panes.slice.copy.click()
     assert QGuiApplication.clipboard().text().startswith("step\n")
@@ -215,7 +217,7 @@ def test_that_copied_rows_have_tabs_between_their_cells_and_none_inside(window: 
 def test_that_the_statistics_of_a_range_are_those_counted_by_hand(window: PanesWindow, trace: Trace) -> None:
     window.state.set_trace(trace)
     window.state.selection.choose_range(TimeRange(begin=3000, end=8000))
-    rows = {row[0]: row[1:] for row in window.statistics()}
+    rows = {row[0]: row[2:] for row in window.statistics()}
     assert window.panes.current_tab == "range"
     # Parts inside: mm 3000-6000, 7000-8000 and 4000-8000, together 3000-8000.
     assert rows["mm"] == ["3", "5.000 µs", "8.000 µs", "8.000 µs", "2.667 µs", "1.000 µs", "4.000 µs"]
@@ -227,6 +229,34 @@ def test_that_the_statistics_of_a_range_are_those_counted_by_hand(window: PanesW
         rank=0,
         name=t("timeline.range.device", name="–", computing="100 %", exposed="0 %", free="0 %"),
     )
+
+
+def test_that_a_range_is_counted_by_rank_and_kind_of_lane_and_kernels_come_first(
+    window: PanesWindow, tmp_path: Path
+) -> None:
+    lanes = [
+        LaneSpec(name=name, kind=kind, process=f"{name} {rank}", rank=rank, slices=[(0, 100 * (rank + 1), text)])
+        for rank in (0, 1)
+        for name, kind, text in (
+            ("Stream 1", "device", "Notify Wait"), ("Plane 0", "communication", "Notify_Wait"),
+            ("Thread", "host", "aten::add"), ("Communication", "overlap", "Communication"),
+        )
+    ]  # fmt: skip
+    window.state.set_trace(trace_of(tmp_path / "ranks", lanes))
+    assert window.panes.range.kind.currentData() == "device"
+    assert [row[:4] for row in window.statistics("device")] == [
+        ["Notify Wait", "1", "1", "200 ns"], ["Notify Wait", "0", "1", "100 ns"],
+    ]  # fmt: skip
+    with window.qtbot.waitSignal(window.panes.range.reckoned_anew):
+        window.panes.range.kind.setCurrentIndex(0)
+        window.panes.range.kind.activated.emit(0)
+    rows = window.cells(window.panes.range.view)
+    assert len(rows) == 8
+    assert {tuple(row[1:3]) for row in rows} == {
+        (t(f"timeline.range.kind.{kind}"), str(rank))
+        for kind in ("device", "communication", "host", "overlap")
+        for rank in (0, 1)
+    }
 
 
 def test_that_without_a_range_what_is_in_view_is_counted_of_the_lanes_that_are_shown(
@@ -250,9 +280,9 @@ def test_that_a_click_on_a_head_sorts_and_a_third_one_gives_the_first_order_back
 ) -> None:
     window.state.set_trace(trace)
     before = window.statistics()
-    view, count = window.panes.range.view, 1
+    view, count = window.panes.range.view, 2
     view.sortByColumn(count, Qt.SortOrder.DescendingOrder)
-    assert [row[1] for row in window.cells(view)] == ["3", "1", "1", "1"]
+    assert [row[2] for row in window.cells(view)] == ["3", "1", "1", "1"]
     view.sortByColumn(0, Qt.SortOrder.AscendingOrder)
     assert [row[0] for row in window.cells(view)] == ["add", "add\tnew line", "mm", "step"]
     view.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
@@ -266,7 +296,7 @@ def test_that_statistics_are_written_as_csv_and_a_failure_is_said(
     window.statistics()
     window.panes.range.save(tmp_path / "range.csv")
     window.qtbot.waitUntil(lambda: (tmp_path / "range.csv").exists())
-    assert (tmp_path / "range.csv").read_text("utf-8-sig").splitlines()[0].startswith("Name,Count")
+    assert (tmp_path / "range.csv").read_text("utf-8-sig").splitlines()[0].startswith("Rank,Lanes,Name,Count")
     with window.qtbot.waitSignal(session.trouble) as trouble:
         window.panes.range.save(tmp_path / "not there" / "range.csv")
     assert isinstance(trouble.args[0], StudioError)
@@ -416,6 +446,22 @@ def test_that_a_note_needs_neither_a_range_nor_a_slice_and_a_clicked_mark_is_lis
     assert [index.row() for index in window.panes.notes.view.selectionModel().selectedRows()] == [1]
 
 
+def test_that_two_windows_on_one_profile_keep_the_notes_of_both(
+    qtbot: QtBot, window: PanesWindow, session: Session, trace: Trace
+) -> None:
+    other = PanesWindow(qtbot, session)
+    for each in (window, other):
+        each.state.set_trace(trace)
+        each.panes.show_tab("notes")
+    qtbot.waitUntil(lambda: window.panes.notes.add_button.isEnabled())
+    file = notes_file(trace)
+    other.state.set_marks([Mark(begin=5, end=5, text="AAA")])
+    qtbot.waitUntil(lambda: [mark.text for mark in read_notes(file)] == ["AAA"])
+    window.state.set_marks([*window.state.marks, Mark(begin=7, end=7, text="BBB")])
+    qtbot.waitUntil(lambda: [mark.text for mark in read_notes(file)] == ["AAA", "BBB"])
+    qtbot.waitUntil(lambda: [mark.text for mark in window.state.marks] == ["AAA", "BBB"])
+
+
 def test_that_notes_at_the_ends_of_all_time_are_listed(window: PanesWindow, trace: Trace) -> None:
     write_notes(notes_file(trace), [Mark(begin=-(1 << 63) + 1, end=(1 << 63) - 1, text="all\nof it")])
     window.state.set_trace(trace)
@@ -447,7 +493,7 @@ def test_that_the_data_pane_says_what_was_read_and_why_some_was_not_shown(window
     assert pane.counts.value_of(t("timeline.data.dangling")) == "1"
     assert pane.counts.value_of(t("timeline.aside.bad_time")) == "1"
     assert pane.counts.value_of(t("timeline.aside.unknown_phase")) == "1"
-    assert [fact.value for fact in pane.sources.facts.facts] == [None, "trace_view.json"]
+    assert [fact.value for fact in pane.sources.facts.facts] == [None, "trace_view.json", None]
     assert "profile_memory=True" in [fact.name for fact in pane.not_collected.facts.facts]
 
 
@@ -549,5 +595,5 @@ def test_that_a_kernel_of_a_profile_shows_its_metrics_its_stack_and_its_flows(wi
     assert pane.stack.frames[0].text.endswith("forward")
     assert {flow.arrow.kind for flow in pane.flows.flows} == {"async_npu", "HostToDevice"}
     window.state.selection.choose_range(TimeRange(begin=0, end=trace.span + 1))
-    rows = {row[0]: row[1] for row in window.statistics()}
+    rows = {row[0]: row[1] for row in window.statistics("device")}
     assert rows["aclnnAddmm_MatMulCommon_MatMulV2"] == str(len(named(trace, "aclnnAddmm_MatMulCommon_MatMulV2")))

@@ -576,6 +576,23 @@ def test_that_the_room_beside_the_trace_does_not_count_as_in_view(view: Timeline
     assert view.state.viewport.in_view == (100, 111)
 
 
+@pytest.mark.parametrize("count", [100, 438, 20_000])
+def test_that_marks_of_steps_reach_to_the_last_step_however_many_there_are(
+    view: TimelineView, tmp_path: Path, count: int
+) -> None:
+    steps = [(number, number * 1000, number * 1000 + 1000) for number in range(count)]
+    view.state.set_trace(trace_of(tmp_path / "many", [LaneSpec(slices=[(0, count * 1000, "x")])], steps=steps))
+    view.state.viewport.show_whole()
+    shown = [step.start for step in view.ruler.visible_steps()]
+    assert shown[0] == 0
+    assert count * 1000 - shown[-1] < 10 * view.state.viewport.span / view.ruler.width() + 1000
+    gaps = np.diff(shown)
+    assert gaps.max() <= max(1000, 2 * gaps.min())  # thinned out evenly
+    assert len(shown) <= view.ruler.width()
+    if count == 100:
+        assert len(shown) == 100
+
+
 def test_that_a_drag_in_the_ruler_chooses_a_range(qtbot: QtBot, view: TimelineView) -> None:
     drag(qtbot, view.ruler, QPoint(100, 30), QPoint(200, 30))
     assert view.state.selection.range is not None

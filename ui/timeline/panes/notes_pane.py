@@ -31,7 +31,7 @@ class NotesPane(QWidget):
     def __init__(self, session: Session, state: ViewState) -> None:
         super().__init__()
         self._state = state
-        self._keeping = NoteStorage(self, session, state)
+        self._keeping = NoteStorage(self, session, state, self._is_typing)
         self.add_button = text_button("timeline.notes.add", "timeline_add_note")
         self.delete_button = text_button("timeline.notes.delete", "timeline_delete_note")
         self.add_button.clicked.connect(self.add)
@@ -132,6 +132,9 @@ class NotesPane(QWidget):
     def delete(self) -> None:
         gone = {int(self.model.rows[index.row()]) for index in self.view.selectionModel().selectedRows()}
         self._state.set_marks([mark for number, mark in enumerate(self._state.marks) if number not in gone])
+
+    def _is_typing(self) -> bool:
+        return self.view.state() == ListView.State.EditingState
 
     def _write_soon(self, row: int, text: str) -> None:
         """Store a text after the event: the editor is still open, and the rows are rebuilt."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from backends.timeline.query.device_usage import Busy, busy
-from backends.timeline.query.statistics import Statistics, range_statistics
+from backends.timeline.query.lane_groups import GROUP_KINDS, grouped_statistics, lane_groups
 from backends.timeline.tables.summary_sentence import share_text
 from studio.texts import t
 from ui.timeline.drawing.time_text import length_text
@@ -21,23 +21,36 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from backends.timeline.query.lane_groups import GroupedStatistics, GroupKind
+    from backends.timeline.query.statistics import Statistics
     from backends.timeline.trace import Trace
     from ui.timeline.state.view_state import ViewState
 
 
 MAX_DEVICES = 64
+KIND_TEXTS: dict[GroupKind, str] = {
+    "device": "timeline.range.kind.device",
+    "communication": "timeline.range.kind.communication",
+    "host": "timeline.range.kind.host",
+    "stack": "timeline.range.kind.stack",
+    "api": "timeline.range.kind.api",
+    "overlap": "timeline.range.kind.overlap",
+    "other": "timeline.range.kind.other",
+}
 BUSY_PARTS = ("computing", "exposed", "free")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """`is_chosen`: the range was selected, else it is the visible one. `rows`: None for all."""
+    """`is_chosen`: the range was selected, else it is the visible one. `rows`: None for all. `kind`: of lanes, None for
+    all."""
 
     begin: int
     end: int
     is_chosen: bool
     rows: Sequence[int] | None
     offsets: Mapping[int, int] | None
+    kind: GroupKind | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,19 +60,24 @@ class Reckoned:
 
     trace: Trace
     question: Question
-    statistics: Statistics
+    grouped: GroupedStatistics
     devices: tuple[Busy, ...]
     by_name: NDArray[np.int64] | None
 
+    @property
+    def statistics(self) -> Statistics:
+        return self.grouped.statistics
+
 
 def reckon(trace: Trace, question: Question) -> Reckoned:
-    statistics = range_statistics(trace, question.begin, question.end, question.rows, question.offsets)
+    groups = lane_groups(trace, question.kind, question.rows)
+    grouped = grouped_statistics(trace, question.begin, question.end, groups, question.offsets)
     return Reckoned(
         trace=trace,
         question=question,
-        statistics=statistics,
+        grouped=grouped,
         devices=() if question.offsets else busy(trace, question.begin, question.end),
-        by_name=name_order(trace, statistics.name),
+        by_name=name_order(trace, grouped.statistics.name),
     )
 
 
@@ -88,8 +106,8 @@ def _whole(device: Busy) -> int:
     return max(1, device.computing + device.exposed + device.free)
 
 
-def question_of(state: ViewState, trace: Trace) -> Question:
-    """Return the question about the selected range, else about the visible one."""
+def question_of(state: ViewState, trace: Trace, kind: GroupKind | None = None) -> Question:
+    """Return the question about the selected range, else about the visible one. `kind`: of lanes, None for all."""
     chosen = state.selection.range
     begin, end = state.viewport.in_view if chosen is None else (chosen.begin, chosen.end)
     return Question(
@@ -98,6 +116,7 @@ def question_of(state: ViewState, trace: Trace) -> Question:
         is_chosen=chosen is not None,
         rows=_rows(state, trace),
         offsets=_offsets(state, trace),
+        kind=kind,
     )
 
 
@@ -133,6 +152,7 @@ def range_columns(figures_of_range: Reckoned) -> tuple[Column, ...]:
             order=figures_of_range.by_name,
             hint=HINT,
         ),
+        *_group_columns(figures_of_range.grouped),
         Column(
             head="timeline.range.count",
             text=lambda row: f"{int(figures.count[row]):,}",
@@ -144,6 +164,26 @@ def range_columns(figures_of_range: Reckoned) -> tuple[Column, ...]:
             for head, values in texts.items()
         ),
     )
+
+
+def _group_columns(grouped: GroupedStatistics) -> tuple[Column, ...]:
+    """Return columns of the kind of lanes and of the rank, each where there are several."""
+    kinds = np.array([GROUP_KINDS.index(group.kind) for group in grouped.groups], np.int64)
+    ranks = np.array([-1 if group.rank is None else group.rank for group in grouped.groups], np.int64)
+    columns = (
+        Column(
+            head="timeline.range.lanes",
+            text=lambda row: t(KIND_TEXTS[grouped.group_of(row).kind]),
+            order=kinds[grouped.group],
+        ),
+        Column(
+            head="timeline.range.rank",
+            text=lambda row: "–" if (rank := grouped.group_of(row).rank) is None else str(rank),
+            order=ranks[grouped.group],
+            is_number=True,
+        ),
+    )
+    return tuple(column for column, values in zip(columns, (kinds, ranks), strict=True) if len(np.unique(values)) > 1)
 
 
 def _length(values: NDArray[Any], row: int) -> str:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from backends.timeline.query.csv_export import write_statistics
+from backends.timeline.query.lane_groups import kinds_in
 from studio.errors import StudioError
 from studio.texts import t
 from ui.services.background import run_in_background
@@ -19,6 +20,7 @@ from ui.timeline.panes.empty_hint import Hint
 from ui.timeline.panes.list_model import ListModel
 from ui.timeline.panes.list_view import ListView
 from ui.timeline.panes.range_figures import (
+    KIND_TEXTS,
     Question,
     Reckoned,
     devices_text,
@@ -34,6 +36,7 @@ from ui.widgets.plain_tip import plain_tip
 if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
 
+    from backends.timeline.query.lane_groups import GroupKind
     from backends.timeline.trace import Trace
     from ui.services.session import Session
     from ui.timeline.state.view_state import ViewState
@@ -56,6 +59,9 @@ class RangePane(QWidget):
         self.title.setObjectName("timeline_range_title")
         self.busy = Elided(role="dim")
         self.busy.setObjectName("timeline_range_busy")
+        self.kind = QComboBox()
+        self.kind.setObjectName("timeline_range_kind")
+        self.kind.activated.connect(self._schedule)
         self.csv = text_button("timeline.range.csv", "timeline_range_csv")
         self.csv.clicked.connect(self._choose_file)
         self.model = ListModel()
@@ -70,6 +76,7 @@ class RangePane(QWidget):
         self._pause.setSingleShot(True)
         self._pause.timeout.connect(self._compute)
         state.trace_changed.connect(self._forget)
+        state.trace_changed.connect(self._offer_kinds)
         for signal in (
             state.viewport.range_changed,
             state.selection.range_chosen,
@@ -83,6 +90,7 @@ class RangePane(QWidget):
         head.setSpacing(12)
         head.addWidget(self.title)
         head.addWidget(self.busy, 1)
+        head.addWidget(self.kind)
         head.addWidget(self.csv)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -93,6 +101,18 @@ class RangePane(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._schedule()
+
+    def _offer_kinds(self) -> None:
+        """Offer the kinds of lanes of this trace; the kernels are chosen where there are some, else all lanes."""
+        trace = self._state.trace
+        kinds = kinds_in(trace) if trace is not None else ()
+        former = self.kind.currentData()
+        self.kind.clear()
+        for kind in (None, *kinds):
+            self.kind.addItem(_kind_text(kind), kind)
+        preferred = former if former in kinds else "device"
+        self.kind.setCurrentIndex(max(0, self.kind.findData(preferred)))
+        self.kind.setVisible(len(kinds) > 1)
 
     def _forget(self) -> None:
         """Drop the figures of the previous trace, which would keep its columns in memory."""
@@ -111,7 +131,7 @@ class RangePane(QWidget):
         trace = self._state.trace
         if trace is None or self._pending is not None or not self.isVisible():
             return
-        question = question_of(self._state, trace)
+        question = question_of(self._state, trace, self.kind.currentData())
         current = self.reckoned
         if current is not None and current.trace is trace and current.question == question:
             return
@@ -131,6 +151,8 @@ class RangePane(QWidget):
         self._schedule()
 
     def retranslate(self) -> None:
+        for row in range(self.kind.count()):
+            self.kind.setItemText(row, _kind_text(self.kind.itemData(row)))
         current = self.reckoned
         self.csv.setEnabled(current is not None and len(current.statistics.name) > 0)
         if current is None:
@@ -168,6 +190,10 @@ class RangePane(QWidget):
             self._session.trouble.emit(error)
 
 
+def _kind_text(kind: GroupKind | None) -> str:
+    return t(KIND_TEXTS[kind] if kind else "timeline.range.kind.all")
+
+
 def _reckoned(trace: Trace, question: Question) -> Reckoned | None:
     """Return the figures, or None where the files of a partial trace are gone because reading is complete."""
     try:
@@ -178,7 +204,7 @@ def _reckoned(trace: Trace, question: Question) -> Reckoned | None:
 
 def _written(figures: Reckoned, path: Path) -> StudioError | None:
     try:
-        write_statistics(figures.trace, path, figures.statistics)
+        write_statistics(figures.trace, path, figures.grouped)
     except StudioError as error:
         return error
     return None

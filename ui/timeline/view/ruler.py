@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt, Signal
@@ -14,13 +15,16 @@ from ui.timeline.drawing.time_text import ticks_of
 from ui.widgets import theme
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from PySide6.QtGui import QMouseEvent, QPaintEvent, QWheelEvent
 
     from backends.timeline.query.notes import Mark
+    from backends.timeline.trace import Step
     from ui.timeline.state.view_state import ViewState
 
 RULER_HEIGHT, STEPS = 42, 18
-MAX_STEPS = 120
+STEP_PX = 3
 FLAG = 9
 
 
@@ -102,10 +106,20 @@ class Ruler(QWidget):
         return ticks_of(state.trace, state.time_mode, state.viewport.begin, state.viewport.end, self.width()).base
 
     def _steps(self, painter: QPainter) -> None:
-        state = self._state
-        steps = [step for step in state.steps if step.end > state.viewport.begin and step.start < state.viewport.end]
-        for step in steps[:MAX_STEPS]:
+        for step in self.visible_steps():
             self._step(painter, step.number, self.x_of(step.start), self.x_of(step.end))
+
+    def visible_steps(self) -> Iterator[Step]:
+        """Yield the steps that are drawn: all that overlap the view, thinned out where they begin within STEP_PX of
+        each other."""
+        state, steps = self._state, self._state.steps
+        starts = [step.start for step in steps]
+        apart = STEP_PX * state.viewport.span / max(1, self.width())
+        number = max(0, bisect_right(starts, state.viewport.begin) - 1)
+        while number < len(steps) and steps[number].start < state.viewport.end:
+            if steps[number].end > state.viewport.begin:
+                yield steps[number]
+            number = max(number + 1, bisect_left(starts, steps[number].start + apart))
 
     def _step(self, painter: QPainter, number: int, left: float, right: float) -> None:
         left, right = max(left, -2.0), min(right, self.width() + 2.0)
