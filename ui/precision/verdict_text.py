@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.precision.compare.comparison import EXTRA, MISSING, UNKNOWN
-from backends.precision.compare.verdict.notes import covered_args, noise_args, suspect_key
+from backends.precision.compare.verdict.notes import covered_args, noise_sentences, suspect_key
 from backends.precision.dump.optimizer import OPTIMIZER
 from studio.texts import has, t
 from ui.precision.row_text import format_count, format_figure
@@ -77,7 +77,8 @@ def coverage_text(comparison: Comparison) -> str:
 
 def noise_text(comparison: Comparison) -> str:
     """Return what noise the second golden run allowed, '' without one."""
-    return "" if comparison.noise is None else t("precision.compare.noise", **noise_args(comparison.noise))
+    sentences = [] if comparison.noise is None else noise_sentences(comparison.noise)
+    return joined([t(key, **args) for key, args in sentences])
 
 
 def gap_texts(comparison: Comparison) -> list[str]:

@@ -38,7 +38,7 @@ Outcome = Literal["pass", "differs", "incomplete"]
 GAPS = frozenset(
     (
         "precision.dump.no_target", "precision.dump.no_golden", "precision.dump.stack_damaged",
-        "precision.dump.optimizer_damaged",
+        "precision.dump.optimizer_damaged", "precision.dump.optimizer_partial", "precision.dump.optimizer_unclear",
         "precision.dump.construct_damaged", "precision.compare.damaged_dump", "precision.compare.cut_dump",
         "precision.compare.unread_values", "precision.compare.no_stacks", "precision.compare.absent_dumps",
         "precision.compare.one_direction", "precision.compare.other_program",
@@ -109,7 +109,9 @@ class Coverage:
     """What was compared, of what was there. Calls and values of the steps and ranks that both sides have: `calls` that
     are on both sides, `values` (tensors) that have figures on both. `one_sided_calls`: those of one side alone that no
     verdict lacks, since the level of a capture or another kernel explains them. `by_element` and `by_digest`: of the
-    values, those compared element by element, and those whose digests tell; the others by statistics."""
+    values, those compared element by element, and those whose digests tell; the others by statistics.
+    `update_elements`: elements of the optimizers' updates that both records have, of `all_update_elements`; those that
+    they have not take part in sums."""
 
     calls: int = 0
     all_calls: int = 0
@@ -118,6 +120,8 @@ class Coverage:
     all_values: int = 0
     by_element: int = 0
     by_digest: int = 0
+    update_elements: int = 0
+    all_update_elements: int = 0
     steps: tuple[int, ...] = ()
     all_steps: tuple[int, ...] = ()
     ranks: tuple[int, ...] = ()
@@ -127,13 +131,17 @@ class Coverage:
 @dataclass(frozen=True, kw_only=True)
 class AllowedNoise:
     """The noise that a second golden run showed. `values`: tensors that it tells of; `largest`: their largest relative
-    distance, in the call `name`; `by_noise`: values that pass by it alone."""
+    distance, in the call `name`; `by_noise`: values that pass by it alone. `updates`: parameters of the optimizer that
+    it tells of; `largest_update`: the largest distance of their updates, in that of `update_name`."""
 
     folder: str
     values: int
     by_noise: int
     largest: float
     name: str
+    updates: int = 0
+    largest_update: float = 0.0
+    update_name: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

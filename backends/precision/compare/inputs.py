@@ -91,9 +91,19 @@ def _open(location: DumpLocation, notify: Notify) -> Dump:
         _notify_damage(dump, notify)
     elif dump.skipped:
         notify("precision.compare.unread_values", place=str(location.folder), count=dump.skipped)
+    _notify_updates(dump, notify)
     if not dump.calls or (not len(dump.call) and dump.task != "structure"):
         raise StudioError("precision.compare.empty", place=str(location.folder))
     return _writable(dump)
+
+
+def _notify_updates(dump: Dump, notify: Notify) -> None:
+    """Say of which parameters the record of the optimizer has nothing, or does not say of how much it has."""
+    updates, place = dump.updates, str(dump.place.folder)
+    if updates.left_out:
+        notify("precision.dump.optimizer_partial", place=place, count=updates.left_out, total=updates.parameters)
+    if updates.unclear:
+        notify("precision.dump.optimizer_unclear", place=place, count=updates.unclear, total=updates.parameters)
 
 
 def _notify_damage(dump: Dump, notify: Notify) -> None:

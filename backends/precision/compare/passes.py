@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from backends.precision.compare.alignment.unmatched import find_unmatched
 from backends.precision.compare.judgement.drift import DriftState, drift_of, state_after
 from backends.precision.compare.judgement.judge import judge
-from backends.precision.compare.judgement.updates import gradient_noise, unexplained_updates
+from backends.precision.compare.judgement.moves import gradient_noise, unexplained_updates
 from backends.precision.compare.verdict.first_divergence import first_of_pass
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def judge_pass(joined: JoinedDumps, before: DriftState, step: int, rank: int, no
     drift = drift_of(joined, before, step)
     judgement = judge(
         joined, drift, noise, before.product_error, is_nonfinite=before.is_nonfinite,
-        updates=unexplained_updates(joined, before),
+        updates=unexplained_updates(joined, before, noise),
     )  # fmt: skip
     unmatched = find_unmatched(joined, judgement)
     return JudgedPass(

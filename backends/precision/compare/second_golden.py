@@ -18,6 +18,7 @@ from backends.precision.compare.verdict.first_divergence import name_at
 from backends.precision.dump.digest import file_digest
 from backends.precision.dump.dump import TENSOR
 from backends.precision.dump.names import name_of
+from backends.precision.dump.optimizer import OPTIMIZER, UPDATE_SUFFIX
 from backends.precision.dump.read import read_dump
 from studio.errors import StudioError, from_os
 
@@ -90,9 +91,15 @@ class NoiseCounter:
     by_noise: int = 0
     largest: float = 0.0
     name: str = ""
+    updates: int = 0
+    largest_update: float = 0.0
+    update_name: str = ""
 
     def add(self, joined: JoinedDumps, noise: Array, judgement: Judgement) -> None:
+        is_update = _updates(joined)
         known = joined.is_tensor & (joined.eps > 0) & np.isfinite(noise)
+        self._add_updates(joined, noise, known & is_update)
+        known &= ~is_update
         self.values += int(known.sum())
         self.by_noise += int(judgement.by_noise.sum())
         if known.any():
@@ -100,7 +107,23 @@ class NoiseCounter:
             if noise[row] >= self.largest:
                 self.largest, self.name = float(noise[row]), name_at(joined, int(joined.rows.call[row]))
 
+    def _add_updates(self, joined: JoinedDumps, noise: Array, known: Array) -> None:
+        self.updates += int(known.sum())
+        if known.any():
+            row = int(np.where(known, noise, -1.0).argmax())
+            if noise[row] >= self.largest_update:
+                item = joined.rows.items[joined.rows.item[row]]
+                self.largest_update, self.update_name = float(noise[row]), item.removesuffix(UPDATE_SUFFIX)
+
     def allowed(self, folder: Path) -> AllowedNoise:
         return AllowedNoise(
-            folder=str(folder), values=self.values, by_noise=self.by_noise, largest=self.largest, name=self.name
-        )
+            folder=str(folder), values=self.values, by_noise=self.by_noise, largest=self.largest, name=self.name,
+            updates=self.updates, largest_update=self.largest_update, update_name=self.update_name,
+        )  # fmt: skip
+
+
+def _updates(joined: JoinedDumps) -> Array:
+    """Mark the rows that hold the update of a parameter by the optimizer."""
+    suffixed = np.array([item.endswith(UPDATE_SUFFIX) for item in joined.rows.items] or [False])
+    optimizer = np.array([name.kind == OPTIMIZER for name in joined.names] or [False])
+    return np.asarray(suffixed[joined.rows.item] & optimizer[joined.rows.call])

@@ -56,6 +56,7 @@ tests/planted/optimizer_plants.py, 67 of whose 68 plants were named right then, 
     update_base            -           -
     update_base_growth     -           -
     update_growth          -           -
+    sums_factor            -           -
     unrelated_update       -           -
     update_evenness        -           -
     update_share           -           -20 named
@@ -215,6 +216,9 @@ class Tolerances:
     update_growth: float = 64.0
     """By how many times the distance of its gradient an update may differ. Judgement: Adam divides a gradient by its
     own size, so that the small ones of a tensor bring in their whole noise."""
+    sums_factor: float = 4.0
+    """The norm of n sums with random signs may be off by so many times 1 / sqrt(n) where elements differ at random.
+    Formula: that is its standard deviation; its factor is judgement."""
     unrelated_update: float = 0.5
     """From this allowance on an update may be anything. Judgement."""
     update_evenness: float = 2.0**-2

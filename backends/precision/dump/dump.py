@@ -42,6 +42,20 @@ class DumpLocation:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RecordedUpdates:
+    """What a record of the optimizer covers. `parameters` of the optimizer, `left_out`: those of which nothing is
+    recorded; `sampled`: those of which some elements are, the others in sums; `elements` that are recorded of
+    `all_elements`; `unclear`: parameters that may have more elements than an older studio's record says."""
+
+    parameters: int = 0
+    left_out: int = 0
+    sampled: int = 0
+    elements: int = 0
+    all_elements: int = 0
+    unclear: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Dump:
     """Calls in the order in which they ended (a module after what it called), and one row for each of their tensors
     and arguments, in the order of the file.
@@ -59,7 +73,8 @@ class Dump:
     `untraced`: before which call others ran that msprobe knows by name alone, such as "Tensor.to.0.forward": with its
     risk_level FOCUS it dumps no casts, views and copies, yet construct.json (levels mix and L0) has them.
     `damage`: a key under `precision.dump` where the file was not whole, and what was is here; `skipped`: how many calls
-    and values could not be read; `is_cut`: the file ends before the list of its calls does.
+    and values could not be read; `is_cut`: the file ends before the list of its calls does. `updates`: what the record
+    of the optimizer beside it covers.
     """
 
     place: DumpLocation
@@ -89,6 +104,7 @@ class Dump:
     damage: str = ""
     skipped: int = 0
     is_cut: bool = False
+    updates: RecordedUpdates = RecordedUpdates()
 
 
 @dataclass(frozen=True, kw_only=True)

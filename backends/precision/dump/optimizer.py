@@ -2,7 +2,7 @@
 
 Each group of an optimizer is a call, "Optimizer.AdamW.group0.0.forward": its hyperparameters are arguments by name, the
 gradients are inputs, and the updates and what the optimizer keeps are outputs. Their figures are of a sample of each
-parameter's elements; guest/ascend_studio/captures_optimizer.py writes them.
+parameter's elements, and of sums over all of them; guest/ascend_studio/optimizer_record writes them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from backends.precision.dump.decode import Item
-from backends.precision.dump.dump import INPUT, KWARG, OUTPUT
+from backends.precision.dump.dump import INPUT, KWARG, OUTPUT, RecordedUpdates
 from studio import files
 
 if TYPE_CHECKING:
@@ -26,9 +26,13 @@ OPTIMIZER_FILE = "optimizer.json"
 OPTIMIZER = "Optimizer"
 """`Name.kind` of these calls."""
 GRADIENT_SUFFIX, UPDATE_SUFFIX = ".gradient", ".update"
+GRADIENT_SUMS_SUFFIX, UPDATE_SUMS_SUFFIX = ".gradient_sums", ".update_sums"
 IMPLEMENTATIONS = re.compile(r"^(Npu|Apex|Fused|Foreach|Distributed)+(?=[A-Z])")
 """Other kernels of the same rule."""
 MAX_BYTES = 256 << 20
+FIRST_FORMAT, FORMAT = 1, 2
+FIRST_SAMPLE = range(2049, 4097)
+"""Elements that a record of the first format has of a parameter that may have had more of them."""
 
 Plain = float | bool | str | None
 Figures = tuple[Plain, Plain, Plain, Plain] | None
@@ -38,15 +42,19 @@ class _Parameter(msgspec.Struct):
     name: str
     dtype: str = "float32"
     size: int = 1
+    sampled: int | None = None
     before: Figures = None
     gradient: Figures = None
     update: Figures = None
+    gradient_sums: Figures = None
+    update_sums: Figures = None
     state: dict[str, Figures] = {}
 
 
 class _Group(msgspec.Struct):
     values: dict[str, Plain | list[Plain]] = {}
     parameters: list[_Parameter] = []
+    left_out: int = 0
 
 
 class _Update(msgspec.Struct):
@@ -59,20 +67,41 @@ class _Updates(msgspec.Struct):
     format: int = 1
 
 
-def add_updates(rows: DumpRows, names: list[str], folder: Path) -> bool:
-    """Append the calls of the optimizer to a dump that is being read. Return False where the record cannot be read."""
+def add_updates(rows: DumpRows, names: list[str], folder: Path) -> RecordedUpdates | None:
+    """Append the calls of the optimizer to a dump that is being read, and return what they cover, None where the record
+    cannot be read."""
     path = folder / OPTIMIZER_FILE
     if not path.is_file():
-        return True
+        return RecordedUpdates()
     content = files.read_as(path, _Updates) if path.stat().st_size <= MAX_BYTES else None
-    for number, update in enumerate(content.updates if content else ()):
+    if content is None or content.format not in (FIRST_FORMAT, FORMAT):
+        return None
+    for number, update in enumerate(content.updates):
         rule = IMPLEMENTATIONS.sub("", update.optimizer) or update.optimizer
         for index, group in enumerate(update.groups):
             call = len(names)
             names.append(f"{OPTIMIZER}.{rule}.group{index}.{number}.forward")
             for role, item, entry in _rows(group):
                 rows.add(call, role, item, entry)
-    return content is not None
+    return _covered(content)
+
+
+def _covered(content: _Updates) -> RecordedUpdates:
+    groups = [group for update in content.updates for group in update.groups]
+    parameters = [parameter for group in groups for parameter in group.parameters]
+    left_out = sum(max(0, group.left_out) for group in groups)
+    is_first = content.format == FIRST_FORMAT
+    return RecordedUpdates(
+        parameters=len(parameters) + left_out, left_out=left_out,
+        unclear=sum(is_first and parameter.size in FIRST_SAMPLE for parameter in parameters),
+        sampled=sum(parameter.sampled is not None and parameter.sampled < parameter.size for parameter in parameters),
+        elements=sum(_sampled(parameter) for parameter in parameters),
+        all_elements=sum(parameter.size for parameter in parameters),
+    )  # fmt: skip
+
+
+def _sampled(parameter: _Parameter) -> int:
+    return parameter.size if parameter.sampled is None else parameter.sampled
 
 
 def _rows(group: _Group) -> Iterator[tuple[int, str, Item]]:
@@ -83,8 +112,11 @@ def _rows(group: _Group) -> Iterator[tuple[int, str, Item]]:
         else:
             yield KWARG, key, _number(value)
     for parameter in group.parameters:
-        tensors = ((INPUT, "", parameter.before), (INPUT, GRADIENT_SUFFIX, parameter.gradient),
-                   (OUTPUT, UPDATE_SUFFIX, parameter.update))  # fmt: skip
+        tensors = (
+            (INPUT, "", parameter.before), (INPUT, GRADIENT_SUFFIX, parameter.gradient),
+            (INPUT, GRADIENT_SUMS_SUFFIX, parameter.gradient_sums), (OUTPUT, UPDATE_SUFFIX, parameter.update),
+            (OUTPUT, UPDATE_SUMS_SUFFIX, parameter.update_sums),
+        )  # fmt: skip
         for role, suffix, figures in tensors:
             if figures is not None:
                 yield role, parameter.name + suffix, _tensor(parameter, figures)
@@ -100,6 +132,6 @@ def _number(value: Plain) -> Item:
 def _tensor(parameter: _Parameter, figures: tuple[Plain, Plain, Plain, Plain]) -> Item:
     high, low, mean, norm = figures
     return Item(
-        type="torch.Tensor", dtype=parameter.dtype, shape=(parameter.size,), Max=high, Min=low, Mean=mean, Norm=norm,
-        requires_grad=False,
+        type="torch.Tensor", dtype=parameter.dtype, shape=(_sampled(parameter),), requires_grad=False,
+        Max=high, Min=low, Mean=mean, Norm=norm,
     )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 from backends.precision.dump import context
 from backends.precision.dump.columns import dump_columns
 from backends.precision.dump.decode import Content, read_content
-from backends.precision.dump.dump import OPTIMIZER_DAMAGED, Dump, DumpLocation, Framework, Task
+from backends.precision.dump.dump import OPTIMIZER_DAMAGED, Dump, DumpLocation, Framework, RecordedUpdates, Task
 from backends.precision.dump.layout import TENSOR_FOLDER
 from backends.precision.dump.optimizer import add_updates
 from backends.precision.dump.rows import DumpRows, add_call
@@ -33,7 +33,7 @@ def read_dump(location: DumpLocation) -> Dump:
     names = list(content.data or parents or stacks)
     rows = DumpRows()
     whole = [add_call(rows, number, name, content.data.get(name, {})) for number, name in enumerate(names)]
-    optimizer_damage = "" if add_updates(rows, names, location.folder) else OPTIMIZER_DAMAGED
+    updates = add_updates(rows, names, location.folder)
     column = dump_columns(rows)
     return Dump(
         place=location,
@@ -46,9 +46,10 @@ def read_dump(location: DumpLocation) -> Dump:
         stack_lines=stack_lines,
         untraced=context.untraced_calls(names, parents),
         data_folder=_data_folder(location, content),
-        damage=content.damage or damage or stack_damage or optimizer_damage,
+        damage=content.damage or damage or stack_damage or (OPTIMIZER_DAMAGED if updates is None else ""),
         skipped=content.skipped + rows.skipped + whole.count(False),
         is_cut=content.is_cut,
+        updates=updates or RecordedUpdates(),
         **column,
     )
 

@@ -18,7 +18,7 @@ from backends.precision.compare.comparison import (
     PASS,
     VERDICTS,
 )
-from backends.precision.compare.verdict.notes import noise_args
+from backends.precision.compare.verdict.notes import noise_sentences
 from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, OUTPUT, PARAMETER
 from backends.precision.issue.markdown import (
     number_text,
@@ -142,7 +142,8 @@ class Report:
         for note in self.comparison.gaps:
             yield tag("p", self.say(str(note["key"]), **dict(note.get("args") or {})), "gap")
         if self.comparison.noise is not None:
-            yield tag("p", self.say("precision.compare.noise", **noise_args(self.comparison.noise)))
+            for key, args in noise_sentences(self.comparison.noise):
+                yield tag("p", self.say(key, **args))
 
     def _tools(self) -> Iterator[str]:
         heads = [self.say("precision.report.tool"), self.say(SIDE["target"]), self.say(SIDE["golden"])]

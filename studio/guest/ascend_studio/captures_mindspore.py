@@ -9,6 +9,7 @@ import importlib
 import os
 
 from ascend_studio import captures, captures_msprobe
+from ascend_studio.optimizer_record.mindspore_record import OptimizerRecord
 
 if False:
     from types import ModuleType
@@ -97,6 +98,7 @@ class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
         super().__init__(capture)
         self.mindspore = mindspore
         self.calls: Any = []
+        self.record = OptimizerRecord(mindspore)
         self.jit: Any = None
         if make_norms_work(mindspore):
             capture.values["shim"] = True
@@ -110,11 +112,11 @@ class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
         super().begin(step)
         for name in OPTIMIZERS:
             with contextlib.suppress(ImportError, AttributeError):
-                self._wrap(importlib.import_module(name).Optimizer, self.hold, self.go_on)
+                self._wrap(importlib.import_module(name).Optimizer, self._before_update, self._after_update)
         with contextlib.suppress(ImportError, AttributeError):
             self.jit = _first(COMPILED).JitDump
             self.jit.__call__ = _jit_calls.setdefault(self.jit, self.jit.__call__)
-            self._wrap(self.jit.__mro__[1], functools.partial(self._switch_apis, False), self._switch_back)
+            self._wrap(self.jit.__mro__[1], self._switch_off_apis, self._switch_back)
 
     def reload(self, debugger: Any) -> None:
         """MindSpore's debugger has no `dump_enable`: what torch's does when that changes is done here."""
@@ -141,7 +143,23 @@ class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
         a part of itself compiled. msprobe itself does so for what is compiled after it was loaded."""
         captures_msprobe.switch_apis(self.debugger, on)
 
-    def _switch_back(self) -> None:
+    def _before_update(self, optimizer: Any, args: Any) -> None:
+        self.hold()
+        self.quietly(self.record.begin, optimizer, args)
+
+    def _after_update(self, optimizer: Any, args: Any) -> None:
+        self.quietly(self.record.end)
+        self.go_on()
+
+    def _keep_record(self) -> None:
+        """Whoever hears that the optimizer was called ends a step, before the call is over for us."""
+        self.quietly(self.record.end)
+        super()._keep_record()
+
+    def _switch_off_apis(self, function: Any, args: Any) -> None:
+        self._switch_apis(False)
+
+    def _switch_back(self, function: Any, args: Any) -> None:
         self._switch_apis(self.running)
 
     def _wrap(self, owner: Any, before: Any, after: Any) -> None:
@@ -149,18 +167,18 @@ class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
         call = owner.__call__
 
         def wrapped(cell: Any, *args: Any, **kwargs: Any) -> Any:
-            self._quietly(before)
+            self._guarded(before, cell, args)
             try:
                 return call(cell, *args, **kwargs)
             finally:
-                self._quietly(after)
+                self._guarded(after, cell, args)
 
         self.calls.append((owner, vars(owner).get("__call__")))
         owner.__call__ = wrapped
 
-    def _quietly(self, do: Any) -> None:
+    def _guarded(self, do: Any, *args: Any) -> None:
         if self.calls:
-            self.capture.guarded(do)
+            self.capture.guarded(functools.partial(do, *args))
 
     def _undo(self) -> None:
         calls, self.calls = self.calls, []

@@ -29,12 +29,15 @@ class Dump:
     """
 
     name = ""
+    has_record = True
+    record: Any = None  # of the optimizer
 
     def __init__(self, capture: captures.Capture) -> None:
         self.capture = capture
         self.root: Any = None
         self.running = self.waiting = False
         self.begun = 0
+        self.current = 0  # the step that is being dumped, as its folder is called
         self.error: Any = None
         self.debugger: Any = None
         self.module = self._import()
@@ -72,7 +75,7 @@ class Dump:
         collector.data_processor._crc_executor = _AtOnce()
         _set_scope(self.debugger.service, collector.scope)
         self.debugger.service.reset_status()
-        self.begun = step
+        self.begun = self.current = step
         self.debugger.set_init_step(step)
         self._start()
 
@@ -131,6 +134,7 @@ class Dump:
         self.debugger.step()
         self._keep()
         self.debugger.set_init_step(step)
+        self.current = step
         if self.capture.by_forward:
             self.waiting = True
             self.await_forward(self._forward_begins)
@@ -158,11 +162,36 @@ class Dump:
 
     def _keep(self) -> None:
         """A training that goes on from a checkpoint says at the end of its first step which one that was."""
+        self._keep_record()
         was, self.begun = self.begun, self.capture.values["start"]
         if was != self.begun:
             os.rename(self._folder_of(was), self._folder_of(self.begun))
         if self.folder != self.capture.folder:
             captures_folder.move_steps(self.folder, self.capture.folder, self.capture.request.margin)
+
+    def _keep_record(self) -> None:
+        folder = self._rank_folder()
+        if folder:
+            self.quietly(self.record.write, folder)
+        self.record.updates = []
+
+    def _rank_folder(self) -> str:
+        """Return the folder of this process in that of the step, "" where msprobe left none."""
+        step = self._folder_of(self.current)
+        names = ("proc%d" % os.getpid(), "rank%d" % self.capture.watch.rank, "rank")
+        paths = (os.path.join(step, name) for name in names)
+        return next((path for path in paths if os.path.isdir(path)), "")
+
+    def quietly(self, record: Any, *args: Any) -> None:
+        """Run a part of the optimizer's record: where that fails, the dump goes on without it."""
+        if not self.has_record:
+            return
+        try:
+            record(*args)
+        except Exception as error:
+            self.has_record = False
+            reason = ("%s: %s" % (type(error).__name__, error))[:300]
+            self.capture.note("capture.no_optimizer", reason=reason)
 
     def _folder_of(self, step: int) -> str:
         return os.path.join(self.folder, "step%d" % step)

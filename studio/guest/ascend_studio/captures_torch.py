@@ -10,7 +10,7 @@ import time
 
 from ascend_studio import captures, hooks
 from ascend_studio.captures_msprobe import Dump, switch_apis
-from ascend_studio.captures_optimizer import OptimizerRecord
+from ascend_studio.optimizer_record.torch_record import OptimizerRecord
 
 if False:
     from types import ModuleType
@@ -238,7 +238,6 @@ class TorchDump(Dump):  # type: ignore[misc]
     """
 
     name = "msprobe.pytorch"
-    has_record = True
 
     def __init__(self, torch: ModuleType, capture: captures.Capture) -> None:
         super().__init__(capture)
@@ -248,7 +247,6 @@ class TorchDump(Dump):  # type: ignore[misc]
         self.logs: List[Any] = []
         self.root: Any = capture.root
         self.named_root: Any = capture.root
-        self.current = 0  # the step that is being dumped, as its folder is called
         self.record = OptimizerRecord(torch, with_state=capture.request.optimizer_state)
         if self.root is None:
             seek_root(torch, self._use_root)
@@ -262,35 +260,6 @@ class TorchDump(Dump):  # type: ignore[misc]
         if self.capture.request.level != "L1":
             self.root = root
 
-    def quietly(self, record: Any, *args: Any) -> None:
-        """Run a part of the optimizer's record: where that fails, the dump goes on without it."""
-        if not self.has_record:
-            return
-        try:
-            record(*args)
-        except Exception as error:
-            self.has_record = False
-            reason = ("%s: %s" % (type(error).__name__, error))[:300]
-            self.capture.note("capture.no_optimizer", reason=reason)
-
-    def between(self, step: int) -> None:
-        super().between(step)
-        self.current = step
-
-    def _keep(self) -> None:
-        folder = self._rank_folder()
-        if folder:
-            self.quietly(self.record.write, folder)
-        self.record.updates = []
-        super()._keep()
-
-    def _rank_folder(self) -> str:
-        """Return the folder of this process in that of the step, "" where msprobe left none."""
-        step = self._folder_of(self.current)
-        names = ("proc%d" % os.getpid(), "rank%d" % self.capture.watch.rank, "rank")
-        paths = (os.path.join(step, name) for name in names)
-        return next((path for path in paths if os.path.isdir(path)), "")
-
     def is_ready(self) -> bool:
         return self.capture.request.level == "L1" or self.root is not None
 
@@ -299,7 +268,6 @@ class TorchDump(Dump):  # type: ignore[misc]
         if self.capture.request.level != "L1" and _is_compiled(self.root):
             raise captures.Refused("capture.compiled")
         super().begin(step)
-        self.current = step
         _dump = self
 
     def _debugger(self) -> Any:

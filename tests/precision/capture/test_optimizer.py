@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +18,7 @@ from backends.precision.dump.optimizer import OPTIMIZER_FILE
 from studio import files, schema
 from studio import run as runs
 from studio.errors import StudioError
+from studio.paths import GUEST
 from studio.texts import t
 from tests.guest.capturing import TORCH
 from tests.packages import needs, skip_without
@@ -104,6 +108,35 @@ def test_that_hyperparameters_gradients_updates_and_state_are_recorded(captures:
     assert weight["gradient"][3] > 0
     (other,) = files.read_json(sorted(captures["rate"].rglob(OPTIMIZER_FILE))[0])["updates"]
     assert not other["groups"][0]["parameters"][0]["state"], "which was not asked for"
+
+
+def test_that_a_large_parameter_is_sampled_all_over_and_all_of_it_is_in_sums(tmp_path: Path) -> None:
+    """64 by 256 elements: one in each row of four, not of one column."""
+    script = SCRIPT.replace("Linear(8, size)", "Linear(256, size)").replace("randn(4, 8)", "randn(4, 256)")
+    paths = []
+    for name in ("target", "golden"):
+        training = planned(tmp_path / name, script, "64", steps=1)
+        capture = training.captured("plan")
+        assert training.finish() == 0
+        paths.append(training.folder / capture.path)
+    (update,) = files.read_json(sorted(paths[0].rglob(OPTIMIZER_FILE))[0])["updates"]
+    weight = update["groups"][0]["parameters"][0]
+    assert (weight["size"], weight["sampled"]) == (16384, 4096)
+    assert weight["update_sums"][3] == pytest.approx(2 * weight["update"][3], rel=0.1)
+    spec = schema.with_value(schema.with_value(CompareSpec(), "target", paths[0]), "golden", paths[1])
+    run = runs.create(tmp_path, "compare", schema.to_json(spec))
+    assert compare(spec, run).code == 0
+    assert comparison_answer(run)["coverage"]["all_update_elements"] == 16384 + 64 + 64 + 1
+    assert "precision.compare.sampled_updates" in comparison_answer(run)["notes"]
+
+
+def test_that_samples_of_a_matrix_are_of_many_columns_and_the_same_everywhere() -> None:
+    places = subprocess.run(
+        [sys.executable, "-c", "from ascend_studio import optimizer_record as o; print(o.positions(1 << 24, 4096))"],
+        env={"PYTHONPATH": str(GUEST)}, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    columns = {place % 4096 for place in json.loads(places)}
+    assert len(columns) > 1000
 
 
 def test_that_equal_optimizers_agree(captures: dict[str, Path], answer: Callable[[str], dict[str, Any]]) -> None:

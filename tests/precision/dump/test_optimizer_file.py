@@ -21,13 +21,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def record(lr: Any = 0.01, norm: Any = 0.08, name: str = "AdamW", gradient: Any = 2.0) -> dict[str, Any]:
-    parameter = {
+def record(
+    lr: Any = 0.01, norm: Any = 0.08, name: str = "AdamW", gradient: Any = 2.0, **more: Any
+) -> dict[str, Any]:  # fmt: skip
+    parameter: dict[str, Any] = {
         "name": "0.weight", "dtype": "float32", "size": 64, "before": [1.0, -1.0, 0.0, 4.0],
         "gradient": [0.5, -0.5, 0.0, gradient], "update": [0.01, -0.01, 0.0, norm], "state": {},
     }  # fmt: skip
-    groups = [{"values": {"lr": lr, "betas": [0.9, 0.999], "maximize": False}, "parameters": [parameter]}]
-    return {"format": 1, "updates": [{"optimizer": name, "groups": groups}]}
+    parameter.update({key: value for key, value in more.items() if key not in ("format", "left_out")})
+    values = {"lr": lr, "betas": [0.9, 0.999], "maximize": False}
+    groups = [{"values": values, "left_out": more.get("left_out", 0), "parameters": [parameter]}]
+    return {"format": more.get("format", 2), "updates": [{"optimizer": name, "groups": groups}]}
+
+
+LARGE = {"size": 1 << 20, "sampled": 4096, "gradient_sums": [1.0, -1.0, 0.0, 2.0], "update_sums": [0.1, -0.1, 0.0, 0.8]}
 
 
 def dump_with(folder: Path, content: dict[str, Any] | bytes) -> Path:
@@ -79,6 +86,87 @@ def test_that_a_difference_in_the_optimizer_is_named_and_written_down(
     comparison = open_comparison(run.folder / FOLDER)
     assert comparison.first is not None
     assert "Optimizer.AdamW.group0.0" in issue_text(comparison, comparison.first.call, "en")
+
+
+def compared_records(tmp_path: Path, target: dict[str, Any], golden: dict[str, Any]) -> dict[str, Any]:
+    run = compared_dumps(tmp_path, dump_with(tmp_path / "target", target), dump_with(tmp_path / "golden", golden))
+    return comparison_answer(run)
+
+
+def test_that_a_sampled_parameter_says_how_many_of_its_elements_were_compared(tmp_path: Path) -> None:
+    answer = compared_records(tmp_path, record(**LARGE), record(**LARGE))
+    assert (answer["verdict"], answer["notes"]) == ("pass", ["precision.compare.sampled_updates"])
+    coverage = answer["coverage"]
+    assert (coverage["update_elements"], coverage["all_update_elements"]) == (4096, 1 << 20)
+
+
+def test_that_an_update_that_differs_outside_of_the_sample_shows_in_its_sums(tmp_path: Path) -> None:
+    other = LARGE | {"update_sums": [0.1, -0.1, 0.0, 0.7]}
+    first = compared_records(tmp_path, record(**other), record(**LARGE))["first_divergence"]
+    assert (first["reason"], first["suspect"], first["args"]["ratio"]) == ("optimizer_part", "optimizer", "0.875")
+
+
+def test_that_sums_of_a_noisy_gradient_may_differ_as_elements_at_random_do(tmp_path: Path) -> None:
+    noisy = LARGE | {"gradient_sums": [1.0, -1.0, 0.0, 2.0001], "update_sums": [0.1, -0.1, 0.0, 0.82]}
+    assert compared_records(tmp_path, record(**noisy), record(**LARGE))["verdict"] == "pass"
+
+
+@pytest.mark.parametrize(
+    ("target", "golden", "gap"),
+    [
+        ({"left_out": 3}, {"left_out": 3}, "precision.dump.optimizer_partial"),
+        ({"format": 1, "size": 4000}, {"format": 1, "size": 4000}, "precision.dump.optimizer_unclear"),
+        (LARGE | {"sampled": 2048}, LARGE, "precision.compare.no_figures"),
+    ],
+)
+def test_that_what_a_record_leaves_out_is_a_gap(
+    tmp_path: Path, target: dict[str, Any], golden: dict[str, Any], gap: str
+) -> None:
+    answer = compared_records(tmp_path, record(**target), record(**golden))
+    assert answer["verdict"] == "incomplete", answer["first_divergence"]
+    assert gap in [note["key"] for note in answer["gaps"]]
+
+
+@pytest.mark.parametrize("reason", ["optimizer_absent", "optimizer_extra"])
+def test_that_a_parameter_of_one_sides_optimizer_alone_is_named(tmp_path: Path, reason: str) -> None:
+    more = record()
+    parameters = more["updates"][0]["groups"][0]["parameters"]
+    parameters.append(parameters[0] | {"name": "2.weight"})
+    records = (record(), more) if reason == "optimizer_absent" else (more, record())
+    first = compared_records(tmp_path, *records)["first_divergence"]
+    assert (first["reason"], first["args"].get("parameter"), first["suspect"]) == (reason, "2.weight", "optimizer")
+
+
+@pytest.mark.parametrize("reason", ["optimizer_no_gradient", "optimizer_extra_gradient"])
+def test_that_a_gradient_of_one_side_alone_is_named(tmp_path: Path, reason: str) -> None:
+    without = record(norm=0.0)
+    without["updates"][0]["groups"][0]["parameters"][0]["gradient"] = None
+    records = (without, record()) if reason == "optimizer_no_gradient" else (record(), without)
+    first = compared_records(tmp_path, *records)["first_divergence"]
+    assert (first["reason"], first["args"].get("parameter"), first["suspect"]) == (reason, "0.weight", "optimizer")
+
+
+def test_that_a_second_golden_run_widens_what_updates_may_differ_by_and_says_so(tmp_path: Path) -> None:
+    """An update that is 4 % larger is named, but not where two golden runs are 3 % apart; one twice as large is."""
+    again = dump_with(tmp_path / "again", record(norm=0.0776))
+    with (again / "dump.json").open("a") as file:
+        file.write("\n")  # another capture, not a copy
+    golden = dump_with(tmp_path / "golden", record())
+    outcomes = {}
+    for norm in (0.0832, 0.16):
+        target = dump_with(tmp_path / f"target{norm}", record(norm=norm))
+        for second in (None, again):
+            run = compared_dumps(tmp_path / f"{norm} {second}".replace("/", "_"), target, golden, second)
+            outcomes[norm, second is not None] = comparison_answer(run)
+    firsts = {key: answer["first_divergence"] for key, answer in outcomes.items()}
+    reasons = {key: first and first["reason"] for key, first in firsts.items()}
+    assert reasons == {
+        (0.0832, False): "optimizer_scaled", (0.0832, True): None, (0.16, False): "optimizer_scaled",
+        (0.16, True): "optimizer_scaled",
+    }  # fmt: skip
+    noise = outcomes[0.0832, True]["golden_again"]
+    assert (noise["updates"], noise["update_name"], noise["by_noise"]) == (1, "0.weight", 1)
+    assert noise["largest_update"] == pytest.approx(0.03)
 
 
 def test_that_a_record_of_one_side_alone_is_no_divergence(tmp_path: Path) -> None:

@@ -29,8 +29,10 @@ def compared(folder: Path, name: str, change: Callable[[dict[str, Any]], None] |
     return compared_dumps(folder, target, golden)
 
 
-def compared_dumps(folder: Path, target: Path, golden: Path) -> Run:
+def compared_dumps(folder: Path, target: Path, golden: Path, golden_again: Path | None = None) -> Run:
     spec = schema.with_value(schema.with_value(CompareSpec(), "target", target), "golden", golden)
+    if golden_again is not None:
+        spec = schema.with_value(spec, "golden_again", golden_again)
     run = runs.create(folder / "runs", "compare", schema.to_json(spec))
     compare(spec, run)
     return run

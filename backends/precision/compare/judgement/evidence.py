@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from backends.precision.compare.arrays import Array
-    from backends.precision.compare.judgement.updates import UnexplainedUpdates
+    from backends.precision.compare.judgement.moves import UnexplainedUpdates
     from backends.precision.compare.tolerances import Tolerances
     from backends.precision.compare.values.joined import JoinedDumps
     from backends.precision.dump.dump import Name

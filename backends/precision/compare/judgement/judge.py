@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING
 from backends.precision.compare.judgement.calls import judge_one_sided, pass_to_module, sum_up
 from backends.precision.compare.judgement.evidence import gather_evidence
 from backends.precision.compare.judgement.inputs import judge_inputs
+from backends.precision.compare.judgement.moves import UnexplainedUpdates
 from backends.precision.compare.judgement.outputs import judge_outputs
 from backends.precision.compare.judgement.state import begin_walk, end_walk
-from backends.precision.compare.judgement.updates import UnexplainedUpdates, is_update, judge_update
+from backends.precision.compare.judgement.updates import is_update, judge_update
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,61 +8,44 @@ norm of each update is held against that of the golden one:
 The norm, and not single elements: of a gradient that is nothing but rounding Adam makes whole steps of either sign,
 which leave the norm as it is. A parameter whose gradient is noise as a whole is held against nothing.
 
-Dumps by msprobe alone have the parameters before and after: their largest and smallest elements moved by as much on
-both sides, or the update differs. Most of them have to say so, since one element may be noise:
+and twice what two golden runs were apart. The figures are of a sample of a large parameter's elements. All of its
+elements take part in the norm of the sums with random signs, of n sums, which is off by about 1 / sqrt(n) where the
+elements differ at random:
 
-    | (w1 - w0) - (w1 - w0) golden | <= (min(base, 4096 · d) + growth · d) · |w1 - w0| + rounding,  d of all gradients
+    | |s| / |s golden| - 1 | <= min(4 / sqrt(n), 4096 · d) + 64 · d + rounding
 
-A move that is everywhere the same multiple is a learning rate, one that differs in proportion to the parameter itself a
-weight decay.
+What dumps by msprobe alone tell of the optimizer is judged in `moves`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.precision.compare.alignment.tokens import BACKWARD
 from backends.precision.compare.comparison import EQUAL, EXPLAINED, FOLLOWS, UNKNOWN
 from backends.precision.compare.judgement.calls import sum_up
-from backends.precision.compare.judgement.drift import key_of_row, parameter_rows
+from backends.precision.compare.judgement.moves import OTHER, RATE, relative_limit
 from backends.precision.compare.judgement.state import explained_verdict
-from backends.precision.compare.values.distance import largest
-from backends.precision.dump.dump import GRADIENT, MAX, MIN, NORM, OUTPUT
-from backends.precision.dump.optimizer import GRADIENT_SUFFIX, OPTIMIZER, UPDATE_SUFFIX
+from backends.precision.dump.dump import KWARG, NORM, OUTPUT, TENSOR
+from backends.precision.dump.optimizer import (
+    GRADIENT_SUFFIX,
+    GRADIENT_SUMS_SUFFIX,
+    OPTIMIZER,
+    UPDATE_SUFFIX,
+    UPDATE_SUMS_SUFFIX,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from backends.precision.compare.arrays import Array
-    from backends.precision.compare.judgement.drift import DriftState
     from backends.precision.compare.judgement.evidence import Call, Value
     from backends.precision.compare.judgement.state import Walk
-    from backends.precision.compare.tolerances import Tolerances
-    from backends.precision.compare.values.joined import JoinedDumps
 
-RATE, DECAY, OTHER, SKIPPED = "optimizer_scaled", "optimizer_decay", "optimizer_update", "optimizer_skipped"
-"""Reasons of `First`: the rule that an update differs by."""
 LEARNING_RATE = "lr"
-
-
-@dataclass(frozen=True, kw_only=True)
-class UnexplainedUpdates:
-    """Parameters whose last update differs by more than its gradients explain: `rows`, and the rule as a reason of
-    `First` with its arguments."""
-
-    rows: frozenset[int] = frozenset()
-    reason: str = OTHER
-    args: Mapping[str, object] = field(default_factory=dict)
 
 
 def is_update(call: Call) -> bool:
     return call.key[0] == OPTIMIZER
-
-
-# Recorded updates
 
 
 class _Parameter:
@@ -73,6 +56,19 @@ class _Parameter:
         self.before: Value | None = None
         self.gradient: Value | None = None
         self.update: Value | None = None
+        self.gradient_sums: Value | None = None
+        self.update_sums: Value | None = None
+
+
+FIELDS = {
+    GRADIENT_SUFFIX: "gradient", UPDATE_SUFFIX: "update", GRADIENT_SUMS_SUFFIX: "gradient_sums",
+    UPDATE_SUMS_SUFFIX: "update_sums",
+}  # fmt: skip
+"""What a row of a parameter holds, by the end of its item."""
+ALONE = {
+    "before": ("optimizer_absent", "optimizer_extra"), "gradient": ("optimizer_no_gradient", "optimizer_extra_gradient")
+}  # fmt: skip
+"""The reasons where the target lacks what the golden side has, and the other way round."""
 
 
 def judge_update(walk: Walk, call: Call) -> None:
@@ -85,31 +81,39 @@ def judge_update(walk: Walk, call: Call) -> None:
     parameters = _parameters_of(walk, call)
     _judge_settings(walk, call, parameters)
     if not follows and len(walk.events) == events_before:
+        _judge_members(walk, call, parameters)
+    if not follows and len(walk.events) == events_before:
         _judge_gradients(walk, call, parameters)
     if not follows and len(walk.events) == events_before:
         _judge_norms(walk, call, parameters)
+    if not follows and len(walk.events) == events_before:
+        _judge_sums(walk, call, parameters)
     sum_up(walk, call, events_before)
 
 
 def _plain_verdict(value: Value) -> int:
-    return EQUAL if value.distance == 0 else UNKNOWN if value.distance != value.distance else EXPLAINED
+    if not value.has_same_size or value.distance != value.distance:
+        return UNKNOWN
+    return EQUAL if value.distance == 0 else EXPLAINED
 
 
 def _parameters_of(walk: Walk, call: Call) -> list[_Parameter]:
     parameters: dict[str, _Parameter] = {}
     for value in (*call.inputs, *call.outputs):
-        item = _item(walk, value)
-        if not value.is_tensor:
+        if not value.is_tensor or not value.has_same_size:
             continue
-        if item.endswith(GRADIENT_SUFFIX):
-            parameters.setdefault(item.removesuffix(GRADIENT_SUFFIX), _Parameter(item)).gradient = value
-        elif item.endswith(UPDATE_SUFFIX):
-            parameters.setdefault(item.removesuffix(UPDATE_SUFFIX), _Parameter(item)).update = value
-        elif value.role != OUTPUT:
-            parameters.setdefault(item, _Parameter(item)).before = value
-    for name, parameter in parameters.items():
-        parameter.name = name
+        name, holds = _content(_item(walk, value), value)
+        if holds:
+            setattr(parameters.setdefault(name, _Parameter(name)), holds, value)
     return list(parameters.values())
+
+
+def _content(item: str, value: Value) -> tuple[str, str]:
+    """Return the parameter that a row belongs to and what it holds of it, "" for the optimizer's state."""
+    for suffix, holds in FIELDS.items():
+        if item.endswith(suffix):
+            return item.removesuffix(suffix), holds
+    return item, "" if value.role == OUTPUT else "before"
 
 
 def _item(walk: Walk, value: Value) -> str:
@@ -119,7 +123,7 @@ def _item(walk: Walk, value: Value) -> str:
 
 def _judge_settings(walk: Walk, call: Call, parameters: list[_Parameter]) -> None:
     """Judge the hyperparameters. The learning rate comes first: a schedule of it changes others."""
-    settings = [value for value in call.inputs if not value.is_tensor]
+    settings = [value for value in call.inputs if value.role == KWARG]
     for value in sorted(settings, key=lambda setting: _item(walk, setting) != LEARNING_RATE):
         difference = walk.evidence.differing_arguments.get(value.row)
         judged = walk.values[value.row]
@@ -137,6 +141,33 @@ def _judge_settings(walk: Walk, call: Call, parameters: list[_Parameter]) -> Non
             else:
                 parameter, ratio = changed
                 walk.add_event(call, value, f"optimizer_{kind}", parameter=parameter.name, ratio=f"{ratio:.3g}", **args)
+
+
+def _judge_members(walk: Walk, call: Call, parameters: list[_Parameter]) -> None:
+    """Name a parameter that one side's group alone has, or that has a gradient on one side alone, where the names of
+    most others agree."""
+    for holds, reasons in ALONE.items():
+        alone = [value for value in call.inputs if _is_alone(walk, value, holds)]
+        if alone and len(alone) <= len(parameters):
+            value = alone[0]
+            parameter, _ = _content(_item(walk, value), value)
+            is_missing = walk.evidence.joined.rows.target[value.row] < 0
+            walk.add_event(
+                call, value, reasons[0 if is_missing else 1], parameter=parameter, group=_group(walk, call),
+                count=len(alone),
+            )  # fmt: skip
+            return
+
+
+def _is_alone(walk: Walk, value: Value, holds: str) -> bool:
+    """Return whether one side alone has this value of a parameter, and the other's record leaves none out."""
+    joined = walk.evidence.joined
+    target, golden = int(joined.rows.target[value.row]), int(joined.rows.golden[value.row])
+    if target >= 0 and golden >= 0:
+        return False
+    side, row, other = (joined.target, target, joined.golden) if target >= 0 else (joined.golden, golden, joined.target)
+    is_such = side.kind[row] == TENSOR and _content(_item(walk, value), value)[1] == holds
+    return bool(is_such and not other.updates.left_out)
 
 
 def _changed(walk: Walk, parameters: list[_Parameter]) -> tuple[_Parameter, float] | None:
@@ -171,7 +202,9 @@ def _judge_gradients(walk: Walk, call: Call, parameters: list[_Parameter]) -> No
     if not len(ratios):
         return
     ratio = float(np.median(ratios))
-    limit = max(tolerances.update_base, _relative_limit(walk.recent_level(), tolerances))
+    noises = [parameter.gradient.noise for parameter, _ in found if parameter.gradient is not None]
+    limit = max(tolerances.update_base, relative_limit(walk.recent_level(), tolerances))
+    limit += tolerances.update_ways * float(np.median(noises))
     is_even = float(np.median(np.abs(ratios - ratio))) <= tolerances.update_evenness * abs(ratio - 1)
     if abs(ratio - 1) > limit and is_even:
         parameter = next(parameter for parameter, each in found if each is not None and abs(each - 1) > limit)
@@ -191,14 +224,9 @@ def _judge_norms(walk: Walk, call: Call, parameters: list[_Parameter]) -> None:
         ratio = _ratio(walk, parameter.update)
         if ratio is None or parameter.update is None:
             continue
-        judged = walk.values[parameter.update.row]
-        limit = _limit(walk, parameter)
         ratios.append(ratio)
-        judged.allowed = limit if limit < tolerances.unrelated_update else float("inf")
-        if abs(ratio - 1) > judged.allowed:
+        if not _is_within(walk, parameter.update, ratio, _limit(walk, parameter)):
             differing.append((parameter, ratio))
-        else:
-            judged.verdict = explained_verdict(walk, parameter.update)
     if not differing:
         return
     middle = float(np.median(ratios))
@@ -214,102 +242,62 @@ def _judge_norms(walk: Walk, call: Call, parameters: list[_Parameter]) -> None:
             walk.values[other.update.row].verdict = FOLLOWS
 
 
+def _judge_sums(walk: Walk, call: Call, parameters: list[_Parameter]) -> None:
+    """Judge the sums over all elements of the updates whose samples agree, and name the first that differs."""
+    for parameter in parameters:
+        ratio, value = _ratio(walk, parameter.update_sums), parameter.update_sums
+        if value is None or ratio is None or _is_within(walk, value, ratio, _limit_of_sums(walk, parameter)):
+            continue
+        walk.add_event(
+            call, value, "optimizer_part", parameter=parameter.name, ratio=f"{ratio:.3g}", group=_group(walk, call)
+        )
+        return
+
+
+def _is_within(walk: Walk, value: Value, ratio: float, limit: float) -> bool:
+    """Set what the norm of an update may differ by, and its verdict where it differs by no more."""
+    tolerances, judged = walk.evidence.tolerances, walk.values[value.row]
+    with_noise = limit + tolerances.update_ways * value.noise
+    judged.allowed = with_noise if with_noise < tolerances.unrelated_update else float("inf")
+    if abs(ratio - 1) > judged.allowed:
+        return False
+    judged.verdict = explained_verdict(walk, value)
+    judged.by_noise = limit < tolerances.unrelated_update and abs(ratio - 1) > limit
+    return True
+
+
 def _limit(walk: Walk, parameter: _Parameter) -> float:
     """Return what the norm of an update may differ by, as a part of it."""
-    tolerances, joined = walk.evidence.tolerances, walk.evidence.joined
-    update, before, gradient = parameter.update, parameter.before, parameter.gradient
-    if update is None or gradient is None or gradient.distance != gradient.distance:
+    drift = _noise(walk, parameter)
+    return relative_limit(drift, walk.evidence.tolerances) + _rounding(walk, parameter, parameter.update)
+
+
+def _limit_of_sums(walk: Walk, parameter: _Parameter) -> float:
+    """Return what the norm of the sums of an update may differ by, as a part of it."""
+    tolerances, gradient = walk.evidence.tolerances, parameter.gradient_sums
+    value = parameter.update_sums
+    if value is None or gradient is None or gradient.distance != gradient.distance:
         return float("inf")
-    size = float(joined.golden_stats[update.row, NORM])
-    weights = float(joined.golden_stats[before.row, NORM]) if before is not None else 0.0
-    rounding = tolerances.rounding(update.eps) * weights / size if size > 0 else float("inf")
-    drift = 0.0 if before is None or before.distance != before.distance else before.distance
-    return _relative_limit(gradient.distance + drift, tolerances) + rounding
+    noise = _noise(walk, parameter) + gradient.distance
+    base = min(tolerances.sums_factor / math.sqrt(value.size.elements), tolerances.update_base_growth * noise)
+    return base + tolerances.update_growth * noise + _rounding(walk, parameter, value)
 
 
-# Parameters before and after, of dumps by msprobe alone
+def _noise(walk: Walk, parameter: _Parameter) -> float:
+    """Return the distance of what an update is made from: its gradient, and the parameter before it."""
+    before, gradient = parameter.before, parameter.gradient
+    if gradient is None or gradient.distance != gradient.distance:
+        return float("inf")
+    return gradient.distance + (0.0 if before is None or before.distance != before.distance else before.distance)
 
 
-def unexplained_updates(joined: JoinedDumps, before: DriftState) -> UnexplainedUpdates:
-    """Return the parameters that moved otherwise than on the golden side since the step before, which agreed."""
-    rows = [row for row in sorted(parameter_rows(joined)) if _is_trained(joined, row)]
-    rows = [row for row in rows if key_of_row(joined, row) in before.stats]
-    if not rows or not before.agrees:
-        return UnexplainedUpdates()
-    keys = [key_of_row(joined, row) for row in rows]
-    columns = (MAX, MIN)
-    golden_then = np.stack([before.stats[key] for key in keys])[:, columns]
-    then = np.stack([before.target_stats[key] for key in keys])[:, columns]
-    move = joined.stats[rows][:, columns] - then
-    golden_move = joined.golden_stats[rows][:, columns] - golden_then
-    tolerances = joined.tolerances
-    scale = np.maximum(np.abs(move), np.abs(golden_move))
-    rounding = tolerances.rounding_ulps * joined.eps[rows][:, None] * largest(joined.golden_stats[rows])[:, None]
-    is_known = np.isfinite(scale) & (scale > rounding * tolerances.update_rounding_factor)
-    limit = _relative_limit(before.gradient_noise, tolerances) * scale + rounding
-    is_wrong = is_known & (np.abs(move - golden_move) > limit)
-    if is_wrong.sum() < max(tolerances.min_updates, tolerances.update_share * is_known.sum()):
-        wrong = _stands_still(move, golden_move, is_known)
-        reason, ratio = SKIPPED, 0.0
-    else:
-        wrong = is_wrong.any(axis=1)
-        reason, ratio = _rule(move[is_wrong], golden_move[is_wrong], golden_then[is_wrong], joined)
-    if not wrong.any():
-        return UnexplainedUpdates()
-    first = rows[int(np.flatnonzero(wrong)[0])]
-    name = joined.golden.calls[joined.calls.golden[joined.rows.call[first]]]
-    args: dict[str, Any] = {
-        "parameter": f"{name}, {joined.rows.items[joined.rows.item[first]]}", "ratio": f"{ratio:.3g}", "group": "",
-        "count": int(wrong.sum()), "total": len(rows),
-    }  # fmt: skip
-    chosen = frozenset(row for row, each in zip(rows, wrong.tolist(), strict=True) if each)
-    return UnexplainedUpdates(rows=chosen, reason=f"{reason}_seen", args=args)
-
-
-def _relative_limit(noise: float, tolerances: Tolerances) -> float:
-    """Return what an update may differ by for the noise of its gradient: nothing where that has none."""
-    base = min(tolerances.update_base, tolerances.update_base_growth * noise)
-    return base + tolerances.update_growth * noise
-
-
-def _stands_still(move: Array, golden: Array, is_known: Array) -> Array:
-    """Mark the parameters that one side has not updated at all, to the last bit, and the other has."""
-    still = (move == 0).all(axis=1) & (golden != 0).all(axis=1)
-    golden_still = (golden == 0).all(axis=1) & (move != 0).all(axis=1)
-    return np.asarray((still | golden_still) & is_known.all(axis=1))
-
-
-def _is_trained(joined: JoinedDumps, row: int) -> bool:
-    needs_grad = joined.target.needs_grad
-    return bool(needs_grad[joined.rows.target[row]]) or not needs_grad.any()
-
-
-def _rule(move: Array, golden: Array, weights: Array, joined: JoinedDumps) -> tuple[str, float]:
-    """Return the rule that moves differ by, and the median multiple of the golden ones: the one of the two rules that
-    fits better, if it fits at all."""
-    with np.errstate(all="ignore"):
-        ratio, ratio_spread = _middle(move / golden)
-        pull, pull_spread = _middle((move - golden) / weights)
-        residuals = {RATE: ratio_spread / abs(ratio - 1), DECAY: pull_spread / abs(pull)}
-    fitting = {rule: residual for rule, residual in residuals.items() if residual <= joined.tolerances.update_evenness}
-    if ratio < 0:
-        fitting.pop(RATE, None)
-    return min(fitting, key=fitting.__getitem__, default=OTHER), ratio
-
-
-def _middle(values: Array) -> tuple[Any, Any]:
-    """Return the median of the finite values and their median distance from it, NaN where there are none."""
-    finite = values[np.isfinite(values)]
-    if not len(finite):
-        return np.float64("nan"), np.float64("nan")
-    middle = np.median(finite)
-    return middle, np.median(np.abs(finite - middle))
-
-
-def gradient_noise(joined: JoinedDumps) -> float:
-    """Return the median distance of what the backward made, of the forward's results where it was not captured."""
-    role = joined.rows.role
-    results = ((role == OUTPUT) | (role == GRADIENT)) & np.isfinite(joined.distance) & (joined.eps > 0)
-    backward = np.array([name.direction in BACKWARD for name in joined.names] or [False])[joined.rows.call]
-    chosen = joined.distance[results & backward] if (results & backward).any() else joined.distance[results]
-    return float(np.median(chosen)) if len(chosen) else 0.0
+def _rounding(walk: Walk, parameter: _Parameter, value: Value | None) -> float:
+    """Return the rounding of a parameter against the typical element of its update."""
+    joined, before = walk.evidence.joined, parameter.before
+    if value is None:
+        return float("inf")
+    size = float(joined.golden_stats[value.row, NORM])
+    scale = (value.size.elements / before.size.elements) ** 0.5 if before is not None else 1.0
+    weights = float(joined.golden_stats[before.row, NORM]) * scale if before is not None else 0.0
+    rounding: float = walk.evidence.tolerances.rounding(value.eps)
+    return rounding * weights / size if size > 0 else float("inf")

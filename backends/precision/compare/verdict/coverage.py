@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from backends.precision.compare.arrays import Array
     from backends.precision.compare.judgement.state import Judgement
     from backends.precision.compare.values.joined import JoinedDumps
+    from backends.precision.dump.dump import RecordedUpdates
     from backends.precision.dump.pairs import DumpPair
 
 
@@ -40,6 +41,7 @@ class CoverageCounter:
         self._candidates = candidates
         self._counts: Counter[str] = Counter()
         self._unjudged: dict[str, _Unjudged] = {}
+        self._sampled = 0
 
     def add(
         self, joined: JoinedDumps, judgement: Judgement, unmatched: UnmatchedCalls, measures: Array | None,
@@ -59,8 +61,17 @@ class CoverageCounter:
             values=int((is_judged & ~has_nan).sum()), all_values=int((is_judged | has_nan | is_open).sum()),
             by_element=int((is_judged & by_element).sum()), by_digest=int(by_digest.sum()),
         )  # fmt: skip
+        self._count_updates(joined.target.updates, joined.golden.updates)
         for key, rows in (("precision.compare.both_nan", has_nan), ("precision.compare.no_figures", is_open)):
             self._note_unjudged(key, joined, np.flatnonzero(rows), step, rank)
+
+    def _count_updates(self, target: RecordedUpdates, golden: RecordedUpdates) -> None:
+        if target.parameters and golden.parameters:
+            self._sampled = max(self._sampled, target.sampled, golden.sampled)
+            self._counts.update(
+                update_elements=min(target.elements, golden.elements),
+                all_update_elements=max(target.all_elements, golden.all_elements),
+            )
 
     def _note_unjudged(self, key: str, joined: JoinedDumps, rows: Array, step: int, rank: int) -> None:
         if not len(rows):
@@ -70,9 +81,12 @@ class CoverageCounter:
         unjudged.count += len(rows)
 
     def notes(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield keys and arguments of what was there and could not be compared."""
+        """Yield keys and arguments of what was there and could not be compared, or in sums alone."""
         for key, unjudged in self._unjudged.items():
             yield key, {"count": unjudged.count, **unjudged.first}
+        if self._sampled:
+            elements, total = self._counts["update_elements"], self._counts["all_update_elements"]
+            yield "precision.compare.sampled_updates", {"count": self._sampled, "elements": elements, "total": total}
 
     def coverage(self) -> Coverage:
         counts = self._counts
@@ -81,7 +95,9 @@ class CoverageCounter:
         return Coverage(
             calls=counts["calls"], all_calls=counts["all_calls"], one_sided_calls=counts["one_sided_calls"],
             values=counts["values"], all_values=counts["all_values"], by_element=counts["by_element"],
-            by_digest=counts["by_digest"], steps=steps, all_steps=all_steps, ranks=ranks, all_ranks=all_ranks,
+            by_digest=counts["by_digest"], update_elements=counts["update_elements"],
+            all_update_elements=counts["all_update_elements"],
+            steps=steps, all_steps=all_steps, ranks=ranks, all_ranks=all_ranks,
         )  # fmt: skip
 
     def _numbers(self, part: str) -> tuple[tuple[int, ...], tuple[int, ...]]:

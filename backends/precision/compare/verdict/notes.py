@@ -76,18 +76,28 @@ def suspect_key(first: First) -> str:
     return "precision.suspect.untraced_after" if is_after else SUSPECT_KEYS[suspect]
 
 
-def noise_args(noise: AllowedNoise) -> dict[str, Any]:
+def _noise_args(noise: AllowedNoise) -> dict[str, Any]:
     """Return the arguments of the sentence that says what noise was allowed."""
     return {
         "values": noise.values, "largest": f"{noise.largest:.2g}", "name": noise.name or "-", "count": noise.by_noise
     }  # fmt: skip
 
 
+def noise_sentences(noise: AllowedNoise) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield keys and arguments of the sentences that say what noise was allowed."""
+    yield "precision.compare.noise", _noise_args(noise)
+    if noise.updates:
+        largest = f"{noise.largest_update:.2g}"
+        yield "precision.compare.noise_updates", {
+            "largest": largest, "name": noise.update_name or "-", "count": noise.updates
+        }  # fmt: skip
+
+
 def verdict_notes(comparison: Comparison) -> Iterator[Note | Finding]:
     """Yield the verdict of a whole comparison, with what it covers."""
     first = comparison.first
     if comparison.noise is not None:
-        yield Note(key="precision.compare.noise", args=noise_args(comparison.noise))
+        yield from (Note(key=key, args=args) for key, args in noise_sentences(comparison.noise))
     covered = covered_args(comparison.coverage or Coverage())
     if first is None and comparison.gaps:
         yield Finding(rule="precision.compare.incomplete", severity="warning", args=covered)
