@@ -14,7 +14,7 @@ import numpy as np
 from PySide6.QtWidgets import QApplication
 
 from backends.launch.own.spec import OwnSpec
-from backends.precision.compare.comparison import EQUAL, EXPLAINED, FOLLOWS, MISSING, First
+from backends.precision.compare.comparison import EQUAL, EXPLAINED, FOLLOWS, MISSING, Coverage, First
 from backends.precision.compare.spec import CompareSpec
 from backends.precision.config.spec import ConfigCheckSpec
 from backends.precision.losses.spec import LossesSpec
@@ -118,6 +118,7 @@ def _page(shell: Shell, project: Path | None, tab: int) -> PrecisionPage:
     while shell.strip.messages:
         shell.strip.close_message()
     page: PrecisionPage = shell.page_widget("precision")  # type: ignore[assignment]
+    page.elsewhere.hide()
     page.tabs.setCurrentIndex(tab)
     return page
 
@@ -182,6 +183,29 @@ def _clean(shell: Shell, stage: Stage) -> None:
     verdicts = [EXPLAINED] * 240
     errors = 10 ** np.random.default_rng(2).normal(-6.5, 0.3, len(verdicts))
     _put_together(make_comparison(verdicts, errors=errors.tolist()))(shell, stage)
+
+
+def _incomplete(shell: Shell, stage: Stage) -> None:
+    """A comparison without a divergence that lacks the last step and a rank."""
+    comparison = replace(
+        make_comparison([EQUAL] * 180 + [EXPLAINED] * 60, errors=[0.0] * 180 + [3e-7] * 60),
+        coverage=Coverage(
+            calls=240, all_calls=248, values=700, all_values=731, by_element=700, steps=(0, 1), all_steps=(0, 1, 2),
+            ranks=(0,), all_ranks=(0, 1),
+        ),
+        notes=(
+            {"key": "precision.compare.cut_dump", "args": {"place": "/data/runs/中文 gpt/step1/rank0"}},
+            {"key": "precision.compare.both_nan", "args": {"count": 1, "name": "Torch.log.0", "step": 1, "rank": 0}},
+        ),
+    )  # fmt: skip
+    _put_together(comparison)(shell, stage)
+
+
+def elsewhere(shell: Shell, stage: Stage) -> None:
+    """The form of a comparison, and the line on another one that has ended."""
+    picking(shell, stage)
+    page = _page(shell, stage.precision, COMPARE)
+    page._mention(page.run_results.comparisons[0])
 
 
 def _of_ranks(shell: Shell, stage: Stage) -> None:
@@ -249,6 +273,8 @@ STATES: tuple[tuple[str, Callable[[Shell, Stage], None]], ...] = (
     ("precision-compared", compared),
     ("precision-tensors", tensors),
     ("precision-clean", _clean),
+    ("precision-incomplete", _incomplete),
+    ("precision-elsewhere", elsewhere),
     ("precision-missing", _of_ranks),
     ("precision-many", _put_together(make_large_comparison(100_000, 2))),
     ("precision-modules", modules),

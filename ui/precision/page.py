@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from backends.common.child_run import BEGUN
 from backends.precision import FEATURE
@@ -85,7 +85,10 @@ class PrecisionPage(QWidget):
         column.addWidget(self.head)
         column.addWidget(self.sentence)
         column.addWidget(self.working)
-        column.addWidget(self.elsewhere)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(0, 0, MARGIN, 0)
+        bar.addWidget(self.elsewhere)
+        column.addLayout(bar)
         column.addWidget(self.views, 1)
         self.views.show_view(COMPARE)
 
