@@ -12,7 +12,7 @@ from backends.timeline.db.row_details import row_of
 from backends.timeline.query.arrows import BACKWARD, arrows_of, host_call_of
 from backends.timeline.query.coverage_numpy import covered_below
 from backends.timeline.query.slice_lookup import around, parents_of, slices_named
-from backends.timeline.query.stack import CALL_STACKS, StackFrame, stack_of
+from backends.timeline.query.stack import CALL_STACKS, SourceFolders, StackFrame, stack_of
 from backends.timeline.query.tensors import Tensor, tensors_of
 from backends.timeline.tables.companion_rows import CompanionRow, find_companion_rows
 from backends.timeline.text.event_lookup import event_of
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from backends.timeline.trace import Trace
 
+METRICS = "metrics"  # see `row_of`
 MAX_DECODED = 12  # slices, one around the other, that are decoded to find a stack
 NAME_COLUMNS = frozenset(("name", "opName", "message"))  # columns that a slice may be named by
 TIMES_AND_IDS = frozenset(
@@ -36,7 +37,8 @@ TIMES_AND_IDS = frozenset(
 class Details:
     """`start`, `end`: ns since the origin; `absolute`: the start as the source counts it (see `Meta.is_epoch`); `own`:
     ns that the row below does not cover, in lanes of calls. `raw_start`: as written in the file, "" where unknown.
-    `args`: (name, value as text) in file order, those of a row with times and ids last, without the stack. `tables`:
+    `args`: (name, value as text) in file order, those of a row with times and ids last, without the stack. `metrics`:
+    (name, value as text) of a kernel in a database. `tables`:
     matching rows of tables next to the trace. `problem`: why expected arguments are missing."""
 
     index: int
@@ -51,6 +53,7 @@ class Details:
     absolute: int
     raw_start: str
     args: tuple[tuple[str, str], ...]
+    metrics: tuple[tuple[str, str], ...]
     tensors: tuple[Tensor, ...]
     stack: tuple[StackFrame, ...]
     tables: tuple[CompanionRow, ...]
@@ -61,9 +64,8 @@ class Details:
         return self.end - self.start
 
 
-def details_of(trace: Trace, index: int, roots: Sequence[Path] = ()) -> Details:
-    """Return the details of a slice. `roots`: where relative paths of a stack may begin: the project, the folder of its
-    packages."""
+def details_of(trace: Trace, index: int, folders: SourceFolders | None = None) -> Details:
+    """Return the details of a slice. `folders`: where the files of a stack may lie on this host."""
     row, start, end = trace.row_of(index), int(trace.start[index]), int(trace.end[index])
     lane = trace.meta.lanes[int(trace.row_lane[row])]
     process = trace.meta.processes[lane.process]
@@ -73,6 +75,8 @@ def details_of(trace: Trace, index: int, roots: Sequence[Path] = ()) -> Details:
     absolute = trace.meta.origin_ns + start
     path = source_path(trace, process.source)
     tables = _tables(trace, index, path, name, args)
+    metrics = _metrics(event)
+    hidden = (*CALL_STACKS, METRICS) if metrics else CALL_STACKS
     part = np.array([row]), np.array([start]), np.array([end])
     return Details(
         index=index,
@@ -86,35 +90,38 @@ def details_of(trace: Trace, index: int, roots: Sequence[Path] = ()) -> Details:
         own=end - start - int(covered_below(trace, *part)[0]),
         absolute=absolute,
         raw_start=next((str(event[key]) for key in ("ts", "startNs", "start") if event.get(key) is not None), ""),
-        args=tuple((key, text_of(value)) for key, value in _ordered_facts(event, args, name) if key not in CALL_STACKS),
+        args=tuple((key, text_of(value)) for key, value in _ordered_facts(event, args, name) if key not in hidden),
+        metrics=tuple((str(key), text_of(value)) for key, value in metrics.items()),
         tensors=_tensors(args, tables),
-        stack=_stack(trace, index, args, roots),
+        stack=_stack(trace, index, args, folders),
         tables=tables,
         problem=problem,
     )
 
 
-def _stack(trace: Trace, index: int, args: Mapping[str, Any], roots: Sequence[Path]) -> tuple[StackFrame, ...]:
+def _stack(trace: Trace, index: int, args: Mapping[str, Any], folders: SourceFolders | None) -> tuple[StackFrame, ...]:
     """Return the slice's own stack, else that of the nearest enclosing operator, since only outer operators record one;
     else the enclosing Python functions. A kernel has the stack of the call that started it, and a backward operator,
     which no Python calls, that of its forward operator."""
     own = trace.meta.lanes[trace.lane_of(index)].kind
     chain = () if own == "host" else host_call_of(trace, index)
     caller = chain[-1].other if chain else index
-    frames = _stack_at(trace, caller, args if caller == index else {}, roots)
+    frames = _stack_at(trace, caller, args if caller == index else {}, folders)
     forward = -1 if frames else _forward_of(trace, caller)
-    return _stack_at(trace, forward, {}, roots) if forward >= 0 else frames
+    return _stack_at(trace, forward, {}, folders) if forward >= 0 else frames
 
 
-def _stack_at(trace: Trace, index: int, args: Mapping[str, Any], roots: Sequence[Path]) -> tuple[StackFrame, ...]:
+def _stack_at(
+    trace: Trace, index: int, args: Mapping[str, Any], folders: SourceFolders | None
+) -> tuple[StackFrame, ...]:
     outwards = [index, *reversed(parents_of(trace, index))]
     for each in outwards[:MAX_DECODED]:
         arguments = args or _arguments(_event(trace, each, _name(trace, each))[0])
         args = {}
         if any(arguments.get(key) for key in CALL_STACKS):
-            return stack_of(arguments, (), roots)
+            return stack_of(arguments, (), folders)
     functions = sorted({*outwards, *_functions_around(trace, index)}, key=lambda i: -int(trace.start[i]))
-    return stack_of({}, [_name(trace, each) for each in functions], roots)
+    return stack_of({}, [_name(trace, each) for each in functions], folders)
 
 
 def _forward_of(trace: Trace, index: int) -> int:
@@ -182,6 +189,12 @@ def _arguments(event: Mapping[str, Any]) -> dict[str, Any]:
         return dict(event)
     args = event.get("args")
     return {str(key): value for key, value in args.items()} if isinstance(args, dict) else {}
+
+
+def _metrics(event: Mapping[str, Any]) -> dict[Any, Any]:
+    """Return the metrics of a kernel that a database has in a table of their own: rows, and no argument."""
+    value = None if "ph" in event else event.get(METRICS)
+    return value if isinstance(value, dict) else {}
 
 
 def _ordered_facts(event: Mapping[str, Any], args: Mapping[str, Any], name: str) -> list[tuple[str, Any]]:

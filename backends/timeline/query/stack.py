@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from backends.timeline.query.source_files import find_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from backends.timeline.query.source_files import Match
 
 # The innermost first: of cpu_op in trace_view.json, joined by ";\r\n"; of PYTORCH_API in a db, a list (see `row_of`).
 CALL_STACKS = ("Call stack", "callStack")
@@ -20,21 +24,32 @@ MAX_FRAMES = 500
 @dataclass(frozen=True, kw_only=True)
 class StackFrame:
     """`path`: None where the frame names no file (a module, a built-in function; then `function` is the whole text).
-    `exists`: the file is on this machine, at `path`."""
+    `match`: whether the file at `path` is the one that the profile names, another of its name, or none."""
 
     text: str
     path: Path | None = None
     line: int = 0
     function: str = ""
-    exists: bool = False
+    match: Match = "missing"
 
 
-def stack_of(args: Mapping[str, object], parents: Sequence[str], roots: Sequence[Path] = ()) -> tuple[StackFrame, ...]:
+@dataclass(frozen=True, kw_only=True)
+class SourceFolders:
+    """`roots`: where relative paths of a stack may begin, such as the folders of packages. `projects`: searched whole,
+    since a project may have another path on the host of the profile."""
+
+    roots: tuple[Path, ...] = ()
+    projects: tuple[Path, ...] = ()
+
+
+def stack_of(
+    args: Mapping[str, object], parents: Sequence[str], folders: SourceFolders | None = None
+) -> tuple[StackFrame, ...]:
     """Return the frames, innermost first. `parents`: names of the enclosing slices and its own, innermost first; those
-    that are Python functions are the stack where the arguments have none. `roots`: where relative paths may begin."""
+    that are Python functions are the stack where the arguments have none."""
     written = [line for key in CALL_STACKS for line in _lines(args.get(key))]
     lines = [line.strip() for line in written if line.strip()] or _python_functions(parents)
-    return tuple(_frame(line, roots) for line in lines[:MAX_FRAMES])
+    return tuple(_frame(line, folders or SourceFolders()) for line in lines[:MAX_FRAMES])
 
 
 def _lines(value: object) -> list[str]:
@@ -48,23 +63,10 @@ def _python_functions(names: Sequence[str]) -> list[str]:
     return functions if any(_FRAME.fullmatch(name) for name in functions) else []
 
 
-def _frame(text: str, roots: Sequence[Path]) -> StackFrame:
+def _frame(text: str, folders: SourceFolders) -> StackFrame:
     match = _FRAME.fullmatch(text)
     if match is None:
         return StackFrame(text=text, function=text)
-    path = Path(match["path"])
-    existing = next((candidate for candidate in (path, *(root / path for root in roots)) if _exists(candidate)), None)
-    return StackFrame(
-        text=text,
-        path=existing or path,
-        line=int(match["line"]),
-        function=match["function"],
-        exists=existing is not None,
-    )
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.is_absolute() and path.is_file()
-    except (OSError, ValueError):  # too long, or with a zero byte
-        return False
+    line, function = int(match["line"]), match["function"]
+    path, state = find_source(match["path"], line, function, (*folders.projects, *folders.roots), folders.projects)
+    return StackFrame(text=text, path=path, line=line, function=function, match=state)

@@ -18,6 +18,7 @@ from tests.timeline.profile_data import (
     TEXTS,
     profile,
 )
+from tests.timeline.tables.assembled_traces import opened as assembled
 from tests.timeline.torch_npu_trace import write_array
 
 if TYPE_CHECKING:
@@ -185,3 +186,14 @@ def test_that_statistics_of_real_data_add_up(name: str) -> None:
     assert (statistics.own <= statistics.total).all()
     assert (statistics.shortest <= statistics.mean).all()
     assert (statistics.mean <= statistics.longest).all()
+
+
+@pytest.mark.parametrize("name", DBS[:1])
+def test_that_the_metrics_of_a_kernel_in_a_database_are_rows(tmp_path: Path, name: str) -> None:
+    trace = assembled(profile(name), tmp_path / "cache")
+    with_metrics = [details for index in range(0, len(trace.start), 7) if (details := details_of(trace, index)).metrics]
+    assert with_metrics
+    details = with_metrics[0]
+    assert len(details.metrics) > 1
+    assert all("{" not in value for _, value in details.metrics)
+    assert "metrics" not in dict(details.args)

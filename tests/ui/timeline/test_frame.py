@@ -240,6 +240,19 @@ def test_that_figures_are_written_without_powers_of_ten() -> None:
     assert figure_text(2.5e9, "Hz") == "2.5 GHz"
 
 
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (2.164e6, "KB", "2.164 GB"), (2.41e6, "KB", "2.41 GB"), (3.2e6, "MB/s", "3.2 TB/s"),
+        (1.65e6, "MHz", "1.65 THz"),
+        (1.2e6, "kHz", "1.2 GHz"), (5e6, "", "5 M"), (2.5e6, "us", "2,500,000 us"), (7e6, "%", "7,000,000 %"),
+        (-2.164e6, "KB", "-2.164 GB"), (3e9, "B", "2.794 GiB"), (12e3, "KB", "12,000 KB"),
+    ],
+)  # fmt: skip
+def test_that_a_unit_has_one_prefix(value: float, unit: str, text: str) -> None:
+    assert figure_text(value, unit) == text
+
+
 def test_that_a_counter_without_spread_has_a_height(tmp_path: Path) -> None:
     trace = counter(tmp_path, [(0, 0.0)])
     low, high = bounds_of(trace.meta.series[0])

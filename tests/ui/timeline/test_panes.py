@@ -156,7 +156,7 @@ def test_that_going_along_a_flow_selects_its_other_end_and_shows_both(window: Pa
 
 def test_that_a_line_of_the_stack_opens_in_the_editor_if_the_file_is_here(window: PanesWindow, tmp_path: Path) -> None:
     source, edited, program = tmp_path / "模型.py", tmp_path / "told", tmp_path / "an editor"
-    source.write_text("", "utf-8")
+    source.write_text("\n" * 9 + "def forward(x):\n    x = x + 1\n    return x\n", "utf-8")
     program.write_text(f'#!/bin/sh\nprintf "%s|" "$@" > "{edited}"\n', "utf-8")
     program.chmod(0o755)
     editor.remember((str(program), "{path}:{line}"))
@@ -164,12 +164,33 @@ def test_that_a_line_of_the_stack_opens_in_the_editor_if_the_file_is_here(window
     trace = window.open(profile_folders.rank_folder(tmp_path / "rank0_ascend_pt", stack=stack))
     window.select(kernels(trace)[0])
     frames = window.panes.slice.stack.list
-    assert [frame.exists for frame in window.panes.slice.stack.frames] == [True, False]
+    assert [frame.match for frame in window.panes.slice.stack.frames] == ["same", "missing"]
     assert t("timeline.slice.not_here") in frames.item(1).toolTip()
     click(frames.viewport(), frames.visualItemRect(frames.item(1)).center())
     click(frames.viewport(), frames.visualItemRect(frames.item(0)).center())
     window.qtbot.waitUntil(lambda: edited.exists() and bool(edited.read_text()))
     assert edited.read_text() == f"{source}:12|"
+
+
+def test_that_a_line_of_another_version_is_no_link_until_its_sources_are_chosen(
+    window: PanesWindow, tmp_path: Path
+) -> None:
+    code = "def forward(x):\n    return x\n"
+    installed, sources = tmp_path / "installed" / "net.py", tmp_path / "sources" / "net.py"
+    for path, text in ((installed, "'a newer version'\n" * 9), (sources, code)):
+        path.parent.mkdir()
+        path.write_text(text)
+    stack = f"{installed}(2): forward"
+    trace = window.open(profile_folders.rank_folder(tmp_path / "rank0_ascend_pt", stack=stack))
+    window.select(kernels(trace)[0])
+    shown = window.panes.slice.stack
+    assert [frame.match for frame in shown.frames] == ["other"]
+    assert t("timeline.slice.other_source", path=str(installed)) in shown.list.item(0).toolTip()
+    assert shown.folder.isVisible()
+    window.panes.slice.add_sources(sources.parent)
+    window.qtbot.waitUntil(lambda: [frame.match for frame in shown.frames] == ["same"])
+    assert shown.frames[0].path == sources
+    assert not shown.folder.isVisible()
 
 
 def test_that_an_editor_is_asked_for_where_there_is_none(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from backends.timeline.trace import Series, Trace
     from ui.timeline.drawing.frame import PixelEdges, Pixels
 
-SCALES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_PREFIXES = ("", "K", "M", "G", "T", "P")
+# Units that take a prefix, and may have one already. Decimal: a profiler does not say what its K is.
+_PREFIXED = re.compile(r"(?P<prefix>[kKMGT]?)(?P<base>(?:B|b|Hz|FLOPS|FLOP|OPS|W|V|A|bps|)(?:/s)?)")
 BYTE_UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 HEADROOM = 3  # px above the highest value
 
@@ -97,8 +100,18 @@ def figure_text(value: float, unit: str) -> str:
     if unit in ("B", "Byte", "Bytes", "bytes"):
         divisor, name = next(((divisor, name) for divisor, name in BYTE_UNITS if abs(value) >= divisor), (1, "B"))
         return f"{value / divisor:.4g} {name}"
-    if abs(value) >= 1e6:
-        size, prefix = next((size, prefix) for size, prefix in SCALES if abs(value) >= size)
-        return f"{value / size:.4g} {prefix}{unit}"
+    if abs(value) >= 1e6 and (raised := _with_higher_prefix(value, unit)):
+        return raised
     digits = f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:.4g}"
     return f"{digits} {unit}".strip()
+
+
+def _with_higher_prefix(value: float, unit: str) -> str:
+    """Return a large value with the prefix that fits: 2.164e6 KB are 2.164 GB; empty where the unit has none."""
+    match = _PREFIXED.fullmatch(unit)
+    if match is None:
+        return ""
+    level = _PREFIXES.index((match["prefix"] or "").upper())
+    higher = next((step for step in (4, 3, 2, 1) if level + step < len(_PREFIXES) and abs(value) >= 1e3**step), 0)
+    text = f"{value / 1e3**higher:.4g}" if higher else f"{value:,.0f}"
+    return f"{text} {_PREFIXES[level + higher]}{match['base']}".strip() if higher else f"{text} {unit}"

@@ -37,10 +37,11 @@ class CapturedProfile:
 
 class TimelineSettings(msgspec.Struct, kw_only=True):
     """Stored in timeline.json under XDG_CONFIG_HOME. `profiles`: newest first. `pane`: height of the pane in px, 0: the
-    default."""
+    default. `sources`: folders in which the files of call stacks are looked for, the newest first."""
 
     profiles: list[str] = []
     pane: int = 0
+    sources: list[str] = []
 
 
 def read_settings() -> TimelineSettings:
@@ -79,6 +80,16 @@ def remember(path: Path) -> None:
 def remember_pane(height: int) -> None:
     """Store the height of the pane. Raises OSError."""
     _write(msgspec.structs.replace(read_settings(), pane=height))
+
+
+def remember_sources(folder: Path) -> None:
+    """Store a folder in which the files of call stacks are looked for. Raises OSError."""
+    names = [str(folder), *(other for other in read_settings().sources if other != str(folder))]
+    _write(msgspec.structs.replace(read_settings(), sources=names[:MAX_RECENT]))
+
+
+def source_folders() -> tuple[Path, ...]:
+    return tuple(path for path in map(Path, read_settings().sources) if path.is_absolute())
 
 
 def _write(value: TimelineSettings) -> None:

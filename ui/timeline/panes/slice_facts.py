@@ -43,8 +43,8 @@ def _offset_text(ns: int) -> str:
 
 
 def argument_facts(details: Details) -> tuple[Fact, ...]:
-    """Return arguments, tensors and rows of companion tables, one group each."""
-    return (*_arguments(details), *_tensors(details.tensors), *_tables(details))
+    """Return arguments, metrics, tensors and rows of companion tables, one group each."""
+    return (*_arguments(details), *_metrics(details), *_tensors(details.tensors), *_tables(details))
 
 
 def _arguments(details: Details) -> Iterator[Fact]:
@@ -55,6 +55,13 @@ def _arguments(details: Details) -> Iterator[Fact]:
         yield Fact(name=str(details.problem), is_wide=True, token="warning")
     elif not details.args:
         yield Fact(name=t("timeline.slice.no_args"), is_wide=True, token="dim")
+
+
+def _metrics(details: Details) -> Iterator[Fact]:
+    if details.metrics:
+        yield Fact(name=t("timeline.slice.metrics"))
+    for name, value in details.metrics:
+        yield Fact(name=name, value=value, is_mono=True)
 
 
 def _tensors(tensors: tuple[Tensor, ...]) -> Iterator[Fact]:

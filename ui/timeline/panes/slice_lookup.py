@@ -9,10 +9,8 @@ from backends.timeline.query.arrows import arrows_of, host_call_of
 from backends.timeline.query.details import Details, details_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from backends.timeline.query.arrows import Arrow
+    from backends.timeline.query.stack import SourceFolders
     from backends.timeline.trace import Trace
 
 MAX_FLOWS = 1000
@@ -37,11 +35,11 @@ class SliceLookup:
     host_call: int
 
 
-def load_slice(trace: Trace, index: int, roots: Sequence[Path]) -> SliceLookup:
+def load_slice(trace: Trace, index: int, folders: SourceFolders) -> SliceLookup:
     arrows = arrows_of(trace, index)
     chain = host_call_of(trace, index)
     return SliceLookup(
-        details=details_of(trace, index, roots),
+        details=details_of(trace, index, folders),
         flows=tuple(NamedFlow(arrow=arrow, name=_name(trace, arrow.other)) for arrow in arrows[:MAX_FLOWS]),
         flow_count=len(arrows),
         host_call=chain[-1].other if chain else -1,

@@ -11,12 +11,16 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from studio.errors import StudioError
+from backends.timeline.query.stack import SourceFolders
+from studio.errors import StudioError, from_os
 from studio.output.spreadsheet import tab_separated
 from studio.texts import t
 from ui.services import editor
+from ui.services.background import run_in_background
 from ui.services.editor_sheet import EditorSheet
+from ui.services.file_dialogs import ask_folder
 from ui.timeline.latest_question import LatestQuestion
+from ui.timeline.opening import recent_profiles
 from ui.timeline.panes.empty_hint import Hint
 from ui.timeline.panes.facts_table import FactsTable
 from ui.timeline.panes.flow_list import FlowList
@@ -96,6 +100,7 @@ class SlicePane(QWidget):
         self.find_all.clicked.connect(self._find_all)
         self.copy.clicked.connect(self._copy)
         self.stack.source_requested.connect(self.open_source)
+        self.stack.folder_requested.connect(self._choose_sources)
 
     def _follow(self, index: int) -> None:
         self._latest.drop()
@@ -113,12 +118,20 @@ class SlicePane(QWidget):
     def _load_details(self) -> None:
         trace, index = self._state.trace, self._state.selection.slice
         if trace is not None and index >= 0:
-            self._latest.run(partial(load_slice, trace, index, self._roots()), partial(self._show, trace))
+            folder = self._session.project.folder if self._session.project is not None else None
+            self._latest.run(partial(_looked_up, trace, index, folder), partial(self._show, trace))
 
-    def _roots(self) -> tuple[Path, ...]:
-        project = self._session.project
-        packages = Path(sysconfig.get_path("purelib"))
-        return (project.folder, packages) if project is not None else (packages,)
+    def _choose_sources(self) -> None:
+        ask_folder(self, t("timeline.slice.choose_sources"), Path.home(), self.add_sources)
+
+    def add_sources(self, folder: Path) -> None:
+        """Look for the files of call stacks in a folder from now on."""
+        run_in_background(self, partial(_remembered, folder), self._show_remembered)
+
+    def _show_remembered(self, error: StudioError | None) -> None:
+        if error is not None:
+            self._session.trouble.emit(error)
+        self._load_details()
 
     def _show(self, trace: Trace, lookup: SliceLookup) -> None:
         if trace is self._state.trace and lookup.details.index == self._state.selection.slice:
@@ -168,3 +181,19 @@ class SlicePane(QWidget):
             editor.open_at(words, path, line)
         except StudioError as error:
             self._session.trouble.emit(error)
+
+
+def _looked_up(trace: Trace, index: int, project: Path | None) -> SliceLookup:
+    """Look a slice up; files of its stack may lie in the project, in folders that were chosen, and among the studio's
+    packages."""
+    projects = (*((project,) if project is not None else ()), *recent_profiles.source_folders())
+    folders = SourceFolders(projects=projects, roots=(Path(sysconfig.get_path("purelib")),))
+    return load_slice(trace, index, folders)
+
+
+def _remembered(folder: Path) -> StudioError | None:
+    try:
+        recent_profiles.remember_sources(folder)
+    except OSError as error:
+        return from_os(error, folder)
+    return None

@@ -1,4 +1,4 @@
-"""The call stack of a slice, innermost frame first; frames whose file exists here open in the editor."""
+"""The call stack of a slice, innermost frame first; frames whose own file is here open in the editor."""
 
 from __future__ import annotations
 
@@ -6,27 +6,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from studio.texts import t
 from ui.timeline.panes.list_model import LONGEST_TIP, single_line
 from ui.widgets import theme
-from ui.widgets.basic import label
+from ui.widgets.basic import label, text_button
 from ui.widgets.localized import localize
 from ui.widgets.plain_tip import plain_tip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
+    from backends.timeline.query.source_files import Match
     from backends.timeline.query.stack import StackFrame
 
 ROW = 22
+HINTS: dict[Match, str] = {
+    "same": "timeline.slice.open_source",
+    "other": "timeline.slice.other_source",
+    "missing": "timeline.slice.not_here",
+}
 
 
 class StackList(QWidget):
-    """Hidden where there is no stack. `source_requested`: a file that exists on this machine, and a line."""
+    """Hidden where there is no stack. `source_requested`: a file that exists on this machine, and a line.
+    `folder_requested`: the user wants to say where the sources are."""
 
     source_requested = Signal(Path, int)
+    folder_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,13 +55,20 @@ class StackList(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        column.addWidget(label("timeline.slice.stack", "strong"))
+        self.folder = text_button("timeline.slice.choose_sources", "timeline_sources")
+        self.folder.clicked.connect(self.folder_requested)
+        head = QHBoxLayout()
+        head.addWidget(label("timeline.slice.stack", "strong"))
+        head.addStretch(1)
+        head.addWidget(self.folder)
+        column.addLayout(head)
         column.addWidget(self.list, 1)
         self.hide()
 
     def show_frames(self, frames: tuple[StackFrame, ...]) -> None:
         self.frames = frames
         self.setVisible(bool(frames))
+        self.folder.setVisible(any(frame.path is not None and frame.match != "same" for frame in frames))
         self._fill()
 
     def _fill(self) -> None:
@@ -63,7 +78,7 @@ class StackList(QWidget):
 
     def _open(self, item: QListWidgetItem) -> None:
         frame = self.frames[self.list.row(item)]
-        if frame.exists and frame.path is not None:
+        if frame.match == "same" and frame.path is not None:
             self.source_requested.emit(frame.path, frame.line)
 
 
@@ -81,7 +96,7 @@ def _item(frame: StackFrame) -> QListWidgetItem:
     item = QListWidgetItem(single_line(frame.text))
     item.setSizeHint(QSize(0, ROW))
     item.setFont(theme.mono_font(12))
-    item.setForeground(theme.color("accent" if frame.exists else "text"))
-    hint = t("timeline.slice.open_source" if frame.exists else "timeline.slice.not_here") if frame.path else ""
+    item.setForeground(theme.color("accent" if frame.match == "same" else "text"))
+    hint = t(HINTS[frame.match], path=str(frame.path)) if frame.path else ""
     item.setToolTip(plain_tip("\n".join(filter(None, (frame.text[:LONGEST_TIP], hint)))))
     return item
