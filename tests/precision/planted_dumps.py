@@ -53,5 +53,7 @@ NETWORKS = (
     _healthy("scan", "float16", 9),  # a state of zeros, which are equal under any noise
     _trained("resnet", "momentum", "order"),  # a ReLU that turned one element of few
 )
+ROUTED = _healthy("experts", "bfloat16", 1)
+"""A word that rounding gives to another expert."""
 NOT_CAUSAL = _planted("decoder", "not causal", "written")
 """A fused attention that is wrong, against one that is written out."""

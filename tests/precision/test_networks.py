@@ -9,7 +9,7 @@ import pytest
 from tests.packages import needs
 from tests.planted import network_plants, networks, optimizer_plants
 from tests.planted.scoring import compare_in_process
-from tests.precision.planted_dumps import NETWORKS, NOT_CAUSAL
+from tests.precision.planted_dumps import NETWORKS, NOT_CAUSAL, ROUTED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +31,15 @@ def test_that_a_wrong_fused_attention_does_not_stand_for_one_that_is_written_out
     verdict = compare_in_process(NOT_CAUSAL, planted_dumps, tmp_path)
     assert verdict.first is not None
     assert "attention" in verdict.first["name"], verdict.row
+
+
+@needs("torch", "msprobe")
+def test_that_a_choice_that_noise_may_have_turned_is_named_as_that(planted_dumps: Path, tmp_path: Path) -> None:
+    first = compare_in_process(ROUTED, planted_dumps, tmp_path).first
+    assert first is not None
+    assert (first["reason"], first["args"]["other"], first["suspect"]) == (
+        "routing_likely", "Torch.topk.0.forward", "noise"
+    )  # fmt: skip
 
 
 def test_that_the_examination_is_as_large_as_it_claims() -> None:

@@ -32,7 +32,7 @@ NO_RESULT, PASS, WARNING, ERROR = range(4)
 """msprobe's own Result."""
 
 Where = Literal["input", "output", "argument", "missing", "extra"]
-Suspect = Literal["operator", "untraced", "argument", "parameter", "data", "program", "graph", "optimizer"]
+Suspect = Literal["operator", "untraced", "argument", "parameter", "data", "program", "graph", "optimizer", "noise"]
 Outcome = Literal["pass", "differs", "incomplete"]
 
 GAPS = frozenset(
@@ -76,6 +76,7 @@ SUSPECTS: dict[str, Suspect] = {
     "input_by_missing": "untraced", "input_cast": "untraced", "gradient_input": "untraced", "argument": "argument",
     "parameter": "parameter", "data": "data", "missing": "program", "extra": "program", "replaced": "program",
     "moved": "program", "needs_grad": "graph", "detached": "graph", "not_detached": "graph",
+    "routing": "noise", "routing_likely": "noise",
 }  # fmt: skip
 """What is to be looked at first, by the reason of a divergence."""
 BY_OPTIMIZER = "optimizer_"

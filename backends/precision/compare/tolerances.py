@@ -66,6 +66,7 @@ tests/planted/optimizer_plants.py, 67 of whose 68 plants were named right then, 
     product_share          -           -1 named, +4 alarms
     min_products           -           -
     random_norm_factor     -           -
+    turned_share           -           -
     extreme_margin         -           -
     digest_eps_share       -           -
     usual_dtype_share      -           -22 named, +8 alarms
@@ -245,6 +246,9 @@ class Tolerances:
     random_norm_factor: float = 8.0
     """An error at random is this / sqrt(n) of its size in the norm: n elements are rounded, those of the smallest
     tensor of a product, such as the weights of a small convolution. Formula; its factor is judgement."""
+
+    turned_share: float = 1 / 4
+    """What noise has chosen otherwise differs in size by no more. Judgement: it turns what was nearly equal."""
 
     # Distances and dtypes
 

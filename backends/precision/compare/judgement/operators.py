@@ -39,6 +39,7 @@ _KINDS = (
 )  # fmt: skip
 _KINKED = re.compile("relu|pool|clamp|clip|abs|^max|^min|hard|sort|topk|where|mask")
 _PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _KINDS)
+_CHOICES = re.compile("topk|^sort|argsort|argmax|argmin|^max$|^min$|multinomial|kthvalue")
 _MULTIPLIES = re.compile("lstm|gru|^rnn|attention")
 _RANDOM = re.compile("dropout|^rand|bernoulli|multinomial|normal_$|uniform_$|^normal$|exponential_")
 
@@ -53,6 +54,12 @@ def kind_of(api: str) -> Kind:
 @lru_cache(maxsize=1 << 14)
 def has_kink(api: str) -> bool:
     return _KINKED.search(api.lower()) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def chooses(api: str) -> bool:
+    """Whether an operator returns the indices of what it chose by size."""
+    return _CHOICES.search(api.lower().rpartition(".")[2]) is not None
 
 
 @lru_cache(maxsize=1 << 14)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from backends.precision.compare.judgement.growth import cancelled, factors, kappa
-from backends.precision.compare.judgement.operators import Kind, has_kink, is_random
+from backends.precision.compare.judgement.operators import Kind, chooses, has_kink, is_random
 from backends.precision.compare.judgement.state import ANYTHING, Reach, hold_against_limit, level_of
 from backends.precision.compare.tolerances import LOW_PRECISION_EPS
 from backends.precision.dump.dump import GRADIENT
@@ -41,6 +41,8 @@ def judge_outputs(walk: Walk, call: Call) -> None:
         allowed = limit.allowed
         if not value.eps:
             allowed = ANYTHING if limit.expected > 0 else 0.0  # an index or a mask that the noise may have turned
+            if limit.expected > 0 and chooses(call.api) and value.is_tensor:
+                _note_choice(walk, call, value)
         judged = walk.values[value.row]
         judged.follows, judged.coarsest_eps = reach.follows, max(value.eps, reach.coarsest_eps)
         hold_against_limit(walk, call, value, allowed, _reason(call, value))
@@ -52,6 +54,18 @@ def judge_outputs(walk: Walk, call: Call) -> None:
         _learn(walk, value, reach, limit)
     if call.is_forward:
         _keep_for_backward(walk, call, used)
+
+
+def _note_choice(walk: Walk, call: Call, value: Value) -> None:
+    """Keep the first call whose indices noise has turned, or may have: their extremes do not tell."""
+    joined = walk.evidence.joined
+    sides = ((joined.target, joined.rows.target), (joined.golden, joined.rows.golden))
+    rows = [(side, int(rows[value.row])) for side, rows in sides]
+    has_elements = all(row in side.digest or row in side.file for side, row in rows)
+    if value.distance > 0 and not walk.is_choice_known:
+        walk.turned_choice, walk.is_choice_known = call.number, True
+    elif walk.turned_choice < 0 and not has_elements:
+        walk.turned_choice = call.number
 
 
 def _reach(walk: Walk, call: Call, used: list[Value]) -> Reach:

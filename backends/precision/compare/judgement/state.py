@@ -14,6 +14,7 @@ from backends.precision.dump.dump import OUTPUT
 if TYPE_CHECKING:
     from backends.precision.compare.arrays import Array
     from backends.precision.compare.judgement.evidence import Call, CallKey, Evidence, Value
+    from backends.precision.compare.values.joined import JoinedDumps
 
 ANYTHING = float("inf")
 """The limit of a value that may be anything."""
@@ -95,7 +96,9 @@ class Walk:
     `recent_levels`: of the last outputs, without their condition numbers, and `recent_following` of those that follow a
     difference; `modules`: what happened inside each open module; `forward_reach`: what the forward of a key had, for
     its backward; `is_exact`: a result of low precision was equal to the last bit, so this pair has no noise there;
-    `is_in_backward`: a backward was seen; `is_nonfinite`: a NaN or infinity of one side alone was."""
+    `is_in_backward`: a backward was seen; `is_nonfinite`: a NaN or infinity of one side alone was; `turned_choice`: the
+    first call that chose other indices where the noise of its inputs explains it, -1 without; `is_choice_known`: it
+    did, else it may have, since indices have no figures but extremes."""
 
     evidence: Evidence
     values: list[JudgedValue]
@@ -110,6 +113,8 @@ class Walk:
     is_exact: bool = False
     is_in_backward: bool = False
     is_nonfinite: bool = False
+    turned_choice: int = -1
+    is_choice_known: bool = False
 
     @property
     def has_diverged(self) -> bool:
@@ -154,11 +159,33 @@ def hold_against_limit(walk: Walk, call: Call, value: Value, allowed: float, rea
     elif value.row in walk.evidence.new_nonfinite:
         _judge_nonfinite(walk, call, value)
     elif not value.has_same_size:
-        walk.add_event(call, value, "shape")
+        _judge_size(walk, call, value)
     elif value.has_unusual_dtype or value.distance > allowed:
         walk.add_event(call, value, reason)
     else:
         judged.verdict = explained_verdict(walk, value)
+
+
+def _judge_size(walk: Walk, call: Call, value: Value) -> None:
+    """Name a tensor of another size: where noise has turned a choice before, for instance the expert of a word, the
+    parts that were chosen have other sizes."""
+    joined = walk.evidence.joined
+    sizes = sorted((float(joined.size[value.row]), float(joined.golden_size[value.row])))
+    is_near = sizes[1] - sizes[0] <= walk.evidence.tolerances.turned_share * sizes[1]
+    if walk.turned_choice < 0 or not (walk.is_choice_known or is_near):
+        target, golden = _shapes(joined, value.row)
+        walk.add_event(call, value, "shape", target=target, golden=golden)
+    else:
+        reason = "routing" if walk.is_choice_known else "routing_likely"
+        walk.add_event(call, value, reason, other=joined.target.calls[int(joined.calls.target[walk.turned_choice])])
+
+
+def _shapes(joined: JoinedDumps, row: int) -> tuple[str, str]:
+    """Return the shapes of a row on both sides, as text."""
+    sides = ((joined.target, joined.rows.target), (joined.golden, joined.rows.golden))
+    numbers = [(side, int(side.shape[rows[row]])) for side, rows in sides]
+    target, golden = (str(list(side.shapes[number])) if number >= 0 else "-" for side, number in numbers)
+    return target, golden
 
 
 def _judge_nonfinite(walk: Walk, call: Call, value: Value) -> None:

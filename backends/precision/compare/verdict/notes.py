@@ -24,7 +24,7 @@ SUSPECT_KEYS: dict[Suspect, str] = {
     "operator": "precision.suspect.operator", "untraced": "precision.suspect.untraced",
     "argument": "precision.suspect.argument", "parameter": "precision.suspect.parameter",
     "data": "precision.suspect.data", "program": "precision.suspect.program", "graph": "precision.suspect.graph",
-    "optimizer": "precision.suspect.optimizer",
+    "optimizer": "precision.suspect.optimizer", "noise": "precision.suspect.noise",
 }  # fmt: skip
 MAX_PAIRS = 4
 """So many pairs of dtypes are named."""
