@@ -25,7 +25,7 @@ from studio.feature import action_of, command_line_of
 from studio.output.terminal import json_text, printable, printable_line
 from studio.output.usage_errors import usage_error
 from studio.project import Project, make_runs_folder, project_around, project_of, runs_folder
-from studio.sentences import reason_of
+from studio.sentences import known_reason, log_end, reason_of
 from studio.texts import t
 
 if TYPE_CHECKING:
@@ -328,17 +328,29 @@ def _result(arguments: argparse.Namespace, run: Run, glance: Glance, error: Stud
     if arguments.json:
         answer = action.answer_of(run) if action and glance.state == "ended" else {}
         values = _as_json(run, glance) | ({"message": str(error)} if error else {})
-        _print_json({**values, "artifacts": _artifacts(run), **_losses(run), **answer})
+        of_failure = {"log": log_end(run.log)} if runs.outcome_of(glance) in ("failed", "lost") else {}
+        _print_json({**values, **of_failure, "artifacts": _artifacts(run), **_losses(run), **answer})
     elif runs.outcome_of(glance) == "done":
         _print_message(t("cli.done", run=printable_line(str(run.folder))))
     else:
         if end := "" if error else _end_of(run, glance):
             _print_message(end)
+        if runs.outcome_of(glance) == "failed" and not known_reason(run.folder):
+            _print_log_end(run)
         _print_path(run.folder)
     is_program = action is not None and action.is_program
     if error or _is_lost(glance):
         return NOT_RUN if is_program else FAILED
     return _exit_code(glance, is_program=is_program)
+
+
+def _print_log_end(run: Run) -> None:
+    """Where nothing is known of a failure, its last lines are all there is to go by."""
+    lines = log_end(run.log)
+    if lines:
+        _print_message(t("cli.log_end"))
+    for line in lines:
+        _print_message(f"  {line}")
 
 
 def _exit_code(glance: Glance, *, is_program: bool) -> int:

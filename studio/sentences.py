@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from studio.events import Finding, last_error
+from studio.output.terminal import printable_line
 from studio.run import NONFINITE, last_events, outcome_of
+from studio.tail import last_lines
 from studio.texts import has, t
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from studio.events import Event, Note
     from studio.run import Glance
 
+LONGEST_LINE = 400
 _FORMER_ARGUMENTS = {"octets": "size"}
 """What earlier versions called an argument of their events, and what the texts call it now."""
 
@@ -46,7 +49,19 @@ def reason_of(folder: Path, glance: Glance) -> str:
         return nonfinite_sentence(last_events(folder))
     if outcome != "failed":
         return ""
-    return sentence_of(last_error(last_events(folder))) or t("run.no_reason")
+    return known_reason(folder) or t("run.no_reason")
+
+
+def known_reason(folder: Path) -> str:
+    """Return what a run said last of what went wrong, "" where it said nothing."""
+    return sentence_of(last_error(last_events(folder)))
+
+
+def log_end(path: Path, count: int = 15) -> list[str]:
+    """Return the last lines of a log that say something, as a terminal leaves them: of a progress bar its last
+    state."""
+    lines = (line.rstrip(b"\r").rpartition(b"\r")[2].decode("utf-8", "replace") for line in last_lines(path))
+    return [printable_line(line)[:LONGEST_LINE] for line in lines if line.strip()][-count:]
 
 
 NONFINITE_RULES = ("run.nonfinite_steps", "run.updates_left_out", "launch.nan", "launch.nan_skipped", "run.nonfinite")

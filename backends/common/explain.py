@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 # Any other finding of the training itself has its advice in its own sentence.
 GENERIC = "launch.python_error"
 PYTHON = "python_exception"
+LIBRARY = "library_exception"
+"""An exception of which no line of the user's own code is in the traceback."""
+SYNTAX = "syntax_error"
 # Where nothing raised, only what was printed last can have ended the training.
 LAST = 400
 LONGEST_CHAIN = 2000
@@ -118,8 +121,14 @@ def _of_chain(chain: Lines) -> Explanation | None:
     explanation = _search(chain[:LONGEST_CHAIN], error)
     if explanation is None and error is not None:
         excerpt = _excerpt(chain, error.lines)
-        return Explanation(id=PYTHON, args={"what": _short(error), "place": error.location}, lines=excerpt)
+        return Explanation(id=_kind(error), args={"what": _short(error), "place": error.location}, lines=excerpt)
     return explanation
+
+
+def _kind(error: Raised) -> str:
+    if error.is_unreadable_file:
+        return SYNTAX
+    return PYTHON if error.is_own else LIBRARY
 
 
 def _search(lines: Lines, error: Raised | None, causes_only: bool = False) -> Explanation | None:
@@ -192,7 +201,7 @@ def _errors(folder: Path) -> tuple[set[int], list[tuple[int, Finding]]]:
 
 def _is_reported(explanation: Explanation, errors: list[tuple[int, Finding]]) -> bool:
     """Return whether the training itself has reported the cause already."""
-    return explanation.id == PYTHON and bool(errors)
+    return explanation.id in (PYTHON, LIBRARY, SYNTAX) and bool(errors)
 
 
 def _sentences(explanation: Explanation, is_reported: bool) -> Iterator[Finding]:

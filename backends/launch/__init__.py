@@ -21,11 +21,18 @@ FEATURE = Feature(
         FirstStep(key="home.make_sample", do="ui.launch.first_steps:choose_sample_folder"),
     ),
     actions=(
-        Action(name="launch", spec=LaunchSpec, work="backends.launch.work:launch", is_training=True),
+        Action(
+            name="launch",
+            spec=LaunchSpec,
+            work="backends.launch.work:launch",
+            answer="backends.launch.training_answer:training_answer",
+            is_training=True,
+        ),
         Action(
             name="script",
             spec=OwnSpec,
             work="backends.launch.own.work:run_script",
+            answer="backends.launch.training_answer:training_answer",
             line_of="launch",
             is_training=True,
             is_program=True,

@@ -35,6 +35,8 @@ CAUSES = {
     "dataset_error": "dataset_error",
     "dataset_missing": "dataset_folder",
     "disk": "disk_full",
+    "hooked_backward": "python_exception",
+    "hooked_forward": "python_exception",
     "import_error": "missing_module",
     "lib_other": "missing_library",
     "memory_ms": "out_of_memory",
@@ -51,6 +53,8 @@ CAUSES = {
     "port_store": "port_in_use",
     "shape_dense_jit": "shape_mismatch",
     "shape_ms": "shape_mismatch",
+    "syntax_module": "syntax_error",
+    "syntax_script": "syntax_error",
     "torch_cuda": "missing_device",
     "torch_dtype": "unsupported",
     "torch_killed": "killed",
@@ -59,11 +63,12 @@ CAUSES = {
     "torch_rank1": "python_exception",
     "torch_shape": "shape_mismatch",
     "torch_timeout": "comm_timeout",
+    "undefined_symbol": "undefined_symbol",
     "unregistered": "unsupported",
     "unsupported_bf16": "unsupported",
     "user_error": "python_exception",
 }
-IDS = [*(one.id for one in errors.known_errors()), explain.PYTHON]
+IDS = [*(one.id for one in errors.known_errors()), explain.PYTHON, explain.LIBRARY, explain.SYNTAX]
 SAYS = [(one.id, says) for one in errors.known_errors() for says in one.says]
 FAILED = Ended(code=1)
 
@@ -97,6 +102,45 @@ def test_that_the_users_own_line_is_named_not_the_librarys() -> None:
     assert told(end_of("torch_shape")).args["place"] == "/tmp/exp/s/torch_shape.py:2"
     found = told(end_of("dataset_error"))
     assert found.args == {"what": "ValueError: picture 5 is empty", "place": "/tmp/exp/s/dataset_error.py:10"}
+
+
+@pytest.mark.parametrize(
+    ("name", "place"), [("hooked_forward", "in_forward.py:17"), ("hooked_backward", "in_backward.py:5")]
+)
+def test_that_the_line_of_a_hook_is_never_called_the_users(name: str, place: str) -> None:
+    """The studio's wrappers stand between the user's frames and PyTorch's."""
+    found = told(end_of(name))
+    assert found.args["place"] == f"/tmp/exp/s/{place}"
+    assert not any("ascend_studio" in text for _, text in found.lines)
+
+
+@pytest.mark.parametrize("name", ["syntax_script", "syntax_module"])
+def test_that_a_file_that_cannot_be_read_is_no_line_that_was_running(name: str) -> None:
+    found = told(end_of(name))
+    assert (found.id, found.args["place"]) == ("syntax_error", "/tmp/exp/s/syntax_error.py:3")
+
+
+ENGINE_ONLY = """Traceback (most recent call last):
+  File "/opt/ascend-studio/backends/launch/engine/ascend_engine/__main__.py", line 31, in main
+    return work(config, stop)
+  File "/opt/ascend-studio/backends/launch/engine/ascend_engine/step.py", line 93, in finish
+    if not finite:
+RuntimeError: odd"""
+
+
+def test_that_frames_of_the_engine_alone_name_no_line_of_the_user() -> None:
+    found = of_text(ENGINE_ONLY)
+    assert found is not None
+    assert (found.id, found.args["place"]) == ("library_exception", "output.log:6")
+    assert [number for number, _ in found.lines] == [6]
+
+
+def test_that_a_library_under_the_engine_is_named_as_that() -> None:
+    library = '  File "/opt/venv/lib/python3.11/site-packages/mindspore/ops/a.py", line 7, in b\n    c()\n'
+    found = of_text(ENGINE_ONLY.replace("RuntimeError", f"{library}RuntimeError"))
+    assert found is not None
+    assert found.id == "library_exception"
+    assert found.args["place"].endswith("mindspore/ops/a.py:7")
 
 
 def test_that_under_jit_the_line_of_the_network_is_named() -> None:

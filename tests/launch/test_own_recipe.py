@@ -194,3 +194,27 @@ def test_that_a_network_that_does_not_compile_is_named_by_its_own_line() -> None
     message += "# 2 In file /x/site-packages/mindspore/nn/layer/basic.py:12, 1~2\n"
     error = ValueError(message.format(engine=failures.ENGINE))
     assert failures.describe(error)[1] == ("/my/net.py", 32)
+
+
+VECTOR_LOSS = """
+import numpy as np
+from mindspore import nn
+from ascend_engine.recipe import Recipe
+
+def build(config):
+    data = np.ones((64, 3), np.float32), np.ones((64, 1), np.float32)
+    return Recipe(network=nn.Dense(3, 1), loss=nn.MSELoss(reduction="none"), train_data=data)
+"""
+
+
+@needs_mindspore
+@pytest.mark.parametrize("mode", ["pynative", "jit"])
+def test_that_a_loss_of_several_elements_gets_a_sentence(tmp_path: Path, mode: str) -> None:
+    """It named a line of the engine as the user's own."""
+    recipe_file = tmp_path / "recipe.py"
+    recipe_file.write_text(VECTOR_LOSS, "utf-8")
+    ran = own(tmp_path / "run", recipe_file, f"--mode {mode} --steps 3")
+    assert ran.code == 1
+    findings = [event for event in ran.events if event["type"] == "finding"]
+    assert "launch.loss_is_no_number" in {finding["rule"] for finding in findings}
+    assert not any("step.py" in json.dumps(finding) for finding in findings)

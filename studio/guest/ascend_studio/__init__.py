@@ -232,8 +232,13 @@ def _append(kind: str, body: str) -> None:
         file.append(line.encode("utf-8", "replace"))
 
 
-# A training that looks for such losses itself sets this to None.
 nonfinite_losses: Optional[NonFiniteLosses] = NonFiniteLosses(finding)
+
+
+def report_losses(reports: bool) -> None:
+    """Whether losses that are NaN or infinite are told: a training that looks for them itself says no."""
+    global nonfinite_losses
+    nonfinite_losses = NonFiniteLosses(finding) if reports else None
 
 
 def _file_of_this_process() -> Optional[_EventFile]:

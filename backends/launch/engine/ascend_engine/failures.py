@@ -10,6 +10,8 @@ from pathlib import Path
 import ascend_studio
 
 ENGINE = str(Path(__file__).parent) + os.sep
+STARTER = str(Path(__file__).parents[1] / "rank.py")
+GUEST = str(Path("/guest/ascend_studio")) + os.sep
 
 
 class Failure(Exception):
@@ -47,10 +49,23 @@ def describe(error):
         return error.rule, (), error.args_of_rule
     if is_out_of_memory(error):
         return "launch.out_of_memory", (), {"error": first_line(error)}
+    if has_several_losses(error):
+        return "launch.loss_is_no_number", (), {"error": first_line(error)}
     path, line = location_of(error)
     message = error.msg if isinstance(error, SyntaxError) else first_line(error)
-    args = {"type": type(error).__name__, "message": message, "place": f"{path}:{line}"}
-    return "launch.python_error", (path, line), args
+    args = {"type": type(error).__name__, "message": message}
+    if not path:
+        return "launch.engine_error", (), args
+    return "launch.python_error", (path, line), {**args, "place": f"{path}:{line}"}
+
+
+def has_several_losses(error):
+    """Whether the loss has more than one element, which MindSpore says where the engine asks whether it is finite."""
+    text = str(error)
+    files = [path for path, _ in (*frames_of(error), *compiled_frames(error)) if not is_library(path)]
+    phrases = ("should have only one element", "Only tensor which shape is () or (1,)")
+    is_asked = files[-1:] == [ENGINE + "step.py"]
+    return isinstance(error, ValueError) and is_asked and any(phrase in text for phrase in phrases)
 
 
 def is_out_of_memory(error):
@@ -61,18 +76,25 @@ def is_out_of_memory(error):
 
 
 def location_of(error):
-    """File and line where the training's own code failed: the innermost frame that is no library's, and rather the
-    user's than the engine's.
+    """File and line where the training's own code failed: the innermost frame of the user's, else of a library; "" and
+    0 where there are only the engine's, in which nobody has to look.
 
     A SyntaxError of a recipe knows its place itself.
     """
     if isinstance(error, SyntaxError) and error.filename:
         return error.filename, error.lineno or 0
-    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    frames += compiled_frames(error)
-    own = [frame for frame in frames if not is_library(frame[0])]
-    users = [frame for frame in own if not frame[0].startswith(ENGINE)]
-    return (users or own or frames)[-1]
+    others = [frame for frame in (*frames_of(error), *compiled_frames(error)) if not is_ours(frame[0])]
+    users = [frame for frame in others if not is_library(frame[0])]
+    return (users or others or [("", 0)])[-1]
+
+
+def is_ours(path):
+    """The engine, the script that starts it, and the guest."""
+    return path.startswith(ENGINE) or path == STARTER or GUEST in path
+
+
+def frames_of(error):
+    return [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
 
 
 def compiled_frames(error):

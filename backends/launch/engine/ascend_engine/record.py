@@ -14,7 +14,7 @@ from ascend_studio import hooks
 from ascend_engine import resource_usage
 from ascend_engine.deferred import DeferredCalls
 from ascend_engine.nonfinite_values import is_overflow
-from ascend_engine.parallel.group import ALONE
+from ascend_engine.parallel.group import ALONE, mean_of_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +62,7 @@ class Record:
         self.overflows = 0
         self.skipped = 0
         self.has_reported_nan = False
-        ascend_studio.nonfinite_losses = None  # `nonfinite` tells them, and what becomes of the training
+        ascend_studio.report_losses(False)  # `nonfinite` tells them, and what becomes of the training
         self.progress_due = Every(PROGRESS_SECONDS)
         self.line_due = Every(LINE_SECONDS)
         self.begin = time.perf_counter()
@@ -223,6 +223,7 @@ class Record:
             "card_peak_bytes": resource_usage.peak_on_card(self.device),
         }
         args = {**self._facts(), **figures, "overflows": self.overflows, "skipped": self.skipped}
+        self.latest.update(mean_of_ranks(self.process_group, {"loss": self.latest["loss"]}))
         self._note("launch.summary", **args, metrics=self.latest)
         print(
             f"done: {len(self.step_seconds)} steps in {self.seconds:.1f} s, of which compiling"

@@ -174,6 +174,11 @@ def sum_of_ranks(process_group: ProcessGroup, numbers: dict[str, float]) -> dict
     return {name: float(summed(np.array([number]))[0]) for name, number in numbers.items()}
 
 
+def mean_of_ranks(process_group: ProcessGroup, numbers: dict[str, float]) -> dict[str, float]:
+    """The means over all ranks, each of which saw as many samples; all ranks have to call this."""
+    return {name: total / process_group.size for name, total in sum_of_ranks(process_group, numbers).items()}
+
+
 def check_begin(process_group: ProcessGroup, parameters: Iterable[Parameter]) -> None:
     """Raises Failure where the ranks do not begin alike: equal updates keep equal only what was equal."""
     if differ(process_group, parameters):

@@ -1,0 +1,61 @@
+"""What `--json` says of a training beside what it says of every run: how long, how many steps, how fast."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from studio.run import glance
+from studio.series import Curves
+from studio.tail import RunTail
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from studio.run import Run
+
+
+def training_answer(run: Run) -> dict[str, Any]:
+    """Return seconds of the run and, of rank 0, its steps, the median seconds of a step, and the mean samples a second.
+    The first step compiles, or loads kernels: it is in none of the two. `loss` is the last one, of several ranks their
+    mean.
+    """
+    ended = glance(run)
+    curves = _curves_of(run)
+    figures: dict[str, Any] = {"duration": round((ended.ended - ended.begun) / 1e9, 3), "ranks": len(curves.ranks())}
+    steps = max((series.point(-1)[0] for series in curves.every_series() if len(series)), default=0)
+    return {**figures, "steps": steps, **_speed(curves), **_loss(curves)}
+
+
+def _curves_of(run: Run) -> Curves:
+    curves, tail, offset = Curves(), RunTail(run.folder), -1
+    while tail.offset() > offset:
+        offset = tail.offset()
+        for (attempt, rank, pid), events in tail.read_processes():
+            curves.extend(attempt, rank, events, pid)
+    return curves
+
+
+def _speed(curves: Curves) -> dict[str, float]:
+    """Return the figures of speed that are known. The mean is of all samples in all of the time, not of the rates."""
+    times, rates = _values(curves, "step_time"), _values(curves, "throughput")
+    speed = {"median_step_time": float(np.median(times))} if len(times) else {}
+    if len(rates) and len(rates) == len(times):
+        speed["mean_throughput"] = float((rates * times).sum() / times.sum())
+    return speed
+
+
+def _values(curves: Curves, name: str) -> NDArray[np.float64]:
+    """Return the finite values of rank 0, without the first step's."""
+    series = curves.series.get((0, name))
+    values: NDArray[np.float64] = series.values[1:] if series is not None else np.empty(0)
+    finite: NDArray[np.float64] = values[np.isfinite(values) & (values > 0)]
+    return finite
+
+
+def _loss(curves: Curves) -> dict[str, float]:
+    mean, own = curves.mean("loss"), curves.series.get((0, "loss"))
+    series = own if mean is None else mean
+    value = series.point(-1)[1] if series is not None and len(series) else np.nan
+    return {"loss": value} if np.isfinite(value) else {}
