@@ -224,9 +224,10 @@ def _start(arguments: argparse.Namespace) -> int:
     from studio import worker
 
     _find_runs(arguments)
+    given = schema.given_fields(arguments.action.spec, arguments)
     _open_project(arguments)
     spec, wrong = schema.from_arguments(arguments.action.spec, arguments)
-    if problems := wrong or schema.problems(spec):
+    if problems := wrong or _problems_of(spec, given):
         for problem in problems:
             flag = schema.field_of(arguments.action.spec, problem.field).flag
             _print_message(f"{flag}: {t(problem.rule, **problem.args)}")
@@ -240,6 +241,12 @@ def _start(arguments: argparse.Namespace) -> int:
     if arguments.detach:
         return _result(arguments, run, runs.glance(run))
     return _follow(arguments, run, stop_on_interrupt=True)
+
+
+def _problems_of(spec: Any, given: tuple[str, ...]) -> tuple[schema.Problem, ...]:
+    """Return what is wrong with a spec and with the options that were given for it."""
+    ineffective = schema.without_effect(spec, given)
+    return (*ineffective, *(problem for problem in schema.problems(spec) if problem not in ineffective))
 
 
 def _run_directly(arguments: argparse.Namespace, spec: Any) -> int:

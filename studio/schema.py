@@ -155,6 +155,63 @@ def is_visible(spec: Any, field: Field) -> bool:
     return value_of(spec, name) in values and is_visible(spec, field_of(type(spec), name))
 
 
+def unmet_conditions(spec: Any, field: Field) -> tuple[tuple[Field, tuple[Any, ...]], ...]:
+    """Return what keeps a field from applying: fields with the values that they would have to have, outermost first."""
+    if field.visible_when is None:
+        return ()
+    name, values = field.visible_when
+    parent = field_of(type(spec), name)
+    own = () if value_of(spec, name) in values else ((parent, values),)
+    return (*unmet_conditions(spec, parent), *own)
+
+
+def condition_text(field: Field, values: tuple[Any, ...]) -> str:
+    """Return a condition as words of a command line: '--loop model', '--data-workers 1…256', '--msprobe'."""
+    if field.kind == "switch":
+        return field.flag if True in values else "--no-" + field.flag[2:]
+    if field.kind == "integer" and len(values) > 2:
+        return f"{field.flag} {values[0]}…{values[-1]}"
+    return f"{field.flag} {'|'.join(map(str, values))}"
+
+
+def unused_fields(spec_type: type[Any]) -> frozenset[str]:
+    """Return the names of the fields that a command of another's spec has and does not use: those in `UNUSED`, which
+    names fields, or sections for all of their fields.
+    """
+    names: tuple[str, ...] = getattr(spec_type, "UNUSED", ())
+    return frozenset(field.name for field in fields(spec_type) if field.name in names or field.section in names)
+
+
+def without_effect(spec: Any, given: Iterable[str]) -> tuple[Problem, ...]:
+    """Return a problem for each field of `given` that would be taken without any effect: one that does not apply to the
+    other choices, that the command does not use, or that one of the spec's `GIVEN_RULES` names.
+
+    `given`: the names of the fields that somebody asked for just now. Defaults and values of an earlier run were not
+    given. A switch that is turned off where it does not apply is as it was asked for.
+    """
+    spec_type, asked = type(spec), frozenset(given)
+    named = [field for field in fields(spec_type) if field.name in asked]
+    unused = unused_fields(spec_type)
+    ineffective = [
+        problem for field in named if (problem := _ineffective(spec, field, field.name in unused)) is not None
+    ]
+    reported = {problem.field for problem in ineffective}
+    rules: tuple[Callable[[Any], Iterable[Problem]], ...] = getattr(spec_type, "GIVEN_RULES", ())
+    by_rule = (problem for rule in rules for problem in rule(effective(spec)))
+    return (*ineffective, *(problem for problem in by_rule if problem.field in asked - reported))
+
+
+def _ineffective(spec: Any, field: Field, is_unused: bool) -> Problem | None:
+    if field.kind == "switch" and value_of(spec, field.name) is False and field.default is False:
+        return None
+    if is_unused:
+        return Problem(field=field.name, rule="form.not_used")
+    if unmet := unmet_conditions(spec, field):
+        needs = " ".join(condition_text(parent, values) for parent, values in unmet)
+        return Problem(field=field.name, rule="form.does_not_apply", args={"needs": needs})
+    return None
+
+
 def effective(spec: S) -> S:
     """Return the spec with the defaults in fields that do not apply."""
     for field in fields(type(spec)):
@@ -418,8 +475,9 @@ def add_arguments(parser: argparse.ArgumentParser, spec_type: type[Any], helps: 
     """
     import argparse
 
+    unused = unused_fields(spec_type)
     for field in fields(spec_type):
-        text = helps(field).replace("%", "%%")
+        text = argparse.SUPPRESS if field.name in unused else helps(field).replace("%", "%%")
         if field.kind == "line":
             parser.set_defaults(**{field.name: None})
         elif field.positional:
@@ -435,6 +493,11 @@ def add_arguments(parser: argparse.ArgumentParser, spec_type: type[Any], helps: 
         else:
             shape = "{" + ",".join(field.choices) + "}" if field.choices else field.name.upper()
             parser.add_argument(field.flag, dest=field.name, default=None, metavar=shape, help=text)
+
+
+def given_fields(spec_type: type[Any], arguments: Any) -> tuple[str, ...]:
+    """Return the names of the fields that parsed arguments name."""
+    return tuple(field.name for field in fields(spec_type) if getattr(arguments, field.name) is not None)
 
 
 def from_arguments(spec_type: type[S], arguments: Any) -> tuple[S, tuple[Problem, ...]]:

@@ -8,6 +8,7 @@ from backends.launch.own.spec import OwnSpec
 from backends.launch.preview.spec import PreviewSpec
 from backends.launch.rehearse.spec import RehearseSpec
 from backends.launch.script.spec import ScriptSpec
+from backends.launch.shapes.spec import ShapesSpec
 from backends.launch.spec import LaunchSpec
 from backends.launch.template import TemplateSpec
 from studio.feature import Action, Feature, FirstStep
@@ -52,7 +53,7 @@ FEATURE = Feature(
         ),
         Action(
             name="shapes",
-            spec=LaunchSpec,
+            spec=ShapesSpec,
             work="backends.launch.shapes.work:shapes",
             card="ui.launch.answers.shapes_card:ShapesCard",
         ),

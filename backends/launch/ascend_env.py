@@ -11,8 +11,8 @@ https://www.hiascend.com/document/detail/zh/canncommercial/900/maintenref/envvar
     ASCEND_GLOBAL_LOG_LEVEL    envref_07_0122  0 debug to 3 error, 4 none; 3
 
 HCCL_CONNECT_TIMEOUT, 120 to 7200 s, 120 s: the same reference for CANN 8.3,
-.../zh/canncommercial/83RC1/maintenref/envvar/envref_07_0149.html. ASCEND_LAUNCH_BLOCKING, 0 or 1, 0: reference of
-Ascend Extension for PyTorch, .../zh/Pytorch/720/comref/Envvariables/Envir_006.html; it names PyTorch alone.
+.../zh/canncommercial/83RC1/maintenref/envvar/envref_07_0149.html. MS_DEV_LAUNCH_BLOCKING, 0 or 1, 0: read by MindSpore
+2.10 (libmindspore_hardware_abstract.so). ASCEND_LAUNCH_BLOCKING is torch_npu's alone; no library of MindSpore has it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NAMES = {
     "exec_timeout": "HCCL_EXEC_TIMEOUT",
     "buffsize": "HCCL_BUFFSIZE",
     "deterministic": "HCCL_DETERMINISTIC",
-    "launch_blocking": "ASCEND_LAUNCH_BLOCKING",
+    "launch_blocking": "MS_DEV_LAUNCH_BLOCKING",
     "log_level": "ASCEND_GLOBAL_LOG_LEVEL",
 }
 LEVELS = {"debug": "0", "info": "1", "warning": "2", "error": "3", "none": "4"}

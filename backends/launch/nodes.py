@@ -24,11 +24,23 @@ def _master_is_named(spec: LaunchSpec) -> Iterable[Problem]:
         yield Problem(field="master", rule="launch.rule.no_master")
 
 
+def _processes_train_together(spec: LaunchSpec) -> Iterable[Problem]:
+    """Without a strategy each process of each node would be a training of its own, all of them in one folder."""
+    if spec.parallel.parallel == "none":
+        yield Problem(field="parallel", rule="launch.rule.nodes_alone")
+
+
 @dataclass(frozen=True, kw_only=True)
 class NodesSpec(LaunchSpec):
-    """The choices of a launch, which itself starts on one node alone."""
+    """The choices of a launch, which itself starts on one node alone. The lines are msrun's. Nobody
+    watches what they start: no capture is asked of it, and a stop has no grace."""
 
-    RULES = (*(rule for rule in LaunchSpec.RULES if rule is not single_node), _master_is_named)  # type: ignore[assignment]
+    UNUSED = ("planned", "grace", "launcher")
+    RULES = (
+        *(rule for rule in LaunchSpec.RULES if rule is not single_node),
+        _processes_train_together,
+        _master_is_named,
+    )  # type: ignore[assignment]
 
 
 def lines_for_nodes(spec: LaunchSpec, folder: Path | None) -> list[str]:
@@ -46,5 +58,7 @@ def nodes(spec: NodesSpec, run: Run) -> Ended:
     node_texts = lines_for_nodes(spec, run.folder)
     files.write_whole(run.log, "\n".join((*with_node_comments(node_texts), "")).encode())
     notes = [Note(key="launch.node_line", args={"node": node, "text": line}) for node, line in enumerate(node_texts)]
+    if spec.parallel.nodes > 1:
+        notes.append(Note(key="launch.nodes_share", args={"folder": str(run.folder), "python": str(python_of(spec))}))
     Journal(run.folder, 1).write(*notes)
     return Ended(code=0)

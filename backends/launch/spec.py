@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from backends.launch import ascend_env, checkpoints, launchers, recipes, split_rules
-from backends.launch.capture.spec import Planned, planned_problems
+from backends.launch.capture.spec import Planned, capture_of, is_rank_list, planned_problems, ranks_of
+from studio import schema
 from studio.environment import is_secret
 from studio.schema import Problem, option
 
@@ -134,6 +135,8 @@ class Data:
     drop_remainder: bool = option(False, about="leave out the samples of an epoch that fill no whole step")
 
 
+FIRST_PROFILED = 2
+"""The step that a profile begins with where none is chosen: the first one compiles, or loads kernels."""
 TOGETHER = ("data", "semi_auto", "auto", "hybrid")
 SPLIT = ("semi_auto", "auto", "hybrid")
 
@@ -182,13 +185,14 @@ class Parallel:
 
 @dataclass(frozen=True, kw_only=True)
 class Ascend:
-    """Set in the training's environment where they are given; HCCL's and CANN's own defaults otherwise."""
+    """Set in the training's environment where they are given; HCCL's and CANN's own defaults otherwise. A process that
+    trains alone has no communicator, so what HCCL reads is asked for only where several train together."""
 
     visible: str = option("")
-    connect_timeout: int | None = option(None, unit="seconds", low=120, high=7200)
-    exec_timeout: int | None = option(None, unit="seconds", low=0, high=2147483647)
-    buffsize: int | None = option(None, unit="mb", low=1, high=65536)
-    deterministic: Literal["false", "true", "strict"] | None = option(None)
+    connect_timeout: int | None = option(None, unit="seconds", low=120, high=7200, visible_when=("parallel", TOGETHER))
+    exec_timeout: int | None = option(None, unit="seconds", low=0, high=2147483647, visible_when=("parallel", TOGETHER))
+    buffsize: int | None = option(None, unit="mb", low=1, high=65536, visible_when=("parallel", TOGETHER))
+    deterministic: Literal["false", "true", "strict"] | None = option(None, visible_when=("parallel", TOGETHER))
     launch_blocking: bool = option(False)
     log_level: Literal["debug", "info", "warning", "error", "none"] | None = option(None)
 
@@ -350,6 +354,36 @@ def single_node(spec: LaunchSpec) -> Iterable[Problem]:
         yield Problem(field="nodes", rule="launch.rule.many_nodes", args={"nodes": spec.parallel.nodes})
 
 
+def _capture_happens(spec: LaunchSpec) -> Iterable[Problem]:
+    """A capture that begins after the last step, or on a rank that is not there, would capture nothing."""
+    chosen = capture_of(spec.planned)
+    if chosen is None:
+        return
+    steps, count = recipes.resolved(spec).steps, recipes.workers(spec)
+    first = FIRST_PROFILED if chosen.at is None else chosen.at
+    if first > steps:
+        field = "capture" if spec.planned.capture_at is None else "capture_at"
+        yield Problem(field=field, rule="capture.rule.after_the_end", args={"first": first, "steps": steps})
+    absent = [rank for rank in ranks_of(chosen) if rank >= count] if is_rank_list(chosen.ranks) else []
+    if absent:
+        args = {"rank": absent[0], "last": count - 1}
+        yield Problem(field="capture_ranks", rule="capture.rule.no_such_rank", args=args)
+
+
+def _several_checkpoints_are_written(spec: LaunchSpec) -> Iterable[Problem]:
+    """Without an interval only the end leaves a checkpoint, so there is nothing to keep a number of."""
+    keep = spec.keep
+    if keep.checkpoint_every is None and keep.checkpoint_minutes is None and keep.best == "none":
+        yield Problem(field="keep", rule="launch.rule.one_checkpoint")
+
+
+def _ascend_options_have_a_card(spec: LaunchSpec) -> Iterable[Problem]:
+    if spec.how.device == "cpu":
+        for field in schema.fields(LaunchSpec):
+            if field.section == "ascend":
+                yield Problem(field=field.name, rule="launch.rule.no_card")
+
+
 @dataclass(frozen=True, kw_only=True)
 class LaunchSpec:
     what: What = field(default_factory=What)
@@ -369,5 +403,6 @@ class LaunchSpec:
         _corpus_exists, _recipe_file_exists, _images_exist, _weights_exist, _python_exists, _no_secrets,
         _best_is_measured, _best_has_rivals, _resume_has_a_checkpoint, _steps_are_left, _launcher_exists,
         _dump_sees_operators, single_node,
-        *split_rules.RULES, _sink_has_a_queue, _recompute_has_cells, *ascend_env.RULES,
+        *split_rules.RULES, _sink_has_a_queue, _recompute_has_cells, *ascend_env.RULES, _capture_happens,
     )  # fmt: skip
+    GIVEN_RULES = (_several_checkpoints_are_written, _ascend_options_have_a_card)

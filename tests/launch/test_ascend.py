@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from backends.launch.spec import LaunchSpec
 
 MANY = {
-    "visible": "0, 1,3", "connect_timeout": 600, "exec_timeout": 0, "buffsize": 400, "deterministic": "strict",
-    "launch_blocking": True, "log_level": "none",
+    "parallel": "data", "visible": "0, 1,3", "connect_timeout": 600, "exec_timeout": 0, "buffsize": 400,
+    "deterministic": "strict", "launch_blocking": True, "log_level": "none",
 }  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def test_that_nothing_chosen_leaves_the_environment_alone() -> None:
 def test_that_every_field_is_its_variable(tmp_path: Path) -> None:
     expected = {
         "ASCEND_RT_VISIBLE_DEVICES": "0,1,3", "HCCL_CONNECT_TIMEOUT": "600", "HCCL_EXEC_TIMEOUT": "0",
-        "HCCL_BUFFSIZE": "400", "HCCL_DETERMINISTIC": "strict", "ASCEND_LAUNCH_BLOCKING": "1",
+        "HCCL_BUFFSIZE": "400", "HCCL_DETERMINISTIC": "strict", "MS_DEV_LAUNCH_BLOCKING": "1",
         "ASCEND_GLOBAL_LOG_LEVEL": "4",
     }  # fmt: skip
     spec = launch_spec(**MANY, env=(("MINE", "1"),))
@@ -160,9 +160,9 @@ def test_that_the_engine_is_told_only_what_its_mode_has() -> None:
 
 
 def test_that_the_lines_for_nodes_and_the_script_have_the_same_environment(tmp_path: Path) -> None:
-    spec = launch_spec(buffsize=400, env=(("MINE", "a b"),), recipe="linear")
+    spec = launch_spec(parallel="data", buffsize=400, env=(("MINE", "a b"),), recipe="linear")
     assert "os.environ['HCCL_BUFFSIZE'] = '400'" in script_text(spec).replace('"', "'")
-    spread = schema.with_value(schema.with_value(spec, "parallel", "data"), "nodes", 2)
+    spread = schema.with_value(spec, "nodes", 2)
     for line in node_lines(spread, python_of(spread), "options.json", tmp_path):
         assert "HCCL_BUFFSIZE=400" in line
         assert "MINE='a b'" in line

@@ -36,6 +36,7 @@ from studio import run as runs
 from studio.command import Command
 from tests.command_line import last_json, studio
 from tests.launch.check_answers import MB, answer, search_result
+from tests.launch.check_answers import answer as answer_of_check
 from tests.launch.engine_process import check_fresh, needs_mindspore
 from tests.launch.specs import launch_spec
 from tests.runs import wait_for
@@ -209,8 +210,25 @@ def trial(**changes: Any) -> Trial:
 
 
 def test_that_the_first_step_is_no_measure_of_the_others() -> None:
-    assert figures.step_of([9.0, 0.2, 0.4]) == figures.Estimate(value=pytest.approx(0.3), error=pytest.approx(0.2))
+    assert figures.step_of([9.0, 0.2, 0.4]).value == pytest.approx(0.3)
     assert figures.step_of([9.0, 0.3]).error is None
+
+
+def test_that_the_error_of_two_steps_is_that_of_two_steps() -> None:
+    """A mean of two values is known to 6.3 s / sqrt(2) in nine of ten cases, of twelve to 1.8 s / sqrt(12)."""
+    two = figures.step_of([9.0, 1.1, 1.4])
+    twelve = figures.step_of([9.0, *([1.1, 1.4] * 6)])
+    assert two.error is not None
+    assert twelve.error is not None
+    assert two.error == pytest.approx(6.314 * 0.2121 / 2**0.5, rel=1e-3)
+    assert twelve.error < 0.2 * two.error
+
+
+def test_that_trials_tell_together_what_starts_and_steps_differ_by() -> None:
+    short, long = trial(steps=(3.0, 0.1, 0.1)), trial(steps=(1.0, *([0.3] * 16)))
+    assert figures.step_of(short.steps, long.steps).error == pytest.approx(0.1, rel=1)
+    assert (figures.mean_of([3.0, 1.0, 2.0]).error or 0) > 2.0
+    assert (figures.highest_of([500.0]).error or 0) == pytest.approx(0.04 * 500)
 
 
 def test_that_a_training_that_slows_down_makes_the_error_larger() -> None:
@@ -240,7 +258,7 @@ def test_that_a_trial_is_the_same_training_but_for_its_length() -> None:
     tried = spec_of(spec, 64, 3)
     assert (tried.how.batch, tried.learning.steps, tried.learning.epochs) == (64, 3, None)
     assert (tried.how.mode, tried.how.accumulate, tried.precision) == ("jit", 4, spec.precision)
-    assert (tried.parallel.parallel, tried.debug.debug_port) == ("none", None)
+    assert (tried.parallel, tried.debug.debug_port) == (spec.parallel, None)
 
 
 def test_that_the_step_to_go_on_from_is_read_from_its_pointer(tmp_path: Path) -> None:
@@ -281,6 +299,30 @@ def test_that_what_cannot_be_afforded_is_an_estimate_from_what_was_run() -> None
     answer = search_result(2000 * MB, affordable=lambda batch: batch <= 128)
     assert answer.ran == 128
     assert answer.estimate == pytest.approx(1500, abs=1)
+
+
+def test_that_a_line_far_beyond_what_was_run_is_no_estimate() -> None:
+    """8 and 32 samples were run: 12,868 by their line are 400 times more than anything measured."""
+    points = [Point(batch=8, peak=520 * MB), Point(batch=32, peak=560 * MB)]
+    answer = largest.summed_up(points, 20_000 * MB, 65536)
+    assert (answer.ran, answer.estimate, answer.error, answer.verified) == (32, None, None, False)
+
+
+def test_that_an_estimate_has_its_error_and_says_that_no_run_verified_it() -> None:
+    points = [Point(batch=batch, peak=(500 + batch) * MB) for batch in (8, 128, 512)]
+    answer = largest.summed_up(points, 1500 * MB, 65536)
+    assert answer.estimate == 1000
+    assert answer.error is not None
+    assert 5 < answer.error < 100
+    assert largest.summed_up([*points, Point(batch=980, peak=1480 * MB)], 1500 * MB, 65536).verified
+    (note,) = [one for one in messages(answer_of_check(largest=answer)) if "largest" in str(getattr(one, "key", ""))]
+    assert (note.key, "±" in str(note.args["estimate"])) == ("launch.check.largest", True)
+
+
+def test_that_a_smaller_batch_is_run_where_the_next_would_take_too_long() -> None:
+    answer = search_result(2000 * MB, affordable=lambda batch: batch <= 700)
+    assert 400 <= answer.ran <= 700
+    assert answer.error is not None
 
 
 def test_that_peaks_that_do_not_rise_make_no_line() -> None:
@@ -357,10 +399,10 @@ def test_that_what_was_not_measured_has_no_error_and_is_not_told() -> None:
     assert not any("micro batch" in key for key in told)
 
 
-def test_that_a_disk_too_small_and_workers_that_were_not_checked_are_said() -> None:
+def test_that_a_disk_too_small_and_workers_that_were_checked_together_are_said() -> None:
     keys = [getattr(one, "rule", "") or getattr(one, "key", "") for one in messages(answer(free=2999, workers=4))]
     assert "launch.check.disk_short" in keys
-    assert "launch.check.one_worker" in keys
+    assert "launch.check.together" in keys
     assert "launch.check.busy" not in keys
     assert "launch.check.disk_short" not in [getattr(one, "rule", "") for one in messages(answer(free=3000))]
 

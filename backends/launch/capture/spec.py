@@ -113,6 +113,11 @@ def capture_of(planned: Planned) -> Capture | None:
     )  # fmt: skip
 
 
+def is_rank_list(text: str) -> bool:
+    """Whether a text is '' or numbers of ranks between commas."""
+    return _RANKS.fullmatch(text) is not None
+
+
 def ranks_of(chosen: Capture) -> tuple[int, ...]:
     return tuple(int(rank) for rank in chosen.ranks.split(",") if rank)
 

@@ -20,8 +20,9 @@ FILE = "artifacts/check.json"
 @dataclass(frozen=True, kw_only=True)
 class Answer:
     """Times in seconds, sizes in bytes. `measured`: steps without the first; `limit`: what the training may have
-    resident; `card_peak`: on the card, None without one; `free`: on the disk of the runs; `workers`: of which one was
-    checked alone; `busy`: cores that others used meanwhile, of `cores`; `largest`: None where it was not looked for."""
+    resident; `card_peak`: on the card, None without one; `free`: on the disk of the runs; `workers`: all
+    of which were checked together; `busy`: cores that others used meanwhile, of `cores`; `largest`: None where it was
+    not looked for."""
 
     device: str
     batch: int

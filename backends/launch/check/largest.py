@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from backends.launch.check.figures import NORMAL, student
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -17,6 +19,10 @@ hundreds of megabytes and varies by a few."""
 CLOSE = 0.03
 SAFE = 0.98
 """Share of the limit that is aimed at: what a line says is not exact."""
+NOISE = 0.01
+"""Part of the smallest peak by which one and the same training differs from run to run, at least."""
+VAGUE = 0.3
+"""Part of an estimate that its error may be: what is less certain is not told."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,8 +52,8 @@ class Line:
 @dataclass(frozen=True, kw_only=True)
 class Largest:
     """`ran`: the largest that was run and fitted; `failed`: the smallest that did not fit, None where none was run;
-    `estimate` and `error` in samples, from the line, None where the points make none or contradict it; `most`: more is
-    not possible."""
+    `estimate` and `error` in samples, from the line, None where the points make none, contradict it, or leave it vague;
+    `most`: more is not possible; `verified`: what the line says was run."""
 
     ran: int
     failed: int | None
@@ -55,6 +61,7 @@ class Largest:
     estimate: int | None
     error: float | None
     points: tuple[Point, ...]
+    verified: bool = False
 
 
 def fit(points: Sequence[Point]) -> Line | None:
@@ -98,8 +105,8 @@ def search_largest(
     where a batch failed for another reason than memory, which ends the search."""
     tried = list(points)
     for _ in range(MAX_TRIALS):
-        batch = next_batch(tried, limit, max_batch)
-        if batch is None or not is_affordable(batch):
+        batch = _affordable(next_batch(tried, limit, max_batch), tried, is_affordable)
+        if batch is None:
             break
         point = attempt(batch)
         if point is None:
@@ -108,23 +115,43 @@ def search_largest(
     return summed_up(tried, limit, max_batch)
 
 
+def _affordable(batch: int | None, points: Sequence[Point], is_affordable: Callable[[int], bool]) -> int | None:
+    """The next batch, or a smaller one that can be run and still tells more: at least twice the largest so far."""
+    ran = max(point.batch for point in points if point.fits)
+    while batch is not None and not is_affordable(batch):
+        smaller = int((ran * batch) ** 0.5)
+        batch = smaller if 2 * ran <= smaller < batch else None
+    return batch
+
+
 def summed_up(points: Sequence[Point], limit: float, max_batch: int) -> Largest:
     line = fit(points)
     failed = min((point.batch for point in points if not point.fits), default=None)
     if line is not None and failed is not None and line.batch(limit) >= failed:
         line = None  # it allows what did not fit
+    ran = max(point.batch for point in points if point.fits)
+    estimate = None if line is None else line.batch(limit)
+    error = None if line is None or estimate is None else _error(points, line, estimate)
+    if estimate is not None and error is not None and error > VAGUE * estimate:
+        estimate = error = None
     return Largest(
-        ran=max(point.batch for point in points if point.fits),
+        ran=ran,
         failed=failed,
         most=max_batch,
-        estimate=None if line is None else min(max_batch, line.batch(limit)),
-        error=None if line is None else _error(points, line),
+        estimate=None if estimate is None else min(max_batch, estimate),
+        error=error,
         points=tuple(sorted(points, key=lambda point: point.batch)),
+        verified=line is not None and ran >= (1 - CLOSE) * min(max_batch, line.batch(SAFE * limit)),
     )
 
 
-def _error(points: Sequence[Point], line: Line) -> float | None:
-    """In samples: what the line is off by at the points. Two points are on their line whatever they are, so nothing is
-    known of them."""
+def _error(points: Sequence[Point], line: Line, batch: int) -> float:
+    """In samples, in nine of ten cases: how far the line may be off at a batch, the further beyond what was run
+    the more (inverse prediction, as in Draper and Smith, Applied Regression Analysis, section 3.2). Two points are on
+    their line whatever they are, so peaks are off by `NOISE` at least."""
     fitting = [point for point in points if point.fits]
-    return line.residual / line.slope if len({point.batch for point in fitting}) > 2 else None
+    count, mean = len(fitting), sum(point.batch for point in fitting) / len(fitting)
+    spread = sum((point.batch - mean) ** 2 for point in fitting)
+    measured = student(count - 1) * line.residual * (count / (count - 2)) ** 0.5 if count > 2 else 0.0
+    noise = max(measured, NORMAL * NOISE * min(point.peak for point in fitting))
+    return float(noise / line.slope * (1 / count + (batch - mean) ** 2 / spread) ** 0.5)

@@ -66,7 +66,7 @@ def remarks(answer: Answer) -> Iterator[Note]:
     if answer.busy > BUSY * answer.cores:
         yield Note(key="launch.check.busy", args={"busy": f"{answer.busy:.1f}", "cores": answer.cores})
     if answer.workers > 1:
-        yield Note(key="launch.check.one_worker", args={"workers": answer.workers})
+        yield Note(key="launch.check.together", args={"workers": answer.workers})
 
 
 def estimated(result: Largest) -> str | None:
@@ -82,6 +82,8 @@ def largest(result: Largest, limit: int) -> Note:
     if result.ran >= result.most:
         return Note(key="launch.check.largest_most", args=args)
     estimate = estimated(result)
+    if result.verified and result.failed is None:
+        return Note(key="launch.check.largest_verified", args=args)
     if estimate is None and result.failed is not None:
         return Note(key="launch.check.largest_between", args={**args, "failed": result.failed})
     if estimate is None:

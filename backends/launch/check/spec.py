@@ -20,7 +20,11 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckSpec(LaunchSpec):
+    """The trials keep one checkpoint, at their end, and nothing else: no capture, no debugger, no grace of a stop."""
+
     check: Check = field(default_factory=Check)
+
+    UNUSED = ("planned", "debug_port", "grace")
 
 
 def check_of(spec: LaunchSpec) -> CheckSpec:

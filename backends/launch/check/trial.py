@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from backends.common.summary import NOTE, from_note
 from backends.launch.check.guard import Guarded, run_guarded
 from backends.launch.plan import launch_command, write_inputs
-from backends.launch.spec import Keep, LaunchSpec, Parallel
+from backends.launch.spec import Keep, LaunchSpec
 from studio.events import Finding, Metric, Note
 from studio.run import Run
 from studio.tail import RunTail
@@ -44,16 +44,16 @@ class Trial:
 
 
 def spec_of(spec: LaunchSpec, batch: int, steps: int) -> LaunchSpec:
-    """The same training with other numbers: it keeps one checkpoint at its end, goes on from nowhere, waits for no
-    debugger, and is alone."""
+    """The same training with other numbers, in as many processes, so that what they send each other is measured too: it
+    keeps one checkpoint at its end, goes on from nowhere and waits for no debugger."""
     return LaunchSpec(
         what=spec.what,
         how=replace(spec.how, batch=batch),
         precision=spec.precision,
         learning=replace(spec.learning, steps=steps, epochs=None),
         data=spec.data,
-        keep=Keep(keep=1),
-        parallel=Parallel(),
+        keep=Keep(keep=1, ckpt=spec.keep.ckpt),
+        parallel=spec.parallel,
         ascend=spec.ascend,
         debug=replace(spec.debug, debug_port=None),
         advanced=spec.advanced,

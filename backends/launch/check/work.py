@@ -35,8 +35,17 @@ SPACE = 64 * 10**6
 """Bytes that stay free on the disk of the runs, whatever is checked."""
 MIN_STEPS = 3  # steps: the first, which is no measure, and two that are
 MORE_SECONDS = 3.0
+ENOUGH = 12
+"""Steps whose mean is known to half of what they vary by (Student's 1.8 / sqrt(12))."""
 MAX_STEPS = 400
+LAUNCHER_BYTES = 10**9
+"""What msrun's scheduler and the studio's own watch hold beside the workers: MindSpore is loaded once more."""
 STEPS_FOR_MEMORY = 2
+SHARE, SHARE_WITH_LARGEST = 0.9, 0.5
+RESERVE = 1.5
+"""Times that a short trial took that a longer one may take beside its steps."""
+REPEATS = 3
+"""Times that a short trial took that must be left, so that one more tells how much starts differ."""
 
 
 def check_first(spec: CheckSpec, run: Run) -> Ended:
@@ -66,6 +75,12 @@ class Checking:
         self.load = Load()
 
     @property
+    def limit_of_all(self) -> int:
+        """Bytes that all processes of a trial may hold together."""
+        count = on_this_host(self.spec)
+        return self.limit if count == 1 else count * self.limit + LAUNCHER_BYTES
+
+    @property
     def left(self) -> float:
         """Seconds of the time limit."""
         return self.end - time.monotonic()
@@ -77,8 +92,12 @@ class Checking:
         first = self.trial(batch, MIN_STEPS)
         if first.summary is None:
             return self.failed(first)
-        again = self.trial(batch, more) if (more := self.more_steps(first)) > MIN_STEPS else first
-        trials = [first, again] if again is not first and again.summary else [first]
+        trials = [first]
+        if (steps := self.more_steps(first)) > MIN_STEPS:
+            trials.append(self.trial(batch, steps))
+        if self.left > REPEATS * first.guarded.seconds:
+            trials.append(self.trial(batch, MIN_STEPS))
+        trials = [trial for trial in trials if trial.summary]
         return self.report(trials, self.largest(trials) if self.spec.check.largest else None)
 
     def trial(self, batch: int, steps: int) -> Trial:
@@ -89,7 +108,7 @@ class Checking:
             Note(key="launch.check.trial", args={"batch": batch, "steps": steps}),
         )
         folder = self.run.folder / TRIALS / str(self.count)
-        limits = Limits(memory=self.limit, seconds=max(0.0, self.left), space=SPACE)
+        limits = Limits(memory=self.limit_of_all, seconds=max(0.0, self.left), space=SPACE)
         outcome = try_out(spec_of(self.spec, batch, steps), folder, self.run, limits)
         self.clean(folder)
         if outcome.guarded.cut == "stopped":
@@ -103,15 +122,18 @@ class Checking:
                 shutil.rmtree(path, ignore_errors=True)
 
     def more_steps(self, first: Trial) -> int:
-        """How many steps to measure again, where they are so fast that two tell little."""
-        affordable = min(MORE_SECONDS, (self.left - 2 * first.guarded.seconds) / 2)
-        return min(MAX_STEPS, 1 + int(affordable / max(figures.pace_of(first), 1e-6)))
+        """How many steps to measure again, since two tell little: enough for an error of their own, or as many as the
+        time allows."""
+        pace = max(figures.pace_of(first), 1e-6)
+        share = SHARE_WITH_LARGEST if self.spec.check.largest else SHARE
+        affordable = min(max(MORE_SECONDS, ENOUGH * pace), share * (self.left - RESERVE * first.guarded.seconds))
+        return min(MAX_STEPS, 1 + int(affordable / pace))
 
     def largest(self, trials: list[Trial]) -> Largest:
         last = trials[-1]
         max_batch = max_samples(self.spec)
         highest = max(trial.peak for trial in trials)
-        around, pace = trials[0].guarded.seconds, figures.pace_of(last)
+        around, pace = trials[0].guarded.seconds, figures.pace_of(*trials)
 
         def is_affordable(batch: int) -> bool:
             return around + STEPS_FOR_MEMORY * pace * batch / last.batch < self.left
@@ -123,7 +145,7 @@ class Checking:
     def attempt(self, batch: int) -> Point | None:
         trial = self.trial(batch, STEPS_FOR_MEMORY)
         if trial.guarded.cut == "memory" or is_out_of_memory(trial):
-            return Point(batch=batch, peak=trial.guarded.peak, fits=False)
+            return Point(batch=batch, peak=trial.guarded.peak // on_this_host(self.spec), fits=False)
         return Point(batch=batch, peak=trial.peak) if trial.summary else None
 
     def report(self, trials: list[Trial], largest: Largest | None) -> Ended:
@@ -136,6 +158,7 @@ class Checking:
 
     def answer(self, trials: list[Trial], largest: Largest | None) -> Answer:
         steps, last = figures.steps_left(self.spec, step_of(self.spec.keep.resume) or 0), trials[-1]
+        trial_steps = [trial.steps for trial in trials]
         seconds = figures.total_of(trials, steps, 1).value
         on_card = [float(trial.summary.card_peak_bytes) for trial in trials if trial.summary]
         written = figures.checkpoints_written(self.spec, steps, seconds)
@@ -143,9 +166,9 @@ class Checking:
             device=last.device,
             batch=last.batch,
             steps=steps,
-            measured=len(last.steps) - 1,
-            step=figures.step_of(last.steps),
-            first=figures.mean_of([trial.steps[0] for trial in trials]),
+            measured=sum(len(steps_of_trial) - 1 for steps_of_trial in trial_steps),
+            step=figures.step_of(*trial_steps),
+            first=figures.mean_of([steps_of_trial[0] for steps_of_trial in trial_steps]),
             peak=figures.highest_of([float(trial.peak) for trial in trials]),
             card_peak=figures.highest_of(on_card) if all(on_card) else None,
             limit=self.limit,
@@ -182,7 +205,7 @@ class Checking:
 
 
 def on_this_host(spec: LaunchSpec) -> int:
-    """Workers that share its memory."""
+    """Workers that share its memory, and train together in a trial."""
     return 1 if spec.parallel.parallel == "none" else spec.parallel.workers
 
 

@@ -38,6 +38,9 @@ def _waits_for_nobody(spec: ScriptSpec) -> Iterable[Problem]:
 
 @dataclass(frozen=True, kw_only=True)
 class ScriptSpec(LaunchSpec):
+    """A script is run by hand: by any interpreter, by msrun on one host, and without the studio's captures."""
+
     output: Output = field(default_factory=Output)
 
+    UNUSED = ("planned", "grace", "python", "launcher", "master")
     RULES = (*LaunchSpec.RULES, _folder_exists, _goes_on_from_nothing, _waits_for_nobody)  # type: ignore[assignment]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from backends.migration.migrate import git_branch
 from backends.migration.scan.spec import Against, Speed
+from studio import schema
 from studio.errors import StudioError
 from studio.schema import Problem, option
 
@@ -76,6 +77,13 @@ def _branch_can_be_created(spec: MigrateSpec) -> Iterable[Problem]:
         yield Problem(field="branch", rule=error.key, args=error.values)
 
 
+def _nothing_but_a_run_is_taken_back(spec: MigrateSpec) -> Iterable[Problem]:
+    """What is taken back was decided when it was made."""
+    if spec.result.undo != Path():
+        others = (other.name for other in schema.fields(MigrateSpec) if other.name != "undo")
+        yield from (Problem(field=name, rule="migration.rule.only_undo") for name in others)
+
+
 @dataclass(frozen=True, kw_only=True)
 class MigrateSpec:
     migrated: Migrated = field(default_factory=Migrated)
@@ -84,3 +92,4 @@ class MigrateSpec:
     speed: Speed = field(default_factory=Speed)
 
     RULES = (_path_is_a_folder, _decisions_exist, _result_can_be_written, _branch_can_be_created)
+    GIVEN_RULES = (_nothing_but_a_run_is_taken_back,)

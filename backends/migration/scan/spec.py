@@ -83,6 +83,12 @@ def _out_can_be_written(spec: ScanSpec) -> Iterable[Problem]:
         yield Problem(field="out", rule="migration.rule.no_folder", args={"path": str(out.parent)})
 
 
+def _only_a_file_has_a_format(spec: ScanSpec) -> Iterable[Problem]:
+    if spec.output.out == Path():
+        for name in ("format", "report_language"):
+            yield Problem(field=name, rule="form.does_not_apply", args={"needs": "--out"})
+
+
 @dataclass(frozen=True, kw_only=True)
 class ScanSpec:
     scanned: Scanned = field(default_factory=Scanned)
@@ -91,3 +97,4 @@ class ScanSpec:
     speed: Speed = field(default_factory=Speed)
 
     RULES = (_path_is_a_folder, _files_exist, _version_is_valid, _out_can_be_written)
+    GIVEN_RULES = (_only_a_file_has_a_format,)

@@ -50,6 +50,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "optimizer_parallel": {**SPLIT, "parallel": "semi_auto"},
     "search": {**SPLIT, "parallel": "auto"},
     "warmup": {"steps": 200},
+    "capture_ranks": {"parallel": "data", "capture": "profile"},
 }
 """What else has to be chosen, so that a field is shown and may have any of its values."""
 VALID = {
