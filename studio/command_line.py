@@ -288,16 +288,16 @@ def _open_project(arguments: argparse.Namespace) -> None:
 def _follow(arguments: argparse.Namespace, run: Run, *, stop_on_interrupt: bool) -> int:
     """Show a run until it ends. Ctrl+C stops the run where this command started it, else only the watching."""
     from studio import worker
-    from studio.follow import follow
+    from studio.follow import Follower
     from studio.security import trust
 
     project = project_of(run.folder)
     may_revive = stop_on_interrupt or project is None or trust.is_trusted(project.folder)
+    follower = Follower(run, _print_message)
     while True:
         try:
             with _message_on_signal(run):
-                line = _line_of(arguments, run)
-                glance = follow(run, print_message=_print_message, may_revive=may_revive, line=line)
+                glance = follower.follow(may_revive=may_revive, line=_line_of(arguments, run))
             return _result(arguments, run, glance)
         except KeyboardInterrupt:
             if not stop_on_interrupt:
@@ -314,14 +314,14 @@ def _follow(arguments: argparse.Namespace, run: Run, *, stop_on_interrupt: bool)
 
 @contextmanager
 def _message_on_signal(run: Run) -> Iterator[None]:
-    """Say that the run goes on where this command is ended by SIGTERM or a terminal that is closed."""
+    """Say that the run goes on where this command is ended by SIGTERM, SIGQUIT or a terminal that is closed."""
 
     def leave(number: int, _: Any) -> NoReturn:
         with suppress(OSError):
             _print_message(t("cli.goes_on", run=run.name))
         raise SystemExit(128 + number)
 
-    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)}
     try:
         yield
     finally:

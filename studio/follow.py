@@ -31,44 +31,56 @@ LONGEST_START = 60 * 10**9
 
 
 def follow(run: Run, print_message: Callable[[str], None], *, may_revive: bool, line: str = "") -> Glance:
-    """Print what the run does until it ends. Returns how it ended.
-
-    `may_revive`: where its worker is killed, another goes on with it, if this user started the run. `line`: what a
-    start of the run would run, for the question. Raises StudioError where a run needs a worker and must not get one
-    without being asked, and where somebody moves or deletes its folder.
-    """
-    try:
-        held = HeldFolder(run.folder)
-    except OSError as error:
-        raise from_os(error, run.folder) from error
-    with closing(held):
-        return _follow(run, held, _Lines(print_message), may_revive=may_revive, line=line)
+    """Print what the run does until it ends. Returns how it ended. Raises as `Follower.follow` does."""
+    return Follower(run, print_message).follow(may_revive=may_revive, line=line)
 
 
-def _follow(run: Run, held: HeldFolder, lines: _Lines, *, may_revive: bool, line: str) -> Glance:
-    tail = RunTail(run.folder)
-    checked_at = 0.0
-    while True:
-        offset = tail.offset()
-        for _, rank, events in tail.read():
-            lines.add(events if rank == 0 else [event for event in events if is_error(event) or is_nonfinite(event)])
-            lines.lost += lost_in(events)
-        if tail.offset() > offset and tail.pending():
-            lines.show()
-            continue
-        if lines.ended:
-            lines.finish()
-            return runs.glance(run)
-        if time.monotonic() - checked_at > 1:
-            checked_at = time.monotonic()
-            worker.reap_started()
-            _raise_if_gone(run, held)
-            lines.show_disk(run.folder)
-            if _is_over(run, tail, may_revive=may_revive, line=line):
+class Follower:
+    """Prints what a run does. A second `follow` goes on where an interrupted one was."""
+
+    def __init__(self, run: Run, print_message: Callable[[str], None]) -> None:
+        self._run = run
+        self._tail = RunTail(run.folder)
+        self._lines = _Lines(print_message)
+
+    def follow(self, *, may_revive: bool, line: str = "") -> Glance:
+        """Print what the run does until it ends. Returns how it ended.
+
+        `may_revive`: where its worker is killed, another goes on with it, if this user started the run. `line`: what a
+        start of the run would run, for the question. Raises StudioError where a run needs a worker and must not get
+        one without being asked, and where somebody moves or deletes its folder.
+        """
+        try:
+            held = HeldFolder(self._run.folder)
+        except OSError as error:
+            raise from_os(error, self._run.folder) from error
+        with closing(held):
+            return self._follow(held, may_revive=may_revive, line=line)
+
+    def _follow(self, held: HeldFolder, *, may_revive: bool, line: str) -> Glance:
+        run, tail, lines = self._run, self._tail, self._lines
+        checked_at = 0.0
+        while True:
+            offset = tail.offset()
+            for _, rank, events in tail.read():
+                lines.add(events if rank == 0 else [each for each in events if is_error(each) or is_nonfinite(each)])
+                lines.lost += lost_in(events)
+            if tail.offset() > offset and tail.pending():
+                lines.show()
+                continue
+            if lines.ended:
                 lines.finish()
                 return runs.glance(run)
-        lines.show()
-        time.sleep(0.1)
+            if time.monotonic() - checked_at > 1:
+                checked_at = time.monotonic()
+                worker.reap_started()
+                _raise_if_gone(run, held)
+                lines.show_disk(run.folder)
+                if _is_over(run, tail, may_revive=may_revive, line=line):
+                    lines.finish()
+                    return runs.glance(run)
+            lines.show()
+            time.sleep(0.1)
 
 
 def _raise_if_gone(run: Run, held: HeldFolder) -> None:
@@ -169,7 +181,7 @@ class _Lines:
 
     def finish(self) -> None:
         self._clear()
-        if self._values:
+        if self._values and (self._live or self._news):  # a file has the last line already where nothing came since
             self._print(self._line())
         for sentence in self.lost.sentences():
             self._print(sentence)

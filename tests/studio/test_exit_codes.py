@@ -123,7 +123,7 @@ def test_that_a_launch_whose_folder_is_deleted_ends_with_125_and_json(tmp_path: 
     assert "deleted" in stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_that_a_launch_that_is_ended_says_that_the_training_goes_on(tmp_path: Path, number: signal.Signals) -> None:
     line = [sys.executable, "-I", str(MAIN), "launch", "--", "sh", "-c", "while [ ! -e go ]; do sleep 0.1; done"]
     child = subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
@@ -137,3 +137,19 @@ def test_that_a_launch_that_is_ended_says_that_the_training_goes_on(tmp_path: Pa
     assert runs.glance(run).state == "running"
     (tmp_path / "go").touch()
     wait_for(lambda: runs.glance(run).state == "ended")
+
+
+def test_that_an_interrupted_launch_prints_each_sentence_once(tmp_path: Path) -> None:
+    program = """if True:
+        import time, ascend_studio
+        ascend_studio.metric(1, loss=float("nan"))
+        while True: time.sleep(1)
+    """
+    line = [sys.executable, "-I", str(MAIN), "launch", "--", sys.executable, "-c", program]
+    child = subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    assert child.stderr is not None
+    first = child.stderr.readline().rstrip("\n")
+    child.send_signal(signal.SIGINT)
+    lines = [first, *child.communicate(timeout=300)[1].splitlines()]
+    assert any("NaN" in text for text in lines)
+    assert len(lines) == len(set(lines)), lines
