@@ -207,12 +207,17 @@ def npu_step():
             with open(left + ".tmp", "w") as file:
                 json.dump(asked, file)
             os.replace(left + ".tmp", left)
+            if "data" in sys.argv:
+                output = os.path.join(folder, "ASCEND_PROFILER_OUTPUT")
+                os.makedirs(output)
+                with open(os.path.join(output, "trace_view.json"), "w") as file:
+                    file.write('[{"name": "step", "ph": "X", "ts": "1.5", "dur": 2, "pid": 1, "tid": 1}]')
 """
 
 
 def test_that_a_profile_on_npus_is_asked_of_torch_npu_itself(tmp_path: Path) -> None:
     script = STAND_IN + TORCH.replace("    time.sleep(0.005)\n", "    time.sleep(0.005)\n    npu_step()\n")
-    training = Training(tmp_path, script, "16")
+    training = Training(tmp_path, script, "16", "data")
     found = training.capture(kind="profile", steps=3)
     assert found.state == "done", training.log()
     (path,) = (tmp_path / found.path).rglob("profiler_info.json")
@@ -220,6 +225,18 @@ def test_that_a_profile_on_npus_is_asked_of_torch_npu_itself(tmp_path: Path) -> 
     assert asked.keys() <= READ_BY_TORCH_NPU
     assert (asked["active"], asked["start_step"], asked["activities"]) == (3, -1, ["CPU", "NPU"])
     assert training.finish() == 0
+
+
+def test_that_a_profile_on_npus_without_data_is_not_done(tmp_path: Path) -> None:
+    """torch_npu leaves its own two small files where the profiler could not start, and says so in a log alone."""
+    script = STAND_IN + TORCH.replace("    time.sleep(0.005)\n", "    time.sleep(0.005)\n    npu_step()\n")
+    training = Training(tmp_path, script, "16")
+    id = training.ask(kind="profile", steps=3)
+    wait_for(lambda: list(tmp_path.rglob("profiler_info.json")))
+    assert training.finish() == 0
+    rank = training.rank(id)
+    assert rank is not None
+    assert (rank.state, rank.rule) == ("failed", "capture.nothing_left")
 
 
 def test_that_torch_npu_is_not_asked_where_shared_memory_would_keep_it_from_being_imported(

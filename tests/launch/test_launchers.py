@@ -219,7 +219,7 @@ def train():
     told = []
     signal.signal(signal.SIGTERM, lambda *_: told.append(1))
     print("rank", rank, os.environ.get("DEVICE_ID"), os.environ["OMP_NUM_THREADS"], flush=True)
-    if what == "done":
+    if what in ("done", "crash"):
         return 0
     if what == "fail" and rank == 1:
         return 7
@@ -230,7 +230,10 @@ def train():
         open(os.environ["ASCEND_ENGINE_STOPPED"], "w").close()
     return 0
 ranks.train = train
-sys.exit(ranks.rank())
+code = ranks.rank()
+if sys.argv[1] == "crash" and os.environ["OMPI_COMM_WORLD_RANK"] == "1":
+    os.kill(os.getpid(), 11)
+sys.exit(code)
 """
 MPIRUN = """#!/bin/sh
 # Stands in for Open MPI's: tells each process its rank.
@@ -297,6 +300,16 @@ def test_that_the_first_rank_to_fail_ends_the_others_and_gives_its_code(tmp_path
     assert started.code() == 7
     wait_for(lambda: all((processes.process(pid) or DEAD).state == "Z" for pid in pids), "the other rank is gone")
     assert "rank 1 was the first to end, with code 7" in (tmp_path / "output.log").read_text()
+
+
+def test_that_a_crash_while_closing_is_told_as_that(tmp_path: Path) -> None:
+    """The launcher's log says that a worker timed out, whichever it was; all of them had done their work."""
+    started = mpirun(tmp_path, "crash")
+    assert started.code() in (139, 1)  # 1 where its parent was faster than we in asking how it ended
+    (finding,) = [event for event in read_events(tmp_path) if event["type"] == "finding"]
+    assert finding["rule"] in ("launch.closing_crashed", "launch.closing_failed")
+    assert finding["args"]["workers"] == 2
+    assert explain.findings(tmp_path, Ended(code=139)) == []
 
 
 def test_that_a_rank_that_is_killed_is_a_finding_in_its_name(tmp_path: Path) -> None:

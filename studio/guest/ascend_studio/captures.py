@@ -24,7 +24,7 @@ from ascend_studio.writer import process_rank
 
 if False:  # typing costs more at the start than all the rest
     from types import ModuleType
-    from typing import Any, Dict, Optional
+    from typing import Any, Dict, List, Optional
 
 REQUEST_FILE = "capture.json"
 READY = "capture.r%d.json"
@@ -218,6 +218,7 @@ class Watch:
     def _report_ready(self, step: int) -> None:
         """Write that this rank takes requests. The first steps load and compile, so their times are left out."""
         self.usual = 0.0
+        self.rank = process_rank.rank()  # a spawned process has told it to its framework by now
         values = {
             "pid": os.getpid(), "framework": framework(), "step": step, **sizes_of(self.optimizer)
         }  # fmt: skip
@@ -427,7 +428,8 @@ def sizes_of(optimizer: Any) -> Dict[str, int]:
 
 def world_size() -> int:
     names = ("WORLD_SIZE", "MS_WORKER_NUM", "OMPI_COMM_WORLD_SIZE")
-    return max(int(process_rank.setting(name, 1)) for name in names)
+    numbers: List[int] = [process_rank.world_size(), *(process_rank.setting(name, 1) for name in names)]
+    return max(numbers)
 
 
 def check_room(capture: Capture) -> None:

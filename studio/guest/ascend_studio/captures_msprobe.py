@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 
-from ascend_studio import captures, captures_folder
+from ascend_studio import captures, captures_folder, captures_readable
 
 if False:
     from typing import Any, Dict, Iterator, List
@@ -158,6 +158,7 @@ class Dump:
         self._switch_off()
         self._keep()
         self._refuse_nothing()
+        self._refuse_half()
         return str(self.capture.folder)
 
     def _keep(self) -> None:
@@ -201,6 +202,13 @@ class Dump:
         targets = self.capture.request.targets
         if targets and not any(_has_calls(path) for path in _dumps(self.capture.folder)):
             raise captures.Refused("capture.nothing_matched", targets=", ".join(targets)[:300])
+
+    def _refuse_half(self) -> None:
+        """Raise Refused where a part of the dump cannot be read, or there is none."""
+        folder = str(self.capture.folder)
+        half = next(captures_readable.half_dumps(folder), "")
+        if half or not any(True for _ in _dumps(folder)):
+            raise captures.Refused("capture.half", path=half or folder)
 
     def _undo(self) -> None:
         """Undo what begin() has changed in the framework."""

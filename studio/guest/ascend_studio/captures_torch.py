@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from ascend_studio import captures, hooks
+from ascend_studio import captures, captures_readable, hooks
 from ascend_studio.captures_msprobe import Dump, switch_apis
 from ascend_studio.optimizer_record.torch_record import OptimizerRecord
 
@@ -149,7 +149,7 @@ class Profile:
         making = self.path[: -len(".json")] + ".part.json"
         self.session.export_chrome_trace(making)
         self.session = None
-        if not _ends_whole(making):  # a full disk: kineto does not say so
+        if not captures_readable.ends_whole(making):  # a full disk: kineto does not say so
             os.remove(making)
             raise captures.no_space(self.capture)
         os.replace(making, self.path)
@@ -170,13 +170,6 @@ class Profile:
     def abandon(self) -> None:
         self._stop()
         self.session = None
-
-
-def _ends_whole(path: str) -> bool:
-    with open(path, "rb") as file:
-        file.seek(0, os.SEEK_END)
-        file.seek(max(0, file.tell() - 64))
-        return file.read().rstrip().endswith(b"}")
 
 
 class NpuProfile:
@@ -203,14 +196,17 @@ class NpuProfile:
         pass
 
     def is_done(self) -> bool:
-        """Return whether its folder is there, which it is once the profile is over and analysed."""
-        for folder, _, names in os.walk(self.capture.folder):
-            if folder.endswith("_ascend_pt") and any(name.startswith("profiler_info") for name in names):
-                return True
-        return False
+        """Return whether there is something to read. Its folder is there before, and stays without data where the
+        profiler could not start: torch_npu says so in a log alone.
+        """
+        return any(True for _ in captures_readable.npu_profiles(self.capture.folder))
 
     def finish(self) -> str:
-        return str(self.capture.folder)
+        folder = str(self.capture.folder)
+        if not self.is_done():
+            is_raw = captures_readable.has_raw_data(folder)
+            raise captures.Refused("capture.not_analysed" if is_raw else "capture.nothing_left", folder=folder)
+        return folder
 
     def byte_count(self) -> int:
         return int(captures.size_of(self.capture.folder))

@@ -66,6 +66,15 @@ def _of_mindspore(helper: Any) -> int:
         return -1
 
 
+def world_size() -> int:
+    """Return how many processes PyTorch was told that there are, 1 before that."""
+    distributed: Any = _modules.get("torch.distributed")
+    try:
+        return int(distributed.get_world_size()) if distributed.is_initialized() else 1
+    except Exception:
+        return 1
+
+
 def setting(name: str, default: int) -> int:
     """Return the number in an environment variable."""
     try:

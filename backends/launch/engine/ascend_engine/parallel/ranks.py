@@ -32,13 +32,15 @@ OWN_RANK = ("RANK", "OMPI_COMM_WORLD_RANK", "RANK_ID", "MS_NODE_ID")
 
 
 class Rank:
-    """A process that said its rank and its pid, in a file; `code` is None as long as it lives."""
+    """A process that said its rank and its pid, in a file; `code` is None as long as it lives. `closing_signal`: the
+    one that ended it after it had done its work and left its exit code, 0 for none, and where nobody saw it."""
 
     def __init__(self, rank, pid):
         self.rank = rank
         self.pid = pid
         self.start = start_of(pid)
         self.code = None
+        self.closing_signal = 0
         self.was_signalled = False
 
     def update(self, own_code):
@@ -48,6 +50,7 @@ class Rank:
             return
         if own_code is not None:
             self.code = own_code
+            self.closing_signal = code & 127 if start == self.start else 0
         elif start == self.start and code:
             self.code = 128 + (code & 127) if code & 127 else code >> 8
         else:
@@ -93,6 +96,10 @@ class Watch:
             # Between two looks the launcher may have seen it too, and have killed the others.
             self.first = min(failed, key=lambda rank: rank.code == 128 + signal.SIGKILL)
 
+    def has_done_all(self):
+        """Whether each rank of this host left the exit code of a training that ended well."""
+        return len(self.ranks) == self.count and all(rank.code == 0 for rank in self.ranks.values())
+
     def _find(self):
         for path in self.folder.glob("rank_*.pid"):
             rank, pid = int(path.stem[5:]), number_in(path)
@@ -120,7 +127,8 @@ def number_in(path):
 
 
 def main():
-    """Exit code: 0 done, that of the rank which failed first, 128 + n after signal n."""
+    """Exit code: 0 done, that of the rank which failed first, 128 + n after signal n. Where a process crashed while it
+    closed, after all had done their work, that of its signal, or the launcher's."""
     options = parse(sys.argv[1:])
     folder = Path(options.logs).absolute()
     clear(folder)
@@ -134,6 +142,8 @@ def main():
     codes = follow(processes, watch, stop_signals)
     if watch.first and not stop_signals:
         report_first(watch.first, folder)
+    if not watch.first and not stop_signals and max(codes) and watch.has_done_all():
+        return report_closing(watch, max(codes), folder)
     if (folder / "stopped").exists() or (stop_signals and watch.first):
         return 128 + (stop_signals[0] if stop_signals else signal.SIGTERM)
     return watch.first.code % 256 if watch.first else max(codes)
@@ -255,6 +265,20 @@ def report_first(first, folder):
         ascend_studio.finding("launch.rank_gone", "error", log, rank=first.rank)
     elif first.code > 128:
         ascend_studio.finding("launch.rank_killed", "error", log, rank=first.rank, signal=first.code - 128)
+
+
+def report_closing(watch, launcher_code, folder):
+    """Tell that the work is done and that a process failed behind it, which the launcher's log calls a time-out of any
+    worker; return the exit code."""
+    crashed = [rank for rank in watch.ranks.values() if rank.closing_signal]
+    code = 128 + crashed[0].closing_signal if crashed else launcher_code
+    number = crashed[0].rank if crashed else "-"
+    print(f"all ranks had done their work when rank {number} failed while it closed, with code {code}", flush=True)
+    logs = [Path(folder.name, path.name) for path in folder.glob(f"*_{number}.log")]
+    log = logs[0] if logs else ""
+    rule = "launch.closing_crashed" if crashed else "launch.closing_failed"
+    ascend_studio.finding(rule, "error", log, rank=number, code=code, workers=watch.count)
+    return code
 
 
 def own_rank():
