@@ -32,7 +32,7 @@ PYTHON = "python_exception"
 LIBRARY = "library_exception"
 """An exception of which no line of the user's own code is in the traceback."""
 SYNTAX = "syntax_error"
-CLOSING = "launch.closing_"
+CLOSING = ("launch.closing_crashed", "launch.closing_failed")
 # Where nothing raised, only what was printed last can have ended the training.
 LAST = 400
 LONGEST_CHAIN = 2000
@@ -181,7 +181,7 @@ def findings(folder: Path, ended: Ended) -> list[Finding]:
     ranks |= {log.rank for log in logs if log.rank is not None}
     several = len(ranks) > 1 or any(ranks)
     first = errors[0][0] if errors else explanation.rank if explanation else None
-    if any(finding.rule.startswith(CLOSING) for finding in own):
+    if any(finding.rule in CLOSING for finding in own):
         return []  # it names the rank itself, where that is known; what the logs say of it is a consequence
     rank_findings = [Finding(rule="explain.first_rank", args={"rank": first})] if several and first is not None else []
     if own or explanation is None:
