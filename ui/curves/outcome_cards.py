@@ -34,7 +34,7 @@ from ui.widgets.theme import mono_font
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from PySide6.QtWidgets import QLabel
+    from PySide6.QtWidgets import QLabel, QPushButton
 
     from backends.common.run_status import RunStatus
     from backends.common.summary import Summary
@@ -74,6 +74,10 @@ class ReasonCard(Card):
         whole.clicked.connect(self.log_requested)
         self.header.addWidget(whole)
         self._open(False)
+
+    def add_action(self, action: QPushButton) -> None:
+        """Add what can be done about it, below the sentences."""
+        self.body.insertWidget(self.body.indexOf(self._proof_title), action, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _open(self, opened: bool) -> None:
         self._lines.setVisible(opened and bool(self._lines.text()))

@@ -13,6 +13,7 @@ from ui.curves.capture_card import CaptureCard
 from ui.curves.drawn_runs import DrawnRuns
 from ui.curves.export_button import ExportButton
 from ui.curves.log_panel import LogPanel
+from ui.curves.other_python import OtherPythonWay
 from ui.curves.overflow_button import OverflowWay
 from ui.curves.run_content import SCROLL_BAR, RunContent, WatchedRun
 from ui.curves.run_list import RunList
@@ -140,6 +141,8 @@ class CurvesPage(QWidget):
 
     def _make_splitter(self) -> QSplitter:
         self.content, self.log = RunContent(self.capture, WorkerCard(self.session)), LogPanel()
+        self.other_python = OtherPythonWay(self.session)
+        self.content.reason.add_action(self.other_python.button)
         self.content.rehearsal.report_read.connect(self._show_run)
         self.content.reason.log_requested.connect(lambda: self.log.open(True))
         self.content.times.launch_requested.connect(lambda: self.session.page_requested.emit("launch"))
@@ -257,6 +260,7 @@ class CurvesPage(QWidget):
         self.export.show_run(run, glance)
         self.capture.show_run(run, glance)
         self.overflow.show_status(run, watcher.status)
+        self.other_python.show_status(run, watcher.status, glance)
         if glance is None:
             return
         has_points = any(watcher.curves.series for watcher in self.drawn.watchers.values())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
+from backends.launch.own.spec import OwnSpec, What
+from studio import interpreters
 from studio.events import Ended, Finding, Journal
 from studio.paths import ROOT
 from studio.texts import t
@@ -116,3 +119,29 @@ def test_that_damaged_lines_do_no_harm(said: object) -> None:
 
 def test_that_numbers_of_lines_stand_in_a_column() -> None:
     assert numbered([[9, "a"], [10, "  b"]]) == " 9  a\n10    b"
+
+
+def test_that_a_failed_import_offers_the_interpreter_that_has_the_module_and_starts_again(
+    qtbot: QtBot, page: CurvesPage, session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, having = tmp_path / "code", tmp_path / "having"
+    folder.mkdir()
+    (folder / "train.py").write_text("import rare_package\n")
+    (having / "lib" / "python3.11" / "site-packages" / "rare_package").mkdir(parents=True)
+    (having / "bin").mkdir()
+    (having / "bin" / "python").write_text("#!/bin/sh\nexit 0\n")
+    (having / "bin" / "python").chmod(0o755)
+    monkeypatch.setattr(interpreters, "discover", lambda _project: (having / "bin" / "python",))
+    program = What(line=(sys.executable, "train.py"), workdir=folder)
+    first = session.start("script", OwnSpec(program=program))
+    assert first is not None
+    ended(first)
+    shown(qtbot, page, session)
+    again = page.content.reason.findChild(QPushButton, "curves.other_python")
+    qtbot.waitUntil(again.isVisible)
+    assert str(having) in again.toolTip()
+    qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
+    assert session.run is not None
+    assert session.run.name != first.name
+    assert ended(session.run).code == 0
+    qtbot.waitUntil(lambda: not again.isVisible())

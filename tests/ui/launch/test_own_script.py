@@ -24,8 +24,8 @@ from PySide6.QtWidgets import (
 
 from backends.launch.own.spec import OwnSpec
 from backends.launch.rehearse.spec import RehearseSpec
+from studio import interpreters, schema, texts
 from studio import run as runs
-from studio import schema, texts
 from studio.paths import ASSETS
 from studio.project import make_runs_folder
 from studio.security import trust
@@ -503,3 +503,41 @@ def test_that_a_configuration_that_is_a_pipe_is_not_waited_for(own: OwnScript, p
     with_options(own, qtbot, "python train.py --config conf.yaml")
     qtbot.waitUntil(lambda: len(own.options.configs) == 1)
     assert "is not a UTF-8 text file" in own.options.configs[0].findChildren(QLabel)[2].text()
+
+
+def _environment(folder: Path, *packages: str) -> Path:
+    """A virtual environment as its files tell; its interpreter does nothing and succeeds."""
+    site = folder / "lib" / "python3.11" / "site-packages"
+    for name in packages:
+        (site / name).mkdir(parents=True)
+    (folder / "bin").mkdir(parents=True)
+    (folder / "pyvenv.cfg").write_text("version = 3.11")
+    (folder / "bin" / "python").write_text("#!/bin/sh\nexit 0\n")
+    (folder / "bin" / "python").chmod(0o755)
+    return folder / "bin" / "python"
+
+
+def test_that_the_interpreter_offered_first_can_import_what_the_script_imports(
+    qtbot: QtBot, shell: Shell, session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare, having = _environment(tmp_path / "bare", "pip"), _environment(tmp_path / "having", "rare_package")
+    monkeypatch.setattr(interpreters, "discover", lambda _project: (bare, having))
+    monkeypatch.setenv("PATH", f"{bare.parent}{os.pathsep}{os.environ['PATH']}")
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "train.py").write_text("import rare_package\n")
+    session.open_project(folder)
+    page = shell.page_widget("launch")
+    shell.show_page("launch")
+    page.show_own()
+    side: OwnScript = page.own()
+    side.form.set_value("line", ("python", "train.py"))
+    qtbot.waitUntil(lambda: side.form.spec().program.python == having)
+    assert [row.path for row in side.interpreters.rows] == [having, bare]
+    assert "rare_package" in side.interpreters.rows[1].hint.text()
+    assert side.interpreters.rows[0].button.isChecked()
+    (folder / "other.py").write_text("import os\n")
+    side.form.set_value("line", ("python", "other.py"))
+    qtbot.waitUntil(lambda: side.form.spec().program.python == Path())
+    side.interpreters.rows[1].button.click()
+    assert side.form.spec().program.python == side.interpreters.rows[1].path

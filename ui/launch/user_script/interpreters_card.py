@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QButtonGroup, QLabel, QRadioButton, QSizePolicy, QVBoxLayout, QWidget
 
+from backends.launch.own.python_choice import choose_python
 from studio import interpreters
 from studio.security import trust
 from studio.texts import t
@@ -25,10 +26,13 @@ from ui.widgets.labels import button_text
 from ui.widgets.localized import localize
 
 if TYPE_CHECKING:
+    from backends.launch.own.python_choice import PythonChoice
+    from backends.launch.own.spec import OwnSpec
     from studio.interpreters import Answer, Interpreter
     from studio.project import Project
 
 MAX_INTERPRETERS = 6
+MAX_NAMED = 5
 INDENT = 26
 NAME = 300
 FRAMEWORKS = {"torch": "torch", "torch-npu": "torch_npu", "mindspore": "mindspore"}
@@ -40,9 +44,11 @@ PROBLEMS = {
 
 class InterpretersCard(Card):
     """From their files; `try_them` has each import what its files name, except those of a project that is not
-    trusted. `chosen`: an interpreter, or Path() for the one of the command line."""
+    trusted. `chosen`: an interpreter, or Path() for the one of the command line. `judged`: a PythonChoice, of which of
+    them have what the script imports."""
 
     chosen = Signal(Path)
+    judged = Signal(object)
 
     def __init__(self) -> None:
         super().__init__("own_script.interpreters")
@@ -55,6 +61,8 @@ class InterpretersCard(Card):
         self._project: Project | None = None
         self._project_searched: tuple[Path | None] | None = None
         self._waiting: list[Path] = []
+        self._spec: OwnSpec | None = None
+        self.choice: PythonChoice | None = None
         self._closed = threading.Event()
         if (app := QCoreApplication.instance()) is not None:
             app.aboutToQuit.connect(self._give_up)
@@ -93,6 +101,26 @@ class InterpretersCard(Card):
             self._add(row)
             row.show_answer(self.answers.get(row.path))
         self._enable()
+        if self._spec is not None:
+            self.judge(self._spec)
+
+    def judge(self, spec: OwnSpec) -> None:
+        """Find out which interpreters have what the script of a spec imports: those come first."""
+        self._spec = spec
+        folder = str(self._project.folder) if self._project else ""
+        paths = [row.path for row in self.rows]
+        run_in_background(self, partial(choose_python, spec, folder, paths), partial(self._show_choice, spec))
+
+    def _show_choice(self, spec: OwnSpec, choice: PythonChoice) -> None:
+        if spec != self._spec or not set(choice.missing) >= {row.path for row in self.rows}:
+            return
+        self.choice = choice
+        self.rows.sort(key=lambda row: bool(choice.missing[row.path]))
+        for row in (self.line_row, *self.rows):
+            row.show_missing(choice.missing[row.path])
+            self.body.removeWidget(row)
+            self.body.addWidget(row)
+        self.judged.emit(choice)
 
     def show_chosen(self, python: Path) -> None:
         """Another one than these is in the field only."""
@@ -152,6 +180,7 @@ class InterpreterRow(QWidget):
         self._interpreter = interpreter
         self._answer: Answer | None = None
         self._trying = False
+        self._missing: tuple[str, ...] = ()
         self.button = QRadioButton()
         self.hint = _wrapped()
         column = QVBoxLayout(self)
@@ -177,6 +206,11 @@ class InterpreterRow(QWidget):
         self._answer, self._trying = answer, False
         self.retranslate()
 
+    def show_missing(self, packages: tuple[str, ...]) -> None:
+        """Show what the script imports and this interpreter does not have."""
+        self._missing = packages
+        self.retranslate()
+
     def retranslate(self) -> None:
         trouble = ""
         if self._interpreter is None:
@@ -185,8 +219,9 @@ class InterpreterRow(QWidget):
             sentence = t("own_script.interpreter.trying") if self._trying else from_files(self._interpreter)
         else:
             sentence, trouble = from_answer(self._answer, self._interpreter), troubles(self._answer)
-        retone(self.hint, "role", "warning" if trouble else "hint")
-        self.hint.setText(trouble or sentence)
+        lack = t("own_script.interpreter.lacks", packages=", ".join(self._missing[:MAX_NAMED])) if self._missing else ""
+        retone(self.hint, "role", "warning" if trouble or lack else "hint")
+        self.hint.setText("\n".join(filter(None, (trouble or sentence, lack))))
 
 
 def from_files(interpreter: Interpreter) -> str:

@@ -44,6 +44,7 @@ from ui.widgets.page_scroll import PageScroll
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from backends.launch.own.python_choice import PythonChoice
     from studio.project import Project
     from studio.run import Glance, Run
     from ui.services.session import Session
@@ -85,6 +86,8 @@ class OwnScript(QWidget):
         self._session = session
         self._project: Project | None = session.project
         self._specs: dict[str, OwnSpec] = {}
+        self._proposed = Path()
+        self._judged: tuple[object, ...] = ()
         self.form = _Form(OwnSpec, "launch", implied, FOLDED)
         self.options = ScriptOptions()
         self.copies = CopyCard("launch.same", ("launch.tab_shell", "launch.tab_json"), "own_script_same")
@@ -92,6 +95,7 @@ class OwnScript(QWidget):
         self._build()
         self.options.arguments_edited.connect(self._give_arguments)
         self.interpreters.chosen.connect(self._choose_python)
+        self.interpreters.judged.connect(self._propose_python)
         self.form.spec_changed.connect(self._changed)
         self.form.help_requested.connect(self._help)
         session.project_changed.connect(self._change_project)
@@ -182,7 +186,24 @@ class OwnScript(QWidget):
         self.form.set_value("line", (*line[: len(line) - count], *words))
 
     def _choose_python(self, path: Path) -> None:
+        self._proposed = Path()
         self.form.set_value("python", path)
+
+    def _judge_pythons(self, spec: OwnSpec) -> None:
+        """Ask once for each script which interpreters have what it imports."""
+        program = program_line.parse_program_line(spec.program.line)
+        question = (_key(self._project), spec.program.workdir, program.python, program.script)
+        if question != self._judged:
+            self._judged = question
+            self.interpreters.judge(spec)
+
+    def _propose_python(self, choice: PythonChoice) -> None:
+        """Choose an interpreter that has what the script imports where nobody chose one and that of the line lacks
+        some."""
+        current = self.form.spec().program.python
+        if current in (Path(), self._proposed) and current != (choice.proposed or Path()):
+            self._proposed = choice.proposed or Path()
+            self.form.set_value("python", self._proposed)
 
     # Starting
 
@@ -247,6 +268,7 @@ class OwnScript(QWidget):
         spec, wrong = self.form.spec(), self.form.problems()
         self.options.show_spec(spec, _key(self._project))
         self.interpreters.show_chosen(spec.program.python)
+        self._judge_pythons(spec)
         self.pattern.show_choice(spec.recording, self._session.listed, name_of_line(spec.program.line))
         is_empty = self.form.is_blank() and len(wrong) == 1
         for action in (self.start_button, self.rehearse.button):
