@@ -293,6 +293,97 @@ def test_that_it_says_in_which_term_the_next_split_loses() -> None:
     assert dearest(best, other) == ("tensor", 3)
 
 
+def test_that_the_block_that_is_computed_again_is_counted() -> None:
+    """Llama 7B, one sample: of one block all is there while it is computed again, 5 a s / h of it scores."""
+    s, h, f, heads = 65536, 4096, 11008, 32
+    network = transformer(Sizes(form="llama", layers=32, hidden=h, heads=heads, ffn=f, vocab=32_000, sequence=s))
+    full = setting(micro_batch=1, recomputation="full")
+    one_block = 2 * (8 * s * h + 4 * s * f + 2 * heads * s * s)
+    inputs = 31 * 2 * s * h
+    assert activation_bytes(network, full, split(), 0) > one_block + inputs > 500 * 2**30
+    with_flash = setting(micro_batch=1, recomputation="full", flash=True)
+    assert activation_bytes(network, with_flash, split(), 0) < 40 * 2**30
+    selective = setting(micro_batch=1, recomputation="selective")
+    kept = 32 * saved_bytes(network.block.saved, selective, split())
+    assert activation_bytes(network, selective, split(), 0) > kept + 4 * heads * s * s
+
+
+def test_that_a_long_sequence_without_flash_attention_does_not_fit() -> None:
+    long = {"sequence": 65536, "recomputation": "full"}
+    assert preview_answer(spec_of(**long)).fitting == 0
+    flash = preview_answer(spec_of(**long, flash=True))
+    assert flash.fitting > 0
+    assert "preview.assumed_flash" in [note.key for note in flash.after]
+    assert "preview.assumed_scores" in [note.key for note in preview_answer(spec_of()).after]
+
+
+def test_that_gradients_have_the_width_that_is_chosen_and_it_is_said() -> None:
+    """Llama 7B with float32 gradients: 12.55 GiB more on a card that has all of them, and it does not fit."""
+    splits_of = {width: preview_answer(spec_of(gradients=width, show=1000)) for width in ("same", "fp32")}
+    fitting = {
+        width: {(one.split.data, one.split.sharded) for one in found.splits} for width, found in splits_of.items()
+    }
+    assert (8, True) in fitting["same"]
+    assert (8, True) not in fitting["fp32"]
+    (note,) = [note for note in splits_of["fp32"].after if note.key == "preview.assumed_memory"]
+    assert note.args["bytes"] == 4
+
+
+def test_that_the_stages_of_zero_need_what_the_paper_says() -> None:
+    """Rajbhandari et al. 2020, figure 1: 7.5 billion weights on 64 cards need 31.4, 16.6 and 1.9 GB."""
+    layer = Layer(weights=(Weight(name="w", shape=(7_500_000,)),))
+    network = Network(first=Layer(), block=layer, blocks=1000, last=Layer(), states=PAPER)
+    for zero, gigabytes in ((1, 31.4), (2, 16.6), (3, 1.9)):
+        memory = memory_of(network, setting(micro_batches=64, zero=zero), split(data=64, sharded=True))
+        assert memory.total / 1e9 == pytest.approx(gigabytes, abs=0.06)
+
+
+def test_that_stage_3_sends_half_as_much_again() -> None:
+    """The paper's section 7.2.2: 3 numbers a weight where data parallel sends 2; with several rounds, in each."""
+    sent = [
+        traffic_of(SMALL, setting(micro_batches=rounds * 2, zero=zero), split(data=2, sharded=True)).data
+        for rounds, zero in ((1, 1), (1, 2), (1, 3), (3, 2), (3, 3))
+    ]
+    assert [value / sent[0] for value in sent] == pytest.approx([1, 1, 1.5, 2, 4.5])
+
+
+def test_that_grouped_queries_have_the_published_sizes() -> None:
+    """Llama 2 70B: 64 heads, 8 of keys and values, as its checkpoint counts it; a tensor split divides the 8."""
+    sizes = {"form": "llama", "layers": 80, "hidden": 8192, "heads": 64, "ffn": 28672, "vocab": 32_000}
+    network = transformer(Sizes(**sizes, sequence=4096, groups=8))  # type: ignore[arg-type]
+    assert network.parameters == 68_976_648_192
+    tensors = {one.tensor for one in splits(network, setting(micro_batches=64), 64)}
+    assert max(tensors) == 8
+    whole = transformer(Sizes(**sizes, sequence=4096))  # type: ignore[arg-type]
+    assert network.block.saved.split < whole.block.saved.split
+
+
+def test_that_a_hop_between_servers_is_not_priced_as_one_inside() -> None:
+    a2, pcie = read_parts()["atlas-800t-a2"], read_parts()["atlas-800-a2-32g-pcie"]
+    assert a2.hop(8) == pytest.approx(28e9)
+    assert a2.hop(16) == 25e9
+    assert (pcie.hop(8), pcie.hop(16)) == (64e9, None)
+
+
+def test_that_nothing_is_called_the_fastest_where_a_time_is_unknown() -> None:
+    for chosen in ({"cards": 16, "part": "atlas-800-a2-32g-pcie"}, {"network": "linear"}, {"network": "digits"}):
+        found = preview_answer(spec_of(**chosen, show=1000))
+        keys = [note.key for note in found.after]
+        assert {"preview.unknown_time", "preview.too_short"} & set(keys)
+        assert not [key for key in keys if key.startswith("preview.why") or key == "preview.faster_but_too_large"]
+        sent = [one.traffic.total for one in found.splits]
+        assert sent == sorted(sent)
+
+
+def test_that_overlap_hides_the_communication_of_gradients_alone() -> None:
+    times = [preview_answer(spec_of(overlap=share, show=1000)).splits for share in (0.0, 1.0)]
+    plain, hidden = ({one.split: one.times for one in found} for found in times)
+    one = next(split for split in plain if split.data == 8 or split.data == 4)
+    assert plain[one].data
+    assert hidden[one].data == 0
+    assert hidden[one].compute == plain[one].compute
+
+
 def test_that_what_has_no_source_stays_unknown() -> None:
     found = preview_answer(spec_of(part="atlas-300i-duo-chip"))
     assert all((one.seconds is None and one.times.data is None) or one.split.data == 1 for one in found.splits)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from backends.launch.preview.ascend_parts import GIB, Part, read_parts
-from backends.launch.preview.search import Estimate, search_splits
-from backends.launch.preview.spec import PreviewSpec, efficiency_of, network_of, setting_of
+from backends.launch.preview.search import LEAST_SECONDS, Estimate, search_splits
+from backends.launch.preview.spec import FORMS, PreviewSpec, efficiency_of, network_of, setting_of
 from backends.launch.preview.times import Times, flops_of
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def preview_answer(spec: PreviewSpec) -> Answer:
         fitting=len(fitting),
         splits=tuple(fitting[: spec.shown.show]),
         before=tuple(_before(spec, network.parameters, part, len(estimates), len(fitting))),
-        after=(*_verdict(estimates, fitting, limit, spec), *_unknown(part, fitting), *_assumptions(spec)),
+        after=(*_verdict(estimates, fitting, limit, spec), *_unknown(part, estimates), *_assumptions(spec)),
     )
 
 
@@ -96,6 +96,8 @@ def seconds_text(value: float | None) -> str:
     """'16.3 s', '35.1 µs'."""
     if value is None:
         return "–"
+    if value >= 1000:
+        return f"{value:,.0f} s"
     for unit, unit_seconds in (("s", 1.0), ("ms", 1e-3)):
         if value >= unit_seconds:
             return f"{value / unit_seconds:.3g} {unit}"
@@ -152,6 +154,8 @@ WHY = {
 
 def _why(estimates: list[Estimate], fitting: list[Estimate], limit: float | None) -> Iterator[Message]:
     best = fitting[0]
+    if any(estimate.seconds is None for estimate in estimates):
+        return
     other = next((estimate for estimate in fitting if name_of(estimate.split) != name_of(best.split)), None)
     if best.seconds is not None and other is not None and other.seconds is not None:
         term, more = dearest(best.times, other.times)
@@ -161,7 +165,8 @@ def _why(estimates: list[Estimate], fitting: list[Estimate], limit: float | None
             "total": seconds_text(other.seconds - best.seconds),
         }
         yield Message(key=WHY[term], args=args)
-    faster = next((estimate for estimate in estimates if estimate not in fitting), None)
+    names = {name_of(estimate.split) for estimate in fitting}
+    faster = next((estimate for estimate in estimates if name_of(estimate.split) not in names), None)
     if faster and limit is not None and _is_faster(faster, best):
         args = {
             "split": name_of(faster.split),
@@ -184,18 +189,25 @@ def dearest(best: Times, other: Times) -> tuple[str, float]:
     return term, differences[term]
 
 
-def _unknown(part: Part, fitting: list[Estimate]) -> Iterator[Message]:
+def _unknown(part: Part, estimates: list[Estimate]) -> Iterator[Message]:
     if part.hbm is None:
         yield Message(key="preview.unknown_memory", args={"part": part.label})
-    if any(estimate.seconds is None for estimate in fitting):
+    if any(estimate.times.total is None for estimate in estimates):
         yield Message(key="preview.unknown_time", args={"part": part.label})
+    elif any(estimate.seconds is None for estimate in estimates):
+        yield Message(key="preview.too_short", args={"least": seconds_text(LEAST_SECONDS)})
 
 
 def _assumptions(spec: PreviewSpec) -> Iterator[Message]:
     assumed = spec.assumed
     percent = {name: f"{100 * value:g}" for name, value in vars(assumed).items()}
-    yield Message(
-        key="preview.assumed_time", args={"efficiency": percent["efficiency"], "link": percent["link_efficiency"]}
-    )
-    yield Message(key="preview.assumed_memory", args={"usable": percent["usable"]})
+    setting = setting_of(spec)
+    shares = {"link": percent["link_efficiency"], "overlap": percent["overlap"]}
+    yield Message(key="preview.assumed_time", args={"efficiency": percent["efficiency"], **shares})
+    args: dict[str, str | int] = {"usable": percent["usable"], "bytes": setting.gradient_width, "zero": setting.zero}
+    yield Message(key="preview.assumed_memory", args=args)
+    if spec.net.network in FORMS[1]:
+        heads = spec.net.kv_heads or spec.net.heads
+        key = "preview.assumed_flash" if setting.flash else "preview.assumed_scores"
+        yield Message(key=key, args={"heads": heads})
     yield Message(key="preview.assumed_missing", args={})

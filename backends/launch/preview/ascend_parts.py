@@ -57,6 +57,14 @@ class Part:
             return None
         return link.gbs * GB * ((members - 1) / (link.cards - 1) if link.mesh else 1)
 
+    def hop(self, cards: int) -> float | None:
+        """Bytes a second of one message between two of `cards` devices, the slowest there is: of a pipeline over
+        several servers some stages are neighbours across their border. None where the table does not reach so far."""
+        link = next((link for link in self.links if link.cards >= cards), None)
+        if link is None:
+            return None
+        return link.gbs * GB / ((link.cards - 1) if link.mesh else 1)
+
 
 def read_parts(path: Path = Path()) -> dict[str, Part]:
     """Return the parts by name; an empty path is our own table. Raises StudioError where the file is no table."""

@@ -38,6 +38,7 @@ def _training(spec: LaunchSpec, preview: PreviewSpec) -> Training:
         precision="fp32" if spec.precision.amp == "O0" else spec.precision.amp_dtype,
         optimizer=cast("Any", chosen.optimizer),  # one of the spec's, or of the recipe's, which are the same four
         recomputation="full" if spec.how.recompute else "none",
+        gradients="same",  # MindSpore's gradients have the precision of the weights that they are of
     )
 
 

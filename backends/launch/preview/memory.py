@@ -52,11 +52,27 @@ def optimizer_bytes(network: Network, setting: Setting, split: Split, size: int)
     return 4 * (math.ceil(numbers / split.data) if split.sharded else numbers) + 4 * once
 
 
+def weight_bytes(network: Network, setting: Setting, split: Split, size: int) -> int:
+    """With ZeRO stage 3 a card has its part of the weights (Rajbhandari et al. 2020, section 5.3), and those of the
+    largest layer that is gathered to be computed."""
+    if not split.sharded or setting.zero < 3:
+        return size * setting.width
+    layers = (network.first, network.block, network.last)
+    gathered = max(layer.size(split.tensor) for layer in layers)
+    return (math.ceil(size / split.data) + min(size, gathered)) * setting.width
+
+
+def gradient_bytes(setting: Setting, split: Split, size: int) -> int:
+    """From ZeRO stage 2 on a card has its part of the gradients (section 5.2)."""
+    part = math.ceil(size / split.data) if split.sharded and setting.zero >= 2 else size
+    return part * setting.gradient_width
+
+
 def _stage(network: Network, setting: Setting, split: Split, stage: int) -> Memory:
     size = stage_size(network, split, stage)
     return Memory(
-        parameters=size * setting.width,
-        gradients=size * setting.width,
+        parameters=weight_bytes(network, setting, split, size),
+        gradients=gradient_bytes(setting, split, size),
         optimizer=optimizer_bytes(network, setting, split, size),
         activations=activation_bytes(network, setting, split, stage),
     )
@@ -72,7 +88,16 @@ def activation_bytes(network: Network, setting: Setting, split: Split, stage: in
         saved += saved_bytes(network.first.saved, plain, split)
     if stage == split.pipeline - 1:
         saved += saved_bytes(network.last.saved, plain, split)
-    return float(setting.micro_batch * in_flight) * saved
+    return float(setting.micro_batch) * (in_flight * saved + again_bytes(network, setting, split))
+
+
+def again_bytes(network: Network, setting: Setting, split: Split) -> float:
+    """Return the bytes of one sample in the block that is being computed again: all that its backward pass needs is
+    there, beside what was kept of every block."""
+    if not network.blocks:
+        return 0.0
+    whole = saved_bytes(network.block.saved, _without_recomputation(setting), split)
+    return whole - saved_bytes(network.block.saved, setting, split)
 
 
 def _without_recomputation(setting: Setting) -> Setting:
@@ -86,6 +111,7 @@ def saved_bytes(saved: SavedNumbers, setting: Setting, split: Split) -> float:
     if setting.recomputation == "full":
         return saved.input * width
     whole = saved.whole * width + saved.whole_bytes
-    core = 0 if setting.recomputation == "selective" else saved.core * width + saved.core_bytes
+    scores = 0 if setting.recomputation == "selective" else saved.core * width + saved.core_bytes
+    core = saved.flash_bytes if setting.flash else scores
     divided = saved.split * width + saved.split_bytes + core
     return whole / (tensor if setting.sequence_parallel else 1) + divided / tensor

@@ -41,8 +41,8 @@ class Matmul:
 class SavedNumbers:
     """What one sample leaves for the backward pass. Numbers take the width of the precision; `_bytes` do not depend
     on it (masks, logits in float32). `whole` is on every card of a tensor group unless the sequence is split too,
-    `split` is divided among them, `core` is what selective recomputation drops, `input` what full recomputation
-    leaves."""
+    `split` is divided among them, `core` is what selective recomputation drops, and `flash_bytes` what FlashAttention
+    keeps in its place; `input` is what full recomputation leaves."""
 
     input: int = 0
     whole: int = 0
@@ -51,6 +51,7 @@ class SavedNumbers:
     split_bytes: int = 0
     core: int = 0
     core_bytes: int = 0
+    flash_bytes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +68,8 @@ class Layer:
 class Network:
     """`blocks` equal blocks between a first and a last layer; only between blocks can a pipeline be cut. `message`:
     numbers that one sample hands from a block to the next. `sequence`: 1 where there is none. `tied`: a weight of
-    the first layer that the last one uses too; a last stage of its own keeps a copy. `states`: optimizer's numbers
+    the first layer that the last one uses too; a last stage of its own keeps a copy. `groups`: heads of keys and
+    values, of which a tensor split gives each card whole ones, 0 where there are none. `states`: optimizer's numbers
     per weight, and for all together, by optimizer."""
 
     first: Layer
@@ -76,6 +78,7 @@ class Network:
     blocks: int = 0
     message: int = 0
     sequence: int = 1
+    groups: int = 0
     tied: Weight | None = None
     states: dict[str, tuple[int, int]]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,25 +62,37 @@ def _divides(network: Network, setting: Setting, tensor: int) -> bool:
         strategy = tuple(tensor if at == weight.split else 1 for at in range(len(weight.shape)))
         if check_shard((weight.shape,), (strategy,), tensor):
             return False
+    if network.groups % tensor:
+        return False
     return not any(matmul.count % tensor for matmul in network.matmuls if matmul.split == "count")
+
+
+LEAST_SECONDS = 1e-3
+"""Of an update: below it the time is that of starting kernels, which nothing here knows."""
 
 
 def estimate(network: Network, setting: Setting, split: Split, part: Part, efficiency: Efficiency) -> Estimate:
     memory = memory_of(network, setting, split)
     times = times_of(network, setting, split, memory, part, efficiency)
+    is_short = times.total is not None and times.total < LEAST_SECONDS
     return Estimate(
         split=split, memory=memory, traffic=traffic_of(network, setting, split), times=times,
-        seconds=times.total, bubble=bubble_share(split, setting.rounds(split)),
+        seconds=None if is_short else times.total, bubble=bubble_share(split, setting.rounds(split)),
     )  # fmt: skip
 
 
-def order(estimate: Estimate) -> tuple[float, float, int, float]:
-    """The fastest first, those of unknown time last, by what they send; then the simpler split."""
-    seconds = math.inf if estimate.seconds is None else estimate.seconds
-    return seconds, estimate.traffic.total, estimate.split.tensor * estimate.split.pipeline, estimate.memory.total
+def by_time(estimates: list[Estimate]) -> list[Estimate]:
+    """The fastest first. Where the time of one of them is unknown, it could be the fastest, so all are in the order of
+    what they send; of two alike the simpler split comes first."""
+    is_known = all(estimate.seconds is not None for estimate in estimates)
+
+    def order(estimate: Estimate) -> tuple[float, float, int, float]:
+        seconds = (estimate.seconds or 0.0) if is_known else 0.0
+        return seconds, estimate.traffic.total, estimate.split.tensor * estimate.split.pipeline, estimate.memory.total
+
+    return sorted(estimates, key=order)
 
 
 def search_splits(network: Network, setting: Setting, cards: int, part: Part, efficiency: Efficiency) -> list[Estimate]:
     """Every possible split, best first, whether it fits or not."""
-    estimates = [estimate(network, setting, split, part, efficiency) for split in splits(network, setting, cards)]
-    return sorted(estimates, key=order)
+    return by_time([estimate(network, setting, split, part, efficiency) for split in splits(network, setting, cards)])

@@ -12,6 +12,7 @@ from backends.launch.preview.shard import check_shard, read_shapes
 from backends.launch.preview.split import Setting
 from backends.launch.preview.times import Efficiency
 from backends.launch.preview.transformer import Sizes, transformer
+from studio import schema
 from studio.errors import StudioError
 from studio.schema import Problem, option
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from backends.launch.preview.network import Network
 
+ZERO: dict[str, Literal[1, 2, 3]] = {"1": 1, "2": 2, "3": 3}
 FORMS = ("network", ("llama", "gpt"))
 
 
@@ -31,6 +33,7 @@ class Net:
     layers: int = option(32, low=1, high=10_000, visible_when=FORMS)
     hidden: int = option(4096, low=1, high=1_000_000, visible_when=FORMS)
     heads: int = option(32, low=1, high=10_000, visible_when=FORMS)
+    kv_heads: int | None = option(None, low=1, high=10_000, visible_when=FORMS)
     ffn: int | None = option(None, low=1, high=10_000_000, visible_when=FORMS)
     vocab: int = option(32_000, low=1, high=10_000_000, visible_when=FORMS)
     sequence: int = option(4096, low=1, high=100_000_000, visible_when=FORMS)
@@ -44,6 +47,9 @@ class Training:
     optimizer: Literal["sgd", "momentum", "adam", "adamw"] = option("adamw")
     recomputation: Literal["none", "selective", "full"] = option("selective")
     sequence_parallel: bool = option(False)
+    flash: bool = option(False, visible_when=FORMS)
+    gradients: Literal["fp32", "same"] = option("fp32")
+    zero: Literal["1", "2", "3"] = option("1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +61,14 @@ class Cluster:
 
 @dataclass(frozen=True, kw_only=True)
 class Assumed:
-    """`efficiency`: of the peak; Narayanan et al. 2021, table 1, reached 0.44 to 0.52 of theirs.
+    """`overlap`: of the gradients' communication, hidden behind computing. `efficiency`: of the peak;
+    Narayanan et al. 2021, table 1, reached 0.44 to 0.52 of theirs.
     `link_efficiency`: as MindStudio's model assumes for the same links. `usable`: the rest of the memory is the
     framework's, HCCL's buffers and fragments."""
 
     efficiency: float = option(0.4, above=0, high=1)
     link_efficiency: float = option(0.7, above=0, high=1)
+    overlap: float = option(0.0, low=0, high=1)
     usable: float = option(0.9, above=0, high=1)
 
 
@@ -87,6 +95,20 @@ def _heads_divide(spec: PreviewSpec) -> Iterable[Problem]:
         yield Problem(field="heads", rule="launch.rule.heads_divide", args=args)
 
 
+def _groups_divide(spec: PreviewSpec) -> Iterable[Problem]:
+    groups = spec.net.kv_heads
+    if groups is not None and spec.net.heads % groups:
+        yield Problem(
+            field="kv_heads", rule="launch.rule.groups_divide", args={"heads": spec.net.heads, "groups": groups}
+        )
+
+
+def _one_card_sends_nothing(spec: PreviewSpec) -> Iterable[Problem]:
+    if spec.cluster.cards == 1:
+        for name in ("zero", "overlap", "link_efficiency", "sequence_parallel"):
+            yield Problem(field=name, rule="form.does_not_apply", args={"needs": "--cards 2…65536"})
+
+
 def _strategies_fit(spec: PreviewSpec) -> Iterable[Problem]:
     for shapes, strategy in spec.shown.shard:
         read = read_shapes(shapes), read_shapes(strategy)
@@ -105,7 +127,8 @@ class PreviewSpec:
     assumed: Assumed = field(default_factory=Assumed)
     shown: Display = field(default_factory=Display)
 
-    RULES = (_part_is_listed, _heads_divide, _strategies_fit)
+    RULES = (_part_is_listed, _heads_divide, _groups_divide, _strategies_fit)
+    GIVEN_RULES = (_one_card_sends_nothing,)
 
 
 def feed_forward(net: Net) -> int:
@@ -122,17 +145,19 @@ def network_of(spec: PreviewSpec) -> Network:
         return recipe(net.network)
     sizes = Sizes(
         form=net.network, layers=net.layers, hidden=net.hidden, heads=net.heads, ffn=feed_forward(net),
-        vocab=net.vocab, sequence=net.sequence,
+        vocab=net.vocab, sequence=net.sequence, groups=net.kv_heads,
     )  # fmt: skip
     return transformer(sizes)
 
 
 def setting_of(spec: PreviewSpec) -> Setting:
-    training = spec.training
+    training = schema.effective(spec).training
     return Setting(
         precision=training.precision, optimizer=training.optimizer, micro_batch=training.batch,
         micro_batches=training.micro_batches, recomputation=training.recomputation,
-        sequence_parallel=training.sequence_parallel,
+        sequence_parallel=training.sequence_parallel, flash=training.flash,
+        gradient_bytes=4 if training.gradients == "fp32" else None, zero=ZERO[training.zero],
+        overlap=spec.assumed.overlap,
     )  # fmt: skip
 
 

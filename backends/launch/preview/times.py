@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from backends.launch.preview.ascend_parts import GB
+from backends.launch.preview.memory import stage_size
 from backends.launch.preview.traffic import traffic_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ class Efficiency:
 
 @dataclass(frozen=True, kw_only=True)
 class Times:
-    """Nothing overlaps. `bubble`: waiting while the pipeline fills and drains; `update`: the optimizer."""
+    """Nothing overlaps but what the setting says of `data`.
+
+    `bubble`: waiting while the pipeline fills and drains; `update`: the optimizer."""
 
     compute: float | None
     tensor: float | None
@@ -66,15 +69,15 @@ def times_of(
     share = efficiency.link
     compute = _compute(network, setting, split, part, efficiency)
     tensor = _link(traffic.tensor, part.bandwidth(split.tensor, 1), share)
-    pipeline = _link(traffic.pipeline, part.bandwidth(2, split.tensor * split.data), share)
+    pipeline = _link(traffic.pipeline, part.hop(split.cards), share)
     busy = _sum((compute, tensor, pipeline))
     return Times(
         compute=compute,
         tensor=tensor,
         pipeline=pipeline,
         bubble=None if busy is None else busy * (split.pipeline - 1) / rounds,
-        data=_link(traffic.data, part.bandwidth(split.data, split.tensor), share),
-        update=None if part.hbm_gbs is None else _update_bytes(memory, split) / (part.hbm_gbs * GB),
+        data=_link((1 - setting.overlap) * traffic.data, part.bandwidth(split.data, split.tensor), share),
+        update=None if part.hbm_gbs is None else _update_bytes(network, setting, split, memory) / (part.hbm_gbs * GB),
     )
 
 
@@ -84,9 +87,10 @@ def _link(sent_bytes: float, bandwidth: float | None, share: float) -> float | N
     return None if bandwidth is None else sent_bytes / (bandwidth * share)
 
 
-def _update_bytes(memory: Memory, split: Split) -> float:
-    """Gradients are read, weights and states read and written; sharded, each card does its part of the weights."""
-    weights = memory.gradients + 2 * memory.parameters
+def _update_bytes(network: Network, setting: Setting, split: Split, memory: Memory) -> float:
+    """Gradients are read, weights and states read and written; sharded, each card does its part of them."""
+    size = max(stage_size(network, split, stage) for stage in range(split.pipeline))
+    weights = size * (setting.gradient_width + 2 * setting.width)
     return weights / (split.data if split.sharded else 1) + 2 * memory.optimizer
 
 
@@ -110,8 +114,9 @@ class _Roof:
         self._speed, self._bandwidth, self._setting = speed, bandwidth, setting
 
     def block(self, layer: Layer, tensor: int) -> float:
-        """Forward, backward, and what is computed a second time."""
-        again = {"none": 0.0, "full": self.forward(layer, tensor), "selective": self._core(layer, tensor)}
+        """Forward, backward, and what is computed a second time: FlashAttention has no scores to go back through."""
+        core, flash = self._core(layer, tensor), self._setting.flash
+        again = {"none": core if flash else 0.0, "full": self.forward(layer, tensor), "selective": core}
         return (1 + BACKWARD) * self.forward(layer, tensor) + again[self._setting.recomputation]
 
     def forward(self, layer: Layer, tensor: int) -> float:
@@ -139,7 +144,7 @@ def flops_of(network: Network, setting: Setting) -> int:
     """Operations of one update on all cards together, with what is computed a second time."""
     forward = sum(matmul.flops for matmul in network.block.matmuls)
     core = sum(matmul.flops for matmul in network.block.matmuls if matmul.is_core)
-    again = {"none": 0, "full": forward, "selective": core}[setting.recomputation]
+    again = {"none": core if setting.flash else 0, "full": forward, "selective": core}[setting.recomputation]
     ends = sum(matmul.flops for matmul in (*network.first.matmuls, *network.last.matmuls))
     per_sample = network.blocks * ((1 + BACKWARD) * forward + again) + (1 + BACKWARD) * ends
     return per_sample * setting.micro_batch * setting.micro_batches

@@ -41,10 +41,22 @@ def traffic_of(network: Network, setting: Setting, split: Split) -> Traffic:
 
 
 def data_bytes(network: Network, setting: Setting, split: Split) -> float:
-    """Gradients of the largest stage. Sharding sends as much: gradients scattered, new weights gathered
-    (Rajbhandari et al. 2020, section 7.2)."""
+    """Gradients of the largest stage, summed. Sharded, they are scattered and the new weights gathered, which is as
+    much where both have one width (Rajbhandari et al. 2020, section 7.2). A card that keeps only its part of the
+    gradients scatters them after each micro batch, one without the weights gathers these for each forward and backward pass."""
     largest = max(stage_size(network, split, stage) for stage in range(split.pipeline))
-    return ring_all_reduce(largest * setting.width, split.data)
+    gradients, weights = (_gathered(largest * width, split.data) for width in (setting.gradient_width, setting.width))
+    rounds = setting.rounds(split)
+    if not split.sharded:
+        return 2 * gradients
+    return {1: gradients + weights, 2: rounds * gradients + weights, 3: rounds * (gradients + 2 * weights)}[
+        setting.zero
+    ]
+
+
+def _gathered(sent_bytes: float, members: int) -> float:
+    """A reduce-scatter or an all-gather: each member sends (n-1)/n of it."""
+    return (members - 1) / members * sent_bytes
 
 
 def reductions(setting: Setting) -> int:
