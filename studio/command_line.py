@@ -368,7 +368,7 @@ def _exit_code(glance: Glance, *, is_program: bool) -> int:
     if is_program:
         return NOT_RUN if glance.reason == "failed_to_start" else glance.code or DONE
     code = glance.code or DONE
-    return code if code in (DONE, FAILED) or code > 128 or glance.reason == "no" else FAILED
+    return code if code in (DONE, FAILED) or code > 128 or glance.reason in ("no", "incomplete") else FAILED
 
 
 def _end_of(run: Run, glance: Glance) -> str:

@@ -229,11 +229,15 @@ def glance(run: Run) -> Glance:
     )  # fmt: skip
 
 
+ANSWERED = ("done", "no", "incomplete")
+"""Outcomes of work that was done, whatever the answer is."""
+
+
 def outcome_of(glance: Glance) -> str:
     """Return one word for a list: the state, or for an ended run how it ended."""
     if glance.state != "ended":
         return glance.state
-    if glance.reason in ("stopped", "lost", "no", NONFINITE):
+    if glance.reason in ("stopped", "lost", "no", "incomplete", NONFINITE):
         return glance.reason
     return "failed" if glance.code else "done"
 

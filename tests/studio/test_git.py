@@ -156,6 +156,35 @@ def test_that_neither_side_of_a_patch_is_large(tmp_path: Path) -> None:
     assert patched(state.patch) == [NOTES]
 
 
+def test_that_the_smallest_changes_are_kept_where_all_together_are_too_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(code_state, "LARGEST_PATCH", 1000)
+    folder = honest_repository(tmp_path / "project")
+    sizes = {"a large": 900, "b small": 100, "c middle": 300}
+    for name in sizes:
+        (folder / name).write_text("x")
+    commit(folder)
+    for name, size in sizes.items():
+        (folder / name).write_text("y" * size)
+    state = code_state.read_state(folder)
+    assert state.changed == ("a large", "b small", "c middle")
+    assert patched(state.patch) == ["b small", "c middle"]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_private"),
+    [
+        ("tokenizer.json", False), ("src/Tokenization.txt", False), ("data/tokenised.bin", False),
+        ("token_embedding.py", False), ("my_token.py", False), ("token", True), ("hf_token.txt", True),
+        ("tokens.json", True), (".env.local", True), ("a/deploy.pem", True), ("password_reset.py", True),
+        ("model.py", False),
+    ],
+)  # fmt: skip
+def test_that_a_tokenizer_is_no_secret_and_a_token_is(path: str, *, is_private: bool) -> None:
+    assert code_state.is_private(path) == is_private
+
+
 def test_that_a_moved_file_is_gone_from_its_place_in_the_patch_too(tmp_path: Path) -> None:
     folder = honest_repository(tmp_path / "project")
     git(folder, "mv", "train.py", "main.py")

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 from backends.common.run_values import recipe_of
 from studio import files
 from studio import run as runs
-from studio.run import NONFINITE, outcome_of
+from studio.run import ANSWERED, NONFINITE, outcome_of
 from studio.sentences import NONFINITE_RULES, nonfinite_sentence, sentence_of
 from studio.texts import has, t
 from ui.curves.answer_cards import AnswerCards
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from ui.services.watcher import RunWatcher
 
 SCROLL_BAR = 14
-ANSWERED = ("done", "no")
-OUTCOMES = ("done", "no", "nonfinite", "failed", "stopped", "lost", "gone")
+OUTCOMES = (*ANSWERED, "nonfinite", "failed", "stopped", "lost", "gone")
 WORKING = ("running", "unattended", "queued", "elsewhere")
 PHASES = ("load", "attach", "check", "compile", "train", "evaluate", "finish")
 MAX_WARNINGS = 3

@@ -139,6 +139,6 @@ def paint_state(painter: QPainter, box: QRectF, outcome: str, tone: Tone) -> Non
         painter.drawEllipse(ring)
         if outcome == "nonfinite":
             painter.drawLine(ring.topLeft(), ring.bottomRight())
-        if outcome == "no":
+        if outcome in ("no", "incomplete"):
             painter.drawLine(QPointF(ring.left() + 2, middle), QPointF(ring.right() - 2, middle))
     painter.restore()

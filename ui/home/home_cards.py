@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWi
 
 from studio import interpreters
 from studio.machine import free_space, machine
-from studio.run import outcome_of
+from studio.run import ANSWERED, outcome_of
 from studio.sentences import reason_of
 from studio.texts import t
 from studio.units import size
@@ -205,7 +205,7 @@ def needing_attention(listed: list[tuple[Run, Glance]]) -> list[tuple[Run, Glanc
     needy = []
     for run, glance in listed:
         outcome = outcome_of(glance)
-        if outcome in ("done", "no"):
+        if outcome in ANSWERED:
             well.add(run.request.command)
         elif outcome in ("failed", "lost") and run.request.command not in well:
             needy.append((run, glance))

@@ -21,11 +21,14 @@ from ui.precision.page_head import PageHead
 from ui.precision.run_results import TRAININGS, RunResults
 from ui.precision.views import CAPTURE, COMPARE, Views
 from ui.services import actions
+from ui.services.background import run_in_background
 from ui.services.past_runs import LIVE
 from ui.services.run_progress import RunProgress
 from ui.widgets.basic import MARGIN, Sentence
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtGui import QShowEvent
     from PySide6.QtWidgets import QPushButton
 
@@ -168,17 +171,16 @@ class PrecisionPage(QWidget):
     def compare_again(self, run: Run) -> None:
         self.run_starter.start("compare", schema.from_json(CompareSpec, run.request.values)[0])
 
-    def _may_open(self, run: Run) -> bool:
-        """Return whether a comparison that has ended is shown by itself: one that was started here, or any where
+    def _may_open(self, run: Run, answer: Callable[[bool], None]) -> None:
+        """Answer whether a comparison that has ended is shown by itself: one that was started here, or any where
         nothing is shown and no side is chosen. Others wait in the list."""
         sides = self.compare.sides
         is_idle = self.compare.loaded is None and sides.target.capture is None and sides.golden.capture is None
-        return is_idle or run.name in self._started or run.name in self._children()
-
-    def _children(self) -> set[str]:
-        """Return the names of the runs that runs which were started here have started last."""
-        started = [run for run, _ in self.session.listed if run.name in self._started]
-        return {name for run in started if isinstance(name := files.read_json(run.folder / BEGUN), str)}
+        if is_idle or run.name in self._started:
+            answer(True)
+            return
+        folders = [started.folder for started, _ in self.session.listed if started.name in self._started]
+        run_in_background(self, partial(_children, folders), lambda names: answer(run.name in names))
 
     def _watch_run(self, run: Run) -> None:
         self._started.add(run.name)
@@ -270,3 +272,8 @@ class RunStarter(QObject):
             self.started.emit(run)
             self._session.choose_run(previous)
         return run
+
+
+def _children(folders: list[Path]) -> set[str]:
+    """Return the names of the runs that the runs of these folders have started last."""
+    return {name for folder in folders if isinstance(name := files.read_json(folder / BEGUN), str)}

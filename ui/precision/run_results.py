@@ -13,7 +13,7 @@ from backends.precision.config import result as config_result
 from backends.precision.determinism.result import read_determinism
 from backends.precision.weights import result as weights
 from studio.errors import StudioError
-from studio.run import outcome_of
+from studio.run import ANSWERED, outcome_of
 from ui.precision.captures import read_captures
 from ui.precision.comparison.loaded_comparison import load_comparison
 from ui.precision.losses_weights.losses_result import read_losses
@@ -48,7 +48,9 @@ class RunResults(QObject):
     comparison_elsewhere = Signal(object)
     answer_read = Signal(str, object, object)
 
-    def __init__(self, session: Session, parent: QObject, may_open: Callable[[Run], bool]) -> None:
+    def __init__(
+        self, session: Session, parent: QObject, may_open: Callable[[Run, Callable[[bool], None]], None]
+    ) -> None:
         super().__init__(parent)
         self._session, self._may_open = session, may_open
         self.comparisons: list[Run] = []
@@ -74,12 +76,18 @@ class RunResults(QObject):
         newest = self.comparisons[0] if self.comparisons else None
         if newest is not None and newest.folder != self._newest:
             self._newest = newest.folder
-            if self._may_open(newest):
-                self.open_comparison(newest)
-            else:
-                self.comparison_elsewhere.emit(newest)
+            self._may_open(newest, partial(self._place_comparison, newest))
         for command in READERS:
             self._update_answer(command, listed)
+
+    def _place_comparison(self, run: Run, is_shown: bool) -> None:
+        """Show a comparison, or say that it is in the list, unless a newer one has come meanwhile."""
+        if run.folder != self._newest:
+            return
+        if is_shown:
+            self.open_comparison(run)
+        else:
+            self.comparison_elsewhere.emit(run)
 
     def refresh_captures(self) -> None:
         """Read the captures again, since one may have been added to a run that has ended."""
@@ -162,7 +170,7 @@ def _capture_stamp(run: Run, glance: Glance) -> str:
 def _has_answer(run: Run, glance: Glance) -> bool:
     if glance.state in LIVE:
         return run.request.command in FOLLOWED and glance.progress is not None
-    return outcome_of(glance) in ("done", "no")
+    return outcome_of(glance) in ANSWERED
 
 
 def _read_check(run: Run) -> config_result.EnvironmentCheck | StudioError:

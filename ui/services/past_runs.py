@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from studio.errors import StudioError
 from studio.events import Finding
-from studio.run import last_events, outcome_of
+from studio.run import ANSWERED, last_events, outcome_of
 
 if TYPE_CHECKING:
     from studio.run import Glance, Run
@@ -16,7 +16,7 @@ LIVE = ("running", "unattended", "queued")
 
 def ended_runs(listed: list[tuple[Run, Glance]], command: str) -> list[Run]:
     """Return the runs that did their work, whatever the answer was, newest first."""
-    return [run for run, glance in listed if run.request.command == command and outcome_of(glance) in ("done", "no")]
+    return [run for run, glance in listed if run.request.command == command and outcome_of(glance) in ANSWERED]
 
 
 def failure_of(run: Run) -> StudioError:

@@ -24,7 +24,7 @@ MODES = {"jit": "@jit", "graph": "Graph", "pynative": "PyNative"}
 TONES: dict[str, Tone] = {
     "running": "accent", "unattended": "warning", "interrupted": "warning", "queued": "neutral",
     "elsewhere": "neutral", "gone": "neutral", "lost": "bad", "done": "good", "no": "bad", "failed": "bad",
-    "stopped": "warning", "nonfinite": "warning",
+    "incomplete": "warning", "stopped": "warning", "nonfinite": "warning",
 }  # fmt: skip
 
 

@@ -44,7 +44,9 @@ def compare(spec: CompareSpec, run: Run, tolerances: Tolerances = TOLERANCES) ->
             outcome = _ComparisonRun(spec, run, tolerances).work()
     except Stopped:
         return Ended(code=STOPPED, reason="stopped")
-    return Ended(code=0) if outcome == "pass" else Ended(code=NO, reason="no")
+    return (
+        Ended(code=0) if outcome == "pass" else Ended(code=NO, reason="incomplete" if outcome == "incomplete" else "no")
+    )
 
 
 class _ComparisonRun:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 CONFIG_CHECK_FILE = "artifacts/config-check.json"
 Level = Literal["pass", "warning", "error"]
+Outcome = Literal["pass", "warning", "error", "incomplete"]
 ORDER: tuple[Level, ...] = ("pass", "warning", "error")
 PARTS = {
     "options": "precision.config.part.options",
@@ -90,6 +91,11 @@ class EnvironmentCheck(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Sentence, ...] = ()
     uncovered: tuple[Sentence, ...] = ()
     msprobe: str = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """Return the verdict, or that nothing differs in what was compared and not all was."""
+        return "incomplete" if self.uncovered and self.verdict != "error" else self.verdict
 
 
 def part(

@@ -31,15 +31,16 @@ from studio.events import Artifact, Ended, Journal, Note, Progress
 from studio.exit_codes import NO, STOPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from backends.precision.config.pack import Pack
-    from backends.precision.config.result import CheckRow, Part
+    from backends.precision.config.result import CheckRow, Level, Part
     from backends.precision.config.spec import ConfigCheckSpec
     from backends.precision.msprobe.installed import Installed
     from studio.run import Run
 
     Pairs = Sequence[tuple[Pack, Pack]]
+    RoundingLevels = Mapping[str, Mapping[tuple[str, ...], Level]]
 
 CHECK_SECONDS = 900.0
 MSPROBE_FOLDER = Path("artifacts") / "msprobe"
@@ -79,21 +80,23 @@ def config_check(spec: ConfigCheckSpec, run: Run) -> Ended:
     journal.write(Progress(done=0, total=2, phase="config-check"))
     packs = (read_packs(sides[0]), read_packs(sides[1]))
     pairs = pair_packs(*packs)
+    levels = members.rounding_levels(pairs)
     journal.write(Progress(done=1, total=2, phase="config-check"))
     try:
         msprobe = check_with_msprobe(
-            pairs, run.folder / MSPROBE_FOLDER, version_of(_interpreter(spec.packs.check_python))
+            pairs, levels, run.folder / MSPROBE_FOLDER, version_of(_interpreter(spec.packs.check_python))
         )
     except Stopped:
         return Ended(code=STOPPED, reason="stopped")
-    environment = environment_check(sides, pairs, msprobe, one_sided(*packs, pairs))
+    environment = environment_check(sides, pairs, levels, msprobe, one_sided(*packs, pairs))
     result.write_check(run, environment)
     journal.write(
         Progress(done=2, total=2, phase="config-check"), Artifact(kind="config-check", path=CONFIG_CHECK_FILE)
     )
     journal.write(_verdict(environment), *_result_notes(environment))
-    is_no = environment.verdict == "error" or bool(environment.uncovered)
-    return Ended(code=NO, reason="no") if is_no else Ended(code=0)
+    if environment.outcome == "incomplete":
+        return Ended(code=NO, reason="incomplete")
+    return Ended(code=NO, reason="no") if environment.outcome == "error" else Ended(code=0)
 
 
 def _interpreter(python: Path) -> Path:
@@ -102,8 +105,7 @@ def _interpreter(python: Path) -> Path:
 
 def _verdict(result: EnvironmentCheck) -> Note:
     differing = [part.name for part in result.parts if part.verdict == result.verdict]
-    verdict = "incomplete" if result.uncovered and result.verdict != "error" else result.verdict
-    return Note(key=WORK_VERDICTS[verdict], args={"parts": len(differing), "names": ", ".join(differing)})
+    return Note(key=WORK_VERDICTS[result.outcome], args={"parts": len(differing), "names": ", ".join(differing)})
 
 
 def _result_notes(result: EnvironmentCheck) -> Iterator[Note]:
@@ -113,7 +115,7 @@ def _result_notes(result: EnvironmentCheck) -> Iterator[Note]:
         yield Note(key="precision.config.run_pip", args={"command": command})
 
 
-def check_with_msprobe(pairs: Pairs, folder: Path, installed: Installed) -> MsprobeCheck:
+def check_with_msprobe(pairs: Pairs, levels: RoundingLevels, folder: Path, installed: Installed) -> MsprobeCheck:
     """Where msprobe cannot say it, equal or not is told by us. Raises process.Stopped."""
     if not installed.family or installed.version.startswith("1."):
         args = {"python": str(installed.python)}
@@ -125,7 +127,6 @@ def check_with_msprobe(pairs: Pairs, folder: Path, installed: Installed) -> Mspr
     except StudioError as error:
         notes = (Sentence(key=error.key, args=error.values), Sentence(key="precision.config.only_equal"))
         return MsprobeCheck(parts=members.member_parts(pairs), version=installed.version, notes=notes)
-    levels = members.rounding_levels(pairs)
     tables = tuple(result.relevel(table, levels.get(table.name, {})) for table in tables)
     return MsprobeCheck(parts=tables, verdicts=verdicts, version=installed.version)
 
@@ -162,7 +163,11 @@ def _write_zip(path: Path, side: Sequence[Pack]) -> None:
 
 
 def environment_check(
-    sides: tuple[Path, Path], pairs: Pairs, msprobe: MsprobeCheck, uncovered: tuple[Sentence, ...]
+    sides: tuple[Path, Path],
+    pairs: Pairs,
+    levels: RoundingLevels,
+    msprobe: MsprobeCheck,
+    uncovered: tuple[Sentence, ...],
 ) -> EnvironmentCheck:
     """The result, of tables that are there."""
     options = options_part(*sides)
@@ -178,7 +183,7 @@ def environment_check(
     )
     if not parts:
         raise StudioError("precision.config.nothing_in_common", golden=str(sides[0]), target=str(sides[1]))
-    notes = (*msprobe.notes, *_without_own(pairs), *_rounding(pairs))
+    notes = (*msprobe.notes, *_without_own(pairs), *_rounding(levels))
     notes += () if options else (Sentence(key="precision.config.no_options"),)
     return EnvironmentCheck(
         golden=str(sides[0]), target=str(sides[1]), verdict=result.worst_verdict(parts),
@@ -203,9 +208,9 @@ def _without_own(pairs: Pairs) -> tuple[Sentence, ...]:
     return (Sentence(key="precision.config.no_seeds"),)
 
 
-def _rounding(pairs: Pairs) -> tuple[Sentence, ...]:
+def _rounding(levels: RoundingLevels) -> tuple[Sentence, ...]:
     """Return how many tensors count as equal although a mean or a norm is off by its own rounding."""
-    count = sum(map(len, members.rounding_levels(pairs).values()))
+    count = sum(map(len, levels.values()))
     return (Sentence(key="precision.config.rounding", args={"count": count}),) if count else ()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -68,14 +69,13 @@ class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_whole(self) -> bool:
-        """Return whether all that was to be compared was."""
-        losses = sum(row.first is not None and row.second is not None for row in self.losses)
+        """Return whether all that was to be compared was; of losses those that were logged, maybe every tenth."""
         counts = (
-            (losses, self.steps),
             (len(self.weight_steps), self.steps),
             (len(self.tensor_steps), self.digest_steps),
         )
-        return not self.lacks_final and all(0 < expected <= count for count, expected in counts)
+        has_losses = _are_regular(self.losses, self.steps)
+        return has_losses and not self.lacks_final and all(0 < expected <= count for count, expected in counts)
 
     @property
     def verdict(self) -> Verdict:
@@ -84,6 +84,16 @@ class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
         if self.capture_changes:
             return "capture_changes"
         return "equal" if self.is_whole else "incomplete"
+
+
+def _are_regular(losses: tuple[LossRow, ...], steps: int) -> bool:
+    """Return whether both runs logged a loss every so many steps, up to the last of them."""
+    if not losses or any(row.first is None or row.second is None for row in losses):
+        return False
+    numbers = [row.step for row in losses]
+    intervals = {later - earlier for earlier, later in pairwise(numbers)} or {numbers[0]}
+    interval = max(intervals)
+    return len(intervals) == 1 and numbers[0] <= interval and numbers[-1] + interval > steps
 
 
 def read_determinism(run: Run) -> DeterminismResult | None:

@@ -37,7 +37,9 @@ def determinism(spec: DeterminismSpec, run: Run) -> Ended:
     result = judge_runs(spec, ended_runs)
     files.write_json(run.folder / DETERMINISM_FILE, result)
     journal.write(Artifact(kind="determinism", path=DETERMINISM_FILE), *result_notes(result))
-    return Ended(code=0) if result.verdict == "equal" else Ended(code=NO, reason="no")
+    if result.verdict == "equal":
+        return Ended(code=0)
+    return Ended(code=NO, reason="incomplete" if result.verdict == "incomplete" else "no")
 
 
 def script_values(spec: DeterminismSpec, *, captured: bool) -> dict[str, Any]:

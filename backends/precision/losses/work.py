@@ -146,12 +146,12 @@ class Comparing:
         self.journal.write(*self._remarks(judgement))
         if judgement.verdict in ("pass", "incomplete") and not self.are_over():
             self.journal.write(Finding(rule="precision.losses.running", severity="warning", args=args))
-            return Ended(code=NO, reason="no")
+            return Ended(code=NO, reason="incomplete")
         if judgement.verdict == "pass":
             self.journal.write(Note(key="precision.losses.pass", args=args))
             return Ended(code=0)
         self.journal.write(Finding(rule=verdict_key(judgement), severity="warning", args=args))
-        return Ended(code=NO, reason="no")
+        return Ended(code=NO, reason="incomplete" if judgement.verdict == "incomplete" else "no")
 
     def _remarks(self, judgement: LossJudgement) -> Iterator[Finding]:
         """Yield what the verdict does not show: runs that failed, noise of fewer steps, and a golden loss of 0."""

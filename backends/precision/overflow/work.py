@@ -40,7 +40,8 @@ def overflow_check(spec: OverflowSpec, run: Run) -> Ended:
     files.write_json(run.folder / OVERFLOW_FILE, result)
     journal.write(Artifact(kind="overflow", path=OVERFLOW_FILE), *result_notes(result))
     is_clean = result.is_whole and not (result.found or result.named)
-    return Ended(code=0) if is_clean else Ended(code=NO, reason="no")
+    has_answer = bool(result.found or result.named)
+    return Ended(code=0) if is_clean else Ended(code=NO, reason="no" if has_answer else "incomplete")
 
 
 class _Looking:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +35,7 @@ from backends.precision.issue.markdown import (
 from backends.precision.origin import VERSIONS, origin_of
 from backends.precision.report import plot, summary
 from backends.precision.report.deeper import origin_comparison
-from backends.precision.report.losses import losses_of
+from backends.precision.report.losses import ReportedLosses, losses_of
 from studio.texts import t_in
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class Report:
         outcome = self.comparison.outcome
         if outcome != "pass":
             return outcome, self.say(OUTCOME_TEXTS[outcome])
-        losses = losses_of(self.comparison, self.run)
+        losses = self._reported_losses
         if losses is not None and losses.differ:
             return "differs", self.say(losses.key, **losses.args)
         dumps = (folder for pair in self.comparison.passes for folder in (pair.target, pair.golden))
@@ -182,10 +183,14 @@ class Report:
             yield drawn
             yield tag("p", self.say("precision.report.plot_hint"), "dim")
 
+    @cached_property
+    def _reported_losses(self) -> ReportedLosses | None:
+        return losses_of(self.comparison, self.run)
+
     def _losses(self) -> Iterator[str]:
         title = self.say("precision.report.losses")
         yield tag("h2", title)
-        losses = losses_of(self.comparison, self.run)
+        losses = self._reported_losses
         if losses is None:
             yield tag("p", self.say("precision.report.no_losses"))
             return

@@ -45,7 +45,9 @@ def compare_weights(spec: WeightsSpec, run: Run) -> Ended:
         _forget(scratch)
     result.write_weights(run, weights)
     journal.write(Artifact(kind="weights", path=WEIGHTS_FILE), *weights_notes(weights))
-    return Ended(code=0) if weights.passes() else Ended(code=NO, reason="no")
+    if weights.passes():
+        return Ended(code=0)
+    return Ended(code=NO, reason="incomplete" if weights.verdict() == "incomplete" else "no")
 
 
 def _compared(spec: WeightsSpec, scratch: Path, journal: Journal) -> Weights:

@@ -182,6 +182,22 @@ def test_that_no_planted_difference_of_two_runs_is_called_equal(tmp_path: Path, 
     assert verdict(tmp_path, *left) != "equal"
 
 
+@pytest.mark.parametrize("logged", [(2, 4), (1, 3), (4,)])
+def test_that_losses_that_are_logged_every_few_steps_are_whole(tmp_path: Path, logged: tuple[int, ...]) -> None:
+    left = [Left() for _ in range(2)]
+    for each in left:
+        each.losses[0] = [loss if step in logged else None for step, loss in enumerate(each.losses[0], 1)]
+    assert verdict(tmp_path, *left) == "equal"
+
+
+@pytest.mark.parametrize("logged", [(1, 2), (2,), (1, 2, 4)])
+def test_that_losses_that_stop_or_have_gaps_are_incomplete(tmp_path: Path, logged: tuple[int, ...]) -> None:
+    left = [Left() for _ in range(2)]
+    for each in left:
+        each.losses[0] = [loss if step in logged else None for step, loss in enumerate(each.losses[0], 1)]
+    assert verdict(tmp_path, *left) == "incomplete"
+
+
 @pytest.mark.parametrize("fault", OF_BOTH)
 def test_that_what_both_runs_lack_is_not_called_equal(tmp_path: Path, fault: str) -> None:
     left = [Left() for _ in range(2)]

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from backends.precision.compare.comparison import FOLDER, comparison_answer
 from backends.precision.compare.comparison_files import open_comparison
+from backends.precision.compare.spec import CompareSpec
+from backends.precision.compare.work import compare
 from backends.precision.dump.dump import INPUT, KWARG, OUTPUT, DumpLocation
 from backends.precision.dump.optimizer import OPTIMIZER_FILE
 from backends.precision.dump.read import read_dump
 from backends.precision.issue.markdown import issue_text
 from backends.precision.overflow.first_overflow import first_overflow
+from studio import run as runs
+from studio import schema
+from studio.texts import t
 from tests.precision.dump.recorded import copy_of
 from tests.precision.signoff.made import compared_dumps
 
@@ -66,6 +72,16 @@ def test_that_a_damaged_record_is_no_call_and_a_gap(tmp_path: Path, content: byt
     assert read_dump(DumpLocation(folder=damaged)).calls == read_dump(DumpLocation(folder=plain)).calls
     answer = comparison_answer(compared_dumps(tmp_path, damaged, plain))
     assert (answer["verdict"], answer["notes"]) == ("incomplete", ["precision.dump.optimizer_damaged"])
+
+
+def test_that_an_incomplete_comparison_is_called_so_in_the_list_of_runs(tmp_path: Path) -> None:
+    damaged = dump_with(tmp_path / "with", b"{")
+    run = compared_dumps(tmp_path, damaged, copy_of("mindspore_tensor", tmp_path / "plain"))
+    spec = schema.from_json(CompareSpec, run.request.values)[0]
+    ended = compare(spec, run)
+    assert (ended.code, ended.reason) == (3, "incomplete")
+    glance = replace(runs.glance(run), state="ended", code=ended.code, reason=ended.reason)
+    assert (runs.outcome_of(glance), t("state.incomplete")) == ("incomplete", "Incomplete")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QUrl, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -71,7 +71,8 @@ class CapturesCard(Card):
         localize(self._more.setText, "precision.more.captured_more", count=left)
 
     def _row(self, number: int, capture: Capture) -> QWidget:
-        name, words, origin = Elided(role="strong"), Elided(role="hint"), Elided(role="hint")
+        name, words = Elided(role="strong"), Elided(role="hint")
+        origin = Elided(Qt.TextElideMode.ElideMiddle, role="hint")  # both ends of its folder tell it from others
         name.setText(capture_name(capture))
         words.setText(describe_capture(capture))
         origin.setObjectName(f"precision_origin_{number}")

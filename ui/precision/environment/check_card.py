@@ -20,15 +20,14 @@ from ui.widgets.basic import (
 from ui.widgets.page_scroll import empty
 
 if TYPE_CHECKING:
-    from backends.precision.config.result import EnvironmentCheck, Level
+    from backends.precision.config.result import EnvironmentCheck, Level, Outcome
     from ui.widgets.basic import Tone
 
 TONES: dict[Level, Tone] = {"pass": "good", "warning": "warning", "error": "bad"}
-VERDICTS: dict[Level, str] = {
+VERDICTS: dict[Outcome, str] = {
     "pass": "precision.environment.verdict_pass", "warning": "precision.environment.verdict_warning",
-    "error": "precision.environment.verdict_error",
+    "error": "precision.environment.verdict_error", "incomplete": "precision.environment.verdict_incomplete",
 }  # fmt: skip
-INCOMPLETE = "precision.environment.verdict_incomplete"
 COLUMNS = 5
 
 
@@ -62,14 +61,14 @@ class CheckCard(Card):
         check = self._check
         if check is None:
             return ""
-        return t(INCOMPLETE if _is_incomplete(check) else VERDICTS[check.verdict])
+        return t(VERDICTS[check.outcome])
 
     def retranslate(self) -> None:
         check = self._check
         if check is None:
             return
         key, tone = MARKS[check.verdict][0], TONES[check.verdict]
-        if _is_incomplete(check):
+        if check.outcome == "incomplete":
             key, tone = "precision.environment.incomplete", "warning"
         self.chip.show_state(t(key), tone)
         self._show_parts(check)
@@ -91,11 +90,6 @@ class CheckCard(Card):
             chip.clicked.connect(lambda _on=False, name=part.name: self.part_requested.emit(name))
             self._parts.addWidget(chip, number // COLUMNS, number % COLUMNS)
         self._parts.setColumnStretch(COLUMNS, 1)
-
-
-def _is_incomplete(check: EnvironmentCheck) -> bool:
-    """Return whether nothing differs in what was compared, and not all was."""
-    return bool(check.uncovered) and check.verdict != "error"
 
 
 class _Pip(QWidget):

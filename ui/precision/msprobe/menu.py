@@ -14,7 +14,7 @@ from backends.precision.overflow.spec import OverflowSpec
 from backends.precision.overflow.work import result_notes as overflow_told
 from studio import schema
 from studio.errors import StudioError
-from studio.run import outcome_of
+from studio.run import ANSWERED, outcome_of
 from ui.precision.comparison.loaded_comparison import requested_sides
 from ui.precision.msprobe.results import read_msprobe_results
 from ui.precision.msprobe.results_sheet import MsprobeSheet
@@ -85,7 +85,7 @@ class MsprobeMenu:
     def report_ended_checks(self, listed: list[tuple[Run, Glance]]) -> None:
         """Show what the checks that were started here found, once they have ended."""
         for run, glance in listed:
-            if run.name in self._started and outcome_of(glance) in ("done", "no"):
+            if run.name in self._started and outcome_of(glance) in ANSWERED:
                 self._started.discard(run.name)
                 run_in_background(self._page, partial(_check_events, run), self._page.compare.check_notice.show_events)
 

@@ -13,7 +13,7 @@ from backends.precision.msprobe.companion_files import CompanionFiles, find_comp
 from backends.precision.msprobe.compare import results_in
 from backends.precision.overflow import result as overflow
 from studio.errors import StudioError
-from studio.run import outcome_of
+from studio.run import ANSWERED, outcome_of
 from ui.precision.comparison.loaded_comparison import requested_sides
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _sum_tables(tables: Sequence[TableSummary]) -> TableSummary | None:
 
 def _newest_result(listed: Listed, command: str, name: str, of: Path, read: Any) -> Any:
     for run, glance in listed:
-        if run.request.command == command and outcome_of(glance) in ("done", "no"):
+        if run.request.command == command and outcome_of(glance) in ANSWERED:
             values = [
                 section[name]
                 for section in run.request.values.values()
