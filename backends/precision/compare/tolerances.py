@@ -56,7 +56,7 @@ tests/planted/optimizer_plants.py, 67 of whose 68 plants were named right then, 
     update_base            -           -
     update_base_growth     -           -
     update_growth          -           -
-    sums_factor            -           -
+    sums_factor            not run     not run
     unrelated_update       -           -
     update_evenness        -           -
     update_share           -           -20 named
@@ -66,7 +66,7 @@ tests/planted/optimizer_plants.py, 67 of whose 68 plants were named right then, 
     product_share          -           -1 named, +4 alarms
     min_products           -           -
     random_norm_factor     -           -
-    turned_share           -           -
+    turned_share           not run     not run
     extreme_margin         -           -
     digest_eps_share       -           -
     usual_dtype_share      -           -22 named, +8 alarms
