@@ -66,6 +66,13 @@ class Losses:
         return Finding(rule=STEPS_RULE, severity="warning", args={**args, "rank": self.rank})
 
 
+def first_finding(step: int, values: dict[str, Number]) -> Finding | None:
+    """Return what is told of a step whose loss is no number, as the guest tells it; None for any other."""
+    name = next((name for name, value in values.items() if isinstance(value, str) and is_loss(name)), "")
+    args = {"step": step, "name": name, "value": values.get(name)}
+    return Finding(rule=RULE, severity="warning", args=args) if name else None
+
+
 def judged_end(folder: Path, attempt: int, ended: Ended) -> tuple[Ended, list[Finding]]:
     """Return the end of a training with what its losses say of it: one that ended well, and whose losses were no
     numbers, has that as its reason; the findings say in which steps. Raises OSError.

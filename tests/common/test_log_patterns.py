@@ -164,3 +164,20 @@ def test_that_a_long_line_costs_no_more_than_a_short_one(pattern: Pattern) -> No
 def test_that_colours_and_broken_bytes_are_left_out() -> None:
     assert plain(b"\x1b[31mloss\x1b[0m: 1\xff") == "loss: 1�"
     assert len(log_patterns.plain(b"x" * 10**6)) == 4 * LONGEST_LINE
+
+
+@pytest.mark.parametrize(("line", "places", "values"), [
+    ("epoch 3 | loss=0.25 acc: 91%", {"epoch": 3}, {"loss": 0.25, "accuracy": 0.91}),
+    ("Epoch: 3/10 - loss: 0.25, accuracy: 0.913", {"epoch": 3}, {"loss": 0.25, "accuracy": 0.913}),
+    ("step 7 loss 0.25 Acc@1 91.25", {"step": 7}, {"loss": 0.25, "accuracy": 0.9125}),
+    ("step 7 loss 0.25 acc 1.0", {"step": 7}, {"loss": 0.25, "accuracy": 1.0}),
+    ("step 7 loss 0.25 account 5", {"step": 7}, {"loss": 0.25}),
+])  # fmt: skip
+def test_that_a_plain_line_gives_epoch_and_accuracy(
+    line: str, places: dict[str, int], values: dict[str, float]
+) -> None:
+    pattern = best([line])
+    assert pattern is not None
+    row = read(line, pattern)
+    assert row is not None
+    assert (row.places, row.values) == (places, pytest.approx(values))

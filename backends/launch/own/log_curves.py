@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, TypeAlias
 
 from backends.common import log_patterns
+from backends.common.nonfinite_losses import first_finding
 from studio import processes
 from studio import run as runs
 from studio.events import Journal, Metric, Note, attempt_and_rank, decode, name_of
@@ -148,6 +149,7 @@ class LogCurves:
         self._written_to = max(earlier.values(), default=None)
         self._last: int | None = None
         self._noted = bool(earlier)
+        self._has_reported = bool(earlier)
         self._steps = Steps()
         self._bar = -1
         self._unplaced: Row | None = None
@@ -216,7 +218,7 @@ class LogCurves:
         row = log_patterns.read(text, pattern)
         if pattern.bar:
             return self._figures_after_bar(row, text)
-        return [(self._steps.of(row.places), row.values)] if row else []
+        return [(self._steps.of(row.places), _with_epoch(row))] if row else []
 
     def _figures_after_bar(self, row: Row | None, text: str) -> list[Point]:
         """tqdm prints a line above its bar and draws the bar anew: the bar that follows tells the step."""
@@ -261,8 +263,19 @@ class LogCurves:
         if not self._noted and self._pattern is not None:
             write(Note(key=NOTE, args={"pattern": self._pattern.id, "title": self._pattern.title}))
             self._noted = True
-        write(Metric(step=step, values={name: _json(value) for name, value in values.items()}))
+        numbers = {name: _json(value) for name, value in values.items()}
+        write(Metric(step=step, values=numbers))
+        if not self._has_reported and (finding := first_finding(step, numbers)):
+            self._has_reported = True
+            write(finding)
         self._last = step
+
+
+def _with_epoch(row: Row) -> dict[str, float]:
+    """Return the values of a line; where it has an epoch and no step, lines are counted and the epoch is a value."""
+    if "epoch" in row.places and "step" not in row.places:
+        return {"epoch": float(row.places["epoch"]), **row.values}
+    return row.values
 
 
 def _json(value: float) -> Number:

@@ -39,7 +39,7 @@ def run_script(spec: OwnSpec, run: Run) -> Ended:
         state.request_planned(run.folder, spec.planned)
         keep_to_cores(spec.limits.cores)
     linger = math.inf if spec.ending.wait_all else spec.ending.grace
-    watch = Watch(spec, run)
+    watch = Watch(spec, run, command.cwd)
     ended = supervise(command, run, spec.ending.grace, tick=watch.tick, linger=linger)
     run = located(run)
     watch.finish()
@@ -73,13 +73,18 @@ def keep_code(spec: OwnSpec, run: Run) -> None:
 class Watch:
     """What is looked at while a program runs; `tick` is to be called about twice a second and once after its end."""
 
-    def __init__(self, spec: OwnSpec, run: Run) -> None:
-        from backends.launch.own.log_curves import LogCurves
+    def __init__(self, spec: OwnSpec, run: Run, folder: Path) -> None:
+        """`folder`: where the program starts."""
+        from backends.launch.own.log_curves import OFF, LogCurves
+        from backends.launch.own.tensorboard_curves import TensorBoardCurves
 
         self._folder = run.folder
         self._attempt = attempt_of(run)
         self._journal = Journal(run.folder, self._attempt)
         self._log = LogCurves(run, spec.recording.log_pattern, spec.recording.pattern)
+        begun = run.request.time / 1e9
+        is_read = spec.recording.log_pattern != OFF
+        self._tensorboard = TensorBoardCurves(folder, begun, self._journal) if is_read else None
         limit = spec.limits.memory
         self._memory = None if limit is None else Memory(limit * 10**6, run.folder, self._journal)
         self._left = 0
@@ -89,12 +94,17 @@ class Watch:
         if self._memory is not None:
             self._memory.tick()
         self._log.tick()
+        if self._tensorboard is not None:
+            with suppress(OSError):  # a full disk: the next tick tries again
+                self._tensorboard.tick()
         self._report_left_over()
 
     def finish(self) -> None:
         """What the log holds beyond its last whole line."""
         with suppress(OSError):
             self._log.finish()
+        if self._tensorboard is not None:
+            self._tensorboard.finish()
 
     def _report_left_over(self) -> None:
         """Once, that the program has ended and that what it started goes on; not of what is just ending too."""
@@ -108,7 +118,8 @@ class Watch:
         """Why there is no curve, where neither a process of the training nor its log has one."""
         folder = current_folder(self._folder)
         with suppress(OSError):
-            if self._log.pattern is None and not has_metrics(folder, self._attempt):
+            has_files = self._tensorboard is not None and self._tensorboard.has_files
+            if self._log.pattern is None and not has_files and not has_metrics(folder, self._attempt):
                 why = why_nothing(folder, self._attempt)
                 self._journal.write_or_keep(Finding(rule="hooks.nothing_seen", severity="warning", args={"why": why}))
 
