@@ -364,3 +364,33 @@ def test_that_an_edit_with_which_a_file_would_not_parse_leaves_the_other_edits(
     text = migrated_text(tmp_path, "explicit", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nd = 'cuda'\n")
     assert "os.environ['CUDA_VISIBLE_DEVICES'] = '0'" in text
     assert text.endswith("d = DEVICE_TYPE\n")
+
+
+def test_that_uses_of_a_cuda_imported_beside_other_names_are_edited(tmp_path: Path) -> None:
+    head = "import torch\nfrom torch import nn, cuda\n"
+    text = migrated_text(tmp_path, "explicit", f"{head}if cuda.is_available():\n    x = x.cuda()\ncuda.synchronize()\n")
+    assert text.endswith("if accelerator.is_available():\n    x = x.to(DEVICE_TYPE)\naccelerator.synchronize()\n")
+
+
+@pytest.mark.parametrize(
+    ("location", "expected"),
+    [
+        ("lambda storage, loc: storage.cuda(rank)", "torch.device(DEVICE_TYPE, rank)"),
+        ("lambda storage, loc: storage.cuda()", "DEVICE_TYPE"),
+        ("lambda s, _: s.cuda(0)", "torch.device(DEVICE_TYPE, 0)"),
+        ("lambda s, loc: s.cuda(loc)", None),
+        ("lambda s, _: s.cuda() if gpu else s", None),
+    ],
+)
+def test_that_where_map_location_moves_a_storage_becomes_a_device_or_is_left_to_a_person(
+    tmp_path: Path, location: str, expected: str | None
+) -> None:
+    line = f'x = torch.load("x.pt", map_location={location})'
+    text = migrated_text(tmp_path, "explicit", f"import torch\n{line}\n")
+    assert text.splitlines()[-1] == (line if expected is None else line.replace(location, expected))
+
+
+def test_that_a_function_for_map_location_is_left_to_a_person(tmp_path: Path) -> None:
+    text = "import torch\ndef move(a, b):\n    return a.cuda()\ntorch.load('x.pt', map_location=move)\n"
+    folder = project(tmp_path, train__py=text)
+    assert [hunk.state for hunk in plan_project(folder, "explicit").hunks()] == ["yours"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from backends.migration.migrate.work import change_figures
 from tests.migration.plans import (
     migrated_text,
     plan_project,
@@ -185,3 +186,8 @@ def test_that_an_index_of_cuda_builds_becomes_one_of_cpu_builds_beside_the_usual
     before = f"pip install torch {flag}https://download.pytorch.org/whl/cu118\n"
     expected = before.replace("torch ", "torch torch_npu ", 1).replace(flag.rstrip(" ="), "--extra-index-url")
     assert migrated_text(tmp_path, "minimal", before, "run.sh") == expected.replace("cu118", "cpu")
+
+
+def test_that_offered_lines_that_were_not_applied_are_counted(tmp_path: Path) -> None:
+    folder = project(tmp_path, train__py=ACCELERATED)
+    assert change_figures(plan_project(folder, "minimal"))["offered"] == 1

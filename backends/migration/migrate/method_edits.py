@@ -90,8 +90,50 @@ def _edit_cuda_call(tree: SyntaxTree, call: ast.Call, prelude: PreludeNames) -> 
         return None
     if not name_edits.is_as_written(tree, call):
         return None
+    if (function_of_storage := _function_of_storage(tree, call)) is not None:
+        return _edit_map_location(tree, function_of_storage, call, prelude)
     rest = _edit_arguments(tree, call, prelude)
     return None if rest is None else [Draft(begin=end - 4, end=end, text="to"), *rest]
+
+
+def _function_of_storage(tree: SyntaxTree, call: ast.Call) -> ast.Lambda | ast.FunctionDef | None:
+    """Return the function of a storage and its location that `map_location` takes, where the call is on the storage:
+    the `to` of a storage takes a device by keyword alone."""
+    receiver = getattr(call.func, "value", None)
+    functions = (node for node in tree.ancestors(call) if isinstance(node, ast.Lambda | ast.FunctionDef))
+    function = next(functions, None)
+    if function is None or len(function.args.args) != 2 or not isinstance(receiver, ast.Name):
+        return None
+    is_storage = receiver.id == function.args.args[0].arg
+    return function if is_storage and _is_map_location(tree, function, receiver.id) else None
+
+
+def _is_map_location(tree: SyntaxTree, function: ast.Lambda | ast.FunctionDef, parameter: str) -> bool:
+    parent = tree.parent(function)
+    if "storage" in parameter or (isinstance(parent, ast.keyword) and parent.arg == "map_location"):
+        return True
+    name = getattr(function, "name", None) or getattr(next(iter(getattr(parent, "targets", ())), None), "id", None)
+    keywords = (node for node in ast.walk(tree.module) if isinstance(node, ast.keyword) and node.arg == "map_location")
+    return any(getattr(keyword.value, "id", None) == name for keyword in keywords if name)
+
+
+def _edit_map_location(
+    tree: SyntaxTree, function: ast.Lambda | ast.FunctionDef, call: ast.Call, prelude: PreludeNames
+) -> list[Draft] | None:
+    """Replace `lambda storage, location: storage.cuda(rank)` by the device: that is where it moves every storage."""
+    parent = tree.parent(function)
+    if not isinstance(function, ast.Lambda) or function.body is not call or call.keywords or len(call.args) > 1:
+        return None
+    is_argument = isinstance(parent, ast.keyword) and parent.arg == "map_location"
+    uses = {node.id for argument in call.args for node in ast.walk(argument) if isinstance(node, ast.Name)}
+    if not is_argument or uses.intersection(argument.arg for argument in function.args.args):
+        return None
+    begin, end = tree.span(function)
+    if not call.args:
+        return [Draft(begin=begin, end=end, text=prelude.device_type, needs=DEVICE_TYPE)]
+    text = f"{prelude.torch}.device({prelude.device_type}, {tree.text(call.args[0])})"
+    is_number = is_device_number(call.args[0])
+    return [Draft(begin=begin, end=end, text=text, needs=DEVICE_TYPE)] if is_number else None
 
 
 def _edit_arguments(tree: SyntaxTree, call: ast.Call, prelude: PreludeNames) -> list[Draft] | None:

@@ -68,9 +68,9 @@ def replace_cuda(tree: SyntaxTree, node: ast.expr, name: str, prelude: PreludeNa
     if not isinstance(base, ast.Name):
         return None
     meaning = tree.torch_imports.get(base.id, "")
-    if meaning == CUDA:  # The import is edited instead.
+    if meaning == CUDA and base.id not in tree.names_of_shared_imports:  # The import is edited instead.
         return []
-    if not meaning.startswith(CUDA + "."):
+    if meaning != CUDA and not meaning.startswith(CUDA + "."):
         return []
     begin, end = tree.span(base)
     text = prelude.accelerator + meaning[len(CUDA) :]
@@ -87,16 +87,14 @@ def edit_getattr(tree: SyntaxTree, finding: ScanFinding, prelude: PreludeNames) 
 
 
 def edit_import(tree: SyntaxTree, statement: ast.stmt, prelude: PreludeNames) -> list[Draft] | None:
-    """Turn `from torch import cuda as c` into `c = accelerator`. Other imports of torch.cuda may stay: it exists on
-    every host, and its uses are edited where they are."""
+    """Turn `from torch import cuda as c` into `c = accelerator`. Other imports of torch.cuda may stay, also one beside
+    other names: it exists on every host, and its uses are edited where they are."""
     if not isinstance(statement, ast.Import | ast.ImportFrom):
         return None
     module = statement.module if isinstance(statement, ast.ImportFrom) else ""
     bound = [alias for alias in statement.names if _is_cuda(module or "", alias)]
-    if not bound:
+    if not bound or len(statement.names) > 1:
         return []
-    if len(statement.names) > 1:
-        return None
     begin, end = tree.span(statement)
     called = bound[0].asname or "cuda"
     text = f"{called} = {prelude.accelerator}"

@@ -123,6 +123,14 @@ class SyntaxTree:
                     bind(alias.asname or alias.name, f"{node.module}.{alias.name}")
         return meanings
 
+    @cached_property
+    def names_of_shared_imports(self) -> frozenset[str]:
+        """The names that import statements bind beside other names."""
+        statements = (node for node in ast.walk(self.module) if isinstance(node, ast.Import | ast.ImportFrom))
+        return frozenset(
+            alias.asname or alias.name for node in statements if len(node.names) > 1 for alias in node.names
+        )
+
 
 def _is_torch(module: str | None) -> bool:
     return (module or "").partition(".")[0] == "torch"

@@ -153,14 +153,15 @@ def _write_changes(run: Run, changes: Changes) -> None:
 
 
 def change_figures(changes: Changes) -> dict[str, Any]:
-    """Return the figures of a plan or its result; `hunks` and `files` count what was applied, or would be."""
+    """Return the figures of a plan or its result; `hunks` and `files` count what was applied, or would be;
+    `offered` what was not."""
     counts = Counter(hunk.state for hunk in changes.hunks())
     chosen = set(changes.applied) or {hunk.id for hunk in accepted_hunks(changes)}
     return {
         "hunks": len(chosen),
         "files": len({hunk.path for hunk in changes.hunks() if hunk.id in chosen}),
         "yours": counts["yours"],
-        "offered": counts["offered"],
+        "offered": sum(hunk.state == "offered" and hunk.id not in chosen for hunk in changes.hunks()),
         "target": changes.target or changes.branch,
         "withdrawn": sum(bool(file.withdrawn) for file in changes.files),
     }
