@@ -64,6 +64,47 @@ def test_that_a_script_compiles_and_names_nothing_that_is_not_there(tmp_path: Pa
     assert checked.returncode == 0, checked.stdout
 
 
+@pytest.mark.parametrize("recipe", ["digits", "text"])
+def test_that_a_script_carries_its_data_and_names_no_folder_of_this_host(recipe: str, tmp_path: Path) -> None:
+    text = script_text(spec_of({"recipe": recipe}))
+    assert str(paths.ROOT) not in text
+    assert "it needs no other file" in text
+    unpacking = text.partition('if __name__ == "__main__":')[0].partition("def unpack(")
+    folder = tmp_path / "data"
+    code = (
+        f"import base64, zlib\nfrom pathlib import Path\ndef unpack({unpacking[2]}\nunpack(DATA, Path({str(folder)!r}))"
+    )
+    (tmp_path / "unpack.py").write_text(code, "utf-8")
+    subprocess.run([sys.executable, "-I", "unpack.py"], check=True, cwd=tmp_path)
+    source = paths.ASSETS if recipe == "digits" else paths.ASSETS / "help"
+    unpacked = [path for path in folder.rglob("*") if path.is_file()]
+    assert unpacked
+    assert all(path.read_bytes() == (source / path.relative_to(folder)).read_bytes() for path in unpacked)
+    if recipe == "text":
+        assert len(unpacked) == len(list(source.rglob("*.md")))
+
+
+def test_that_what_is_too_large_to_be_carried_is_named_in_the_head(tmp_path: Path) -> None:
+    (tmp_path / "large.txt").write_text("0123456789" * 500_000)
+    text = script_text(spec_of({"recipe": "text", "corpus": str(tmp_path)}))
+    head = text.partition('"""\n\n')[0]
+    assert "It also needs" in head
+    assert str(tmp_path) in head
+    assert "it needs no other file" not in head
+
+
+@needs_mindspore
+def test_that_a_script_of_the_digits_trains_where_the_studio_is_not(tmp_path: Path) -> None:
+    script = tmp_path / "elsewhere" / "train.py"
+    script.parent.mkdir()
+    script.write_text(script_text(spec_of({"recipe": "digits"})), "utf-8")
+    environ = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    words = (sys.executable, "-I", str(script))
+    done = subprocess.run(words, cwd=script.parent, env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "step 1  " in done.stdout
+
+
 def test_that_a_simple_choice_gives_a_short_script_that_says_what_it_is_of() -> None:
     text = script_text(spec_of({"recipe": "linear", "optimizer": "sgd"}))
     assert text == script_text(spec_of({"recipe": "linear", "optimizer": "sgd"}))

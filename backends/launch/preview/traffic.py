@@ -43,7 +43,8 @@ def traffic_of(network: Network, setting: Setting, split: Split) -> Traffic:
 def data_bytes(network: Network, setting: Setting, split: Split) -> float:
     """Gradients of the largest stage, summed. Sharded, they are scattered and the new weights gathered, which is as
     much where both have one width (Rajbhandari et al. 2020, section 7.2). A card that keeps only its part of the
-    gradients scatters them after each micro batch, one without the weights gathers these for each forward and backward pass."""
+    gradients scatters them after each micro batch, one without the weights gathers these for each forward and
+    backward pass."""
     largest = max(stage_size(network, split, stage) for stage in range(split.pipeline))
     gradients, weights = (_gathered(largest * width, split.data) for width in (setting.gradient_width, setting.width))
     rounds = setting.rounds(split)

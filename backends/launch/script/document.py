@@ -9,9 +9,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from backends.launch import ascend_env
-from backends.launch.engine_options import options_text
+from backends.launch.engine_options import corpus_of, options_text
 from backends.launch.script import assemble
 from backends.launch.script.assemble import OWN
+from backends.launch.script.data import data_of, needed_paths, with_data
 from backends.launch.script.modules import ENGINE, read_module
 from backends.launch.spec import LaunchSpec
 from studio import __version__, schema
@@ -28,11 +29,13 @@ WITHOUT_CHECKPOINTS = "It keeps no checkpoint: choose a number of steps between 
 
 
 def script_text(spec: LaunchSpec) -> str:
-    """One plain MindSpore script that does what a run of `spec` does. Raises StudioError where there is none."""
+    """One script, with its data, that does what a run of `spec` does. Raises StudioError where there is none."""
     spec = schema.effective(spec)
     if spec.parallel.parallel != "none" and spec.parallel.nodes > 1:
         raise StudioError("launch.script_nodes")
-    return "\n".join(_head(spec)) + "\n\n" + _before(spec) + _code(options_text(spec), _stamp(spec.what.recipe_file))
+    data = data_of(spec, corpus_of(spec))
+    code = with_data(_code(options_text(spec), _stamp(spec.what.recipe_file)), data)
+    return "\n".join(_head(spec, needed_paths(spec, data))) + "\n\n" + _before(spec) + code
 
 
 @lru_cache(maxsize=8)
@@ -65,14 +68,27 @@ def has_neighbours(file: Path) -> bool:
     return any((file.parent / f"{name}.py").is_file() or (file.parent / name).is_dir() for name in firsts if name)
 
 
-def _head(spec: LaunchSpec) -> Iterator[str]:
+def _needs(spec: LaunchSpec, needed: tuple[Path, ...]) -> Iterator[str]:
+    """What the file does not hold, line by line."""
+    if spec.what.recipe == "own" and has_neighbours(spec.what.recipe_file):
+        needed = (*needed, spec.what.recipe_file.parent)
+    if needed:
+        yield "It also needs, at these paths or at others that are changed below:"
+        yield from (f"    {_quoted(str(path))}" for path in needed)
+    else:
+        yield "Its data are within it: it needs no other file, and runs in any folder and on any host."
+
+
+def _head(spec: LaunchSpec, needed: tuple[Path, ...]) -> Iterator[str]:
     line = shlex.join(("ascend-studio", "launch", *_words(spec)))
-    yield f'''"""A training with MindSpore: recipe {spec.what.recipe}, as one file that needs nothing else.
+    yield f'''"""A training with MindSpore: recipe {spec.what.recipe}, as one file without the studio.
 
 Written by Ascend Studio {__version__} from the source of the functions that its own runs use, for'''
     yield f"    {_quoted(line)}"
     yield "What these choices decide is decided in the code. Numbers that they leave open stand as constants below the"
-    yield "imports, and may be changed there. Run it in any folder, with MindSpore 2.10, as"
+    yield "imports, and may be changed there."
+    yield from _needs(spec, needed)
+    yield "Run it with MindSpore 2.10, as"
     yield f"    {_run_line(spec)}"
     yield "It prints every step, each number so that it reads back as the same one: the losses are those of the run,"
     yield "bit for bit, on the same machine and versions."

@@ -311,6 +311,21 @@ def test_that_each_project_keeps_its_choice_and_its_line(
     assert line(own).toPlainText() == "python train.py"
 
 
+def test_that_a_capture_that_precision_asked_for_is_not_in_the_next_plain_start(
+    project: Path, session: Session, qtbot: QtBot
+) -> None:
+    spec = schema.with_value(OwnSpec(), "line", ("python", "train.py"))
+    for name, value in (("capture", "dump"), ("capture_level", "mix"), ("capture_casts", True), ("capture_steps", 1)):
+        spec = schema.with_value(spec, name, value)
+    runs.create(make_runs_folder(session.project), "script", schema.to_json(spec), project)
+    session.refresh_runs()
+    page = make_page(session)
+    qtbot.addWidget(page)
+    chosen = page.own().form.spec()
+    assert chosen.program.line == ("python", "train.py")
+    assert chosen.planned == OwnSpec().planned
+
+
 def test_that_a_window_opened_later_begins_with_the_last_own_script_of_the_project(
     project: Path, session: Session, qtbot: QtBot
 ) -> None:

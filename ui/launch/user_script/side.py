@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from backends.common import program_line
+from backends.launch.capture.spec import Planned
 from backends.launch.own import command_texts
 from backends.launch.own.plan import code_of
 from backends.launch.own.spec import OwnSpec
@@ -248,12 +249,14 @@ class OwnScript(QWidget):
         self._take_last()
 
     def _take_last(self) -> None:
-        """A project begins with the line of its last own script, where none was written yet."""
+        """A project begins with the line of its last own script, where none was written yet. A capture was asked for
+        once, in Precision perhaps: the next start has none by itself."""
         if self.form.spec().program.line or _key(self._project) in self._specs:
             return
         newest = next((run for run, _ in self._session.listed if run.request.command in COMMANDS), None)
         if newest is not None and newest.folder.is_relative_to(self._session.folder):
             spec, wrong = schema.from_json(OwnSpec, newest.request.values)
+            spec = replace(spec, planned=Planned())
             self._specs[_key(self._project)] = spec
             if not wrong:
                 self.form.set_spec(spec)
