@@ -85,14 +85,18 @@ class Action:
         return dict(load(self.answer)(run)) if self.answer else {}
 
 
+StepState = Literal["", "working", "stopped", "problem"]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ProjectRuns:
     """What a step on Home is judged by. `runs`: those that are listed, newest first; `watched`: the run that is
-    looked at."""
+    looked at; `uses_gpu`: whether the code of the project is written for CUDA."""
 
     project: Project | None
     runs: tuple[tuple[Run, Glance], ...]
     watched: Run | None = None
+    uses_gpu: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,12 +104,16 @@ class Step:
     """A feature's step on Home. `key`: the text of its title, of its sentence with `_text` behind it.
 
     `is_optional`: it may stay undone, so it is never proposed as the next step. `again_key`: the title where the step
-    is done and proposed once more, as all steps are done; "" where it is not repeated."""
+    is done and proposed once more, as all steps are done; "" where it is not repeated. `state`: what its newest run
+    tells beside that: it works, was stopped, or left a problem open; "" for neither. `text_key`: the sentence, where it
+    is another one."""
 
     key: str
     is_done: bool
     is_optional: bool = False
     again_key: str = ""
+    state: StepState = ""
+    text_key: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

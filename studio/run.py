@@ -242,6 +242,11 @@ def outcome_of(glance: Glance) -> str:
     return "failed" if glance.code else "done"
 
 
+def is_at_work(glance: Glance) -> bool:
+    """Tell whether a run works, waits to, or goes on without a worker."""
+    return glance.state in ("running", "queued", "unattended")
+
+
 def last_events(folder: Path, max_bytes: int = 8192) -> list[Event]:
     """Return the events at the ends of the files of rank 0, by time; at most `max_bytes` bytes of each file are
     read."""

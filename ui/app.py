@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from studio import texts
 from studio.errors import StudioError
 from studio.output.terminal import printable
+from studio.project import project_around
 from ui.shell import display
 
 if TYPE_CHECKING:
@@ -31,12 +32,21 @@ def run_window(words: Sequence[str], language: str = "") -> int:
     1: it could not be opened, stderr says why.
     """
     try:
-        app, shell = open_window(Path(words[0]) if words else None, language)
+        app, shell = open_window(Path(words[0]) if words else _project_here(), language)
     except StudioError as error:
         print(printable(str(error)), file=sys.stderr)
         return 1
     # A signal may have closed it already; without a window nothing would end the loop.
     return app.exec() if shell.isVisible() else 0
+
+
+def _project_here() -> Path | None:
+    """Return the project around the current folder; None where there is none, and the one of last time is opened."""
+    try:
+        project = project_around(Path.cwd())
+    except OSError:
+        return None
+    return project.folder if project is not None else None
 
 
 def open_window(path: Path | None = None, language: str = "") -> tuple[QApplication, Shell]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backends.common.step_states import step_state
 from studio.feature import ProjectRuns, Step
 from studio.run import outcome_of
 
@@ -10,7 +11,11 @@ TRAININGS = ("launch", "script")
 
 def step(project_runs: ProjectRuns) -> Step:
     """It is proposed again when all steps are done: there is always another training."""
-    is_done = any(
-        run.request.command in TRAININGS and outcome_of(glance) == "done" for run, glance in project_runs.runs
+    glances = [glance for run, glance in project_runs.runs if run.request.command in TRAININGS]
+    return Step(
+        key="journey.launch",
+        is_done=any(outcome_of(glance) == "done" for glance in glances),
+        again_key="journey.launch_again",
+        state=step_state(glances),
+        text_key="journey.launch_own_text" if project_runs.uses_gpu else "",
     )
-    return Step(key="journey.launch", is_done=is_done, again_key="journey.launch_again")

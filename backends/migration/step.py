@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
+from backends.common.step_states import step_state
 from studio.events import Note
 from studio.feature import ProjectRuns, Step
 from studio.run import last_events, outcome_of
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 Stage = Literal["open", "migrate", "certify", "done"]
 """What comes next; open: no migration was begun."""
+COMMANDS = ("scan", "migrate", "certify")
 TITLES: dict[Stage, str] = {
     "open": "journey.migration", "migrate": "journey.migration_migrate", "certify": "journey.migration_certify",
     "done": "journey.migration",
@@ -23,9 +25,19 @@ TITLES: dict[Stage, str] = {
 
 
 def step(project_runs: ProjectRuns) -> Step:
-    """It may stay undone only where no migration was begun: a training may be written for NPUs already."""
+    """It may stay undone only where no migration was begun and nothing is written for CUDA: a training may be written
+    for NPUs already."""
     stage = stage_of(project_runs)
-    return Step(key=TITLES[stage], is_done=stage == "done", is_optional=stage == "open")
+    runs = [(run, glance) for run, glance in project_runs.runs if run.request.command in COMMANDS]
+    newest = runs[0][0].request.command if runs and project_runs.project else ""
+    # A scan answers no where it has findings: that is what the next steps are for.
+    state = "" if newest in ("", "scan") else step_state([glance for _, glance in runs[:1]])
+    return Step(
+        key=TITLES[stage],
+        is_done=stage == "done",
+        is_optional=stage == "open" and not project_runs.uses_gpu,
+        state=state,
+    )
 
 
 def stage_of(project_runs: ProjectRuns) -> Stage:
@@ -37,6 +49,8 @@ def stage_of(project_runs: ProjectRuns) -> Stage:
         command, outcome = run.request.command, outcome_of(glance)
         if command == "certify" and outcome == "done":
             return "done"
+        if command == "certify" and outcome in ("no", "failed", "lost"):
+            return "certify"
         if command == "migrate" and outcome == "done":
             if undone_run := _result(run, "undo"):
                 undone.add(undone_run)

@@ -1,14 +1,15 @@
-"""The step of Home that is done once two captures were compared."""
+"""The step of Home that is done once two captures were compared and agree."""
 
 from __future__ import annotations
 
+from backends.common.step_states import step_state
 from studio.feature import ProjectRuns, Step
-from studio.run import ANSWERED, outcome_of
+from studio.run import outcome_of
 
 
 def step(project_runs: ProjectRuns) -> Step:
-    """A comparison counts whatever its answer was. It may stay undone: not every training has a golden side."""
-    is_done = any(
-        run.request.command == "compare" and outcome_of(glance) in ANSWERED for run, glance in project_runs.runs
-    )
-    return Step(key="journey.precision", is_done=is_done, is_optional=True)
+    """The newest comparison counts: one that differs or is incomplete is a problem that is open. It may stay undone:
+    not every training has a golden side."""
+    glances = [glance for run, glance in project_runs.runs if run.request.command == "compare"]
+    is_done = bool(glances) and outcome_of(glances[0]) == "done"
+    return Step(key="journey.precision", is_done=is_done, is_optional=True, state=step_state(glances))

@@ -14,6 +14,7 @@ import os
 import stat
 import time
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,7 +23,6 @@ from studio import files, paths, processes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 MOST_WORKERS = 3
 """The first worker of a start and two more, where a worker was killed before anything began."""
@@ -88,6 +88,18 @@ def entry_of(folder: Path) -> Entry | None:
         return entry if entry and entry.digest == _digest(folder) else None
     except OSError:
         return None
+
+
+def newest_folders(limit: int) -> list[Path]:
+    """Return the run folders that this user started last, newest first, wherever they lie. Never raises; a folder that
+    was moved or deleted since is left out. Not for the UI thread."""
+    places = paths.state_home() / "starts"
+    with suppress(OSError):
+        records = [(record.stat().st_mtime, record) for record in places.glob("*.json")]
+        newest = [record for _, record in sorted(records, reverse=True)[:limit]]
+        entries = [entry for record in newest if (entry := files.read_as(record, Entry)) is not None]
+        return [folder for entry in entries if (folder := Path(entry.folder)).is_dir()]
+    return []
 
 
 def is_own(folder: Path) -> bool:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWi
 
 from studio import interpreters
 from studio.machine import free_space, machine
-from studio.run import ANSWERED, outcome_of
+from studio.run import ANSWERED, NONFINITE, outcome_of
 from studio.sentences import reason_of
 from studio.texts import t
 from studio.units import size
@@ -37,9 +37,11 @@ from ui.widgets.page_scroll import empty
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from studio.feature import StepState
     from studio.run import Glance, Run
     from ui.home.journey_steps import HomeStep
     from ui.services.session import Session
+    from ui.widgets.basic import Tone
 
 RECENT = 6
 ATTENTION = 3
@@ -55,6 +57,15 @@ STATES = {
     "later": "journey.later",
     "open": "journey.optional",
 }
+
+
+MARKS: dict[StepState, str] = {
+    "working": "journey.working",
+    "stopped": "journey.stopped",
+    "problem": "journey.problem",
+}
+MARK_SIGNS = {"problem": ("warning", "bad")}
+MARK_TONES: dict[StepState, Tone] = {"working": "accent", "stopped": "neutral", "problem": "bad"}
 
 
 class StepRow(QWidget):
@@ -85,19 +96,23 @@ class StepRow(QWidget):
 
     def show_step(self, step: HomeStep, prominent: bool) -> None:
         self.step = step
-        icon, colour = SIGNS[step.state]
+        is_done = step.state == "done"
+        icon, colour = MARK_SIGNS.get(step.mark, SIGNS[step.state])
         is_feature = step.state == "open" and step.id != PROJECT
         show_icon(self._sign, step.id if is_feature else icon, colour, 18)
         localize(self._title.setText, step.key)
-        localize(self.sentence.setText, f"{step.key}_text")
+        localize(self.sentence.setText, step.text_key)
         localize(self.go.setText, step.key)
         retone(self.go, "role", "primary" if prominent else "")
         self.go.setVisible(step.state in ("next", "open"))
-        self._state.setVisible(step.state != "next")
-        self._state.show_state(t(STATES[step.state]), "good" if step.state == "done" else "neutral")
+        self._state.setVisible(step.state != "next" or bool(step.mark))
+        self._state.show_state(t(self._state_key()), MARK_TONES.get(step.mark, "good" if is_done else "neutral"))
+
+    def _state_key(self) -> str:
+        return MARKS[self.step.mark] if self.step.mark else STATES[self.step.state]
 
     def retranslate(self) -> None:
-        self._state.setText(t(STATES[self.step.state]))
+        self._state.setText(t(self._state_key()))
 
 
 class JourneyCard(Card):
@@ -106,15 +121,20 @@ class JourneyCard(Card):
     def __init__(self) -> None:
         super().__init__("home.journey")
         self._rows: dict[str, StepRow] = {}
+        self.steps: tuple[HomeStep, ...] = ()
 
-    def show_steps(self, session: Session, prominent: bool) -> str:
-        """`prominent`: whether the next step's button is the page's primary one. Returns the key of that step."""
-        needy = steps(session)
-        for step in needy:
+    def show_steps(self, session: Session, prominent: bool, *, uses_gpu: bool = False) -> HomeStep:
+        """`prominent`: whether the next step's button is the page's primary one. Returns that step."""
+        shown = self.steps = steps(session, uses_gpu=uses_gpu)
+        for step in shown:
             if step.id not in self._rows:
                 self._add(step)
             self._rows[step.id].show_step(step, prominent and step.state == "next")
-        return next(step.key for step in needy if step.state == "next")
+        return next(step for step in shown if step.state == "next")
+
+    @property
+    def has_problem(self) -> bool:
+        return any(step.mark == "problem" for step in self.steps)
 
     def _add(self, step: HomeStep) -> None:
         if self._rows:
@@ -200,14 +220,15 @@ class RecentCard(Card):
 
 
 def needing_attention(listed: list[tuple[Run, Glance]]) -> list[tuple[Run, Glance]]:
-    """Failed and lost runs, newest first, up to the last run of the same command that went well."""
+    """Failed and lost runs, and those whose losses were no numbers, newest first, up to the last run of the same
+    command that went well."""
     well: set[str] = set()
     needy = []
     for run, glance in listed:
         outcome = outcome_of(glance)
         if outcome in ANSWERED:
             well.add(run.request.command)
-        elif outcome in ("failed", "lost") and run.request.command not in well:
+        elif outcome in ("failed", "lost", NONFINITE) and run.request.command not in well:
             needy.append((run, glance))
     return needy[:ATTENTION]
 

@@ -9,6 +9,7 @@ from backends import features
 from studio.feature import ProjectRuns, Step
 
 if TYPE_CHECKING:
+    from studio.feature import StepState
     from ui.services.session import Session
 
 State = Literal["done", "next", "later", "open"]
@@ -17,31 +18,41 @@ PROJECT = "project"
 
 @dataclass(frozen=True, kw_only=True)
 class HomeStep:
-    """`id` is the feature whose page the step's button opens, or 'project'; `key` the text of its title."""
+    """`id` is the feature whose page the step's button opens, or 'project'; `key` the text of its title, `text_key`
+    that of its sentence. `mark`: what its newest run tells beside the state."""
 
     id: str
     key: str
     state: State
+    text_key: str
+    mark: StepState = ""
 
 
-def steps(session: Session) -> tuple[HomeStep, ...]:
-    """Return the step of the project, then those of the features in their order.
+def steps(session: Session, *, uses_gpu: bool = False) -> tuple[HomeStep, ...]:
+    """Return the step of the project, then those of the features in their order. `uses_gpu`: whether the project is
+    written for CUDA.
 
-    The first required step that is not done is next; when all are done, the last one that can be repeated is next
-    again. A project is optional for whoever trains without one.
+    The first required step that is not done, and that no run works on, is next; when there is none, the last one that
+    can be repeated is next again. A project is optional for whoever trains without one.
     """
-    project_runs = ProjectRuns(project=session.project, runs=tuple(session.listed), watched=session.run)
+    project_runs = ProjectRuns(
+        project=session.project, runs=tuple(session.listed), watched=session.run, uses_gpu=uses_gpu
+    )
     has_project = session.project is not None
     all_steps = {PROJECT: Step(key="journey.project", is_done=has_project, is_optional=bool(session.listed))}
     all_steps |= {feature.id: step for feature in features() if (step := feature.step_of(project_runs))}
     repeatable = [id for id, step in all_steps.items() if step.again_key]
-    required = [id for id, step in all_steps.items() if not step.is_done and not step.is_optional]
+    required = [
+        id for id, step in all_steps.items() if not (step.is_done or step.is_optional or step.state == "working")
+    ]
     next_id = (required or repeatable[-1:] or [PROJECT])[0]
     return tuple(_home_step(id, step, is_next=id == next_id) for id, step in all_steps.items())
 
 
 def _home_step(id: str, step: Step, *, is_next: bool) -> HomeStep:
-    is_again = is_next and step.is_done and bool(step.again_key)
+    is_again = is_next and (step.is_done or step.state == "working") and bool(step.again_key)
     waiting: State = "open" if step.is_optional else "later"
     state: State = "next" if is_next else "done" if step.is_done else waiting
-    return HomeStep(id=id, key=step.again_key if is_again else step.key, state=state)
+    key = step.again_key if is_again else step.key
+    text_key = f"{key}_text" if is_again else step.text_key or f"{key}_text"
+    return HomeStep(id=id, key=key, state=state, text_key=text_key, mark=step.state)

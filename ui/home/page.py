@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from backends import features
+from backends.common.gpu_use import uses_gpu
 from studio.feature import load
 from studio.texts import t
 from ui.home.home_cards import (
@@ -16,9 +17,11 @@ from ui.home.home_cards import (
     JourneyCard,
     MachineCard,
     RecentCard,
+    needing_attention,
 )
 from ui.home.journey_steps import PROJECT
 from ui.services import actions
+from ui.services.background import run_in_background
 from ui.services.file_dialogs import ask_folder
 from ui.services.run_titles import page_of, watching_page
 from ui.widgets.basic import (
@@ -52,6 +55,7 @@ class HomePage(QWidget):
         super().__init__()
         self.setObjectName("page")
         self._session = session
+        self._gpu_use: dict[Path, bool] = {}
         self.welcome = self._welcome_card()
         self.journey, self.machine = JourneyCard(), MachineCard()
         self.recent, self.attention = RecentCard(), AttentionCard()
@@ -143,10 +147,25 @@ class HomePage(QWidget):
         listed = self._session.listed
         is_new = self._session.project is None and not listed
         self.welcome.setVisible(is_new)
-        step = self.journey.show_steps(self._session, prominent=not is_new)
+        step = self.journey.show_steps(self._session, prominent=not is_new, uses_gpu=self._uses_gpu())
         self.recent.show_runs(listed)
         self.attention.show_runs(listed)
-        self._show_sentence(is_new, step)
+        self._show_sentence(is_new, step.key)
+
+    def _uses_gpu(self) -> bool:
+        """Tell whether the project is written for CUDA: looked up in the background once for each project."""
+        project = self._session.project
+        if project is None:
+            return False
+        folder = project.folder
+        if folder not in self._gpu_use:
+            self._gpu_use[folder] = False
+            run_in_background(self, partial(uses_gpu, folder), partial(self._take_gpu_use, folder))
+        return self._gpu_use[folder]
+
+    def _take_gpu_use(self, folder: Path, is_used: bool) -> None:
+        self._gpu_use[folder] = is_used
+        self._show_if_visible()
 
     def _show_sentence(self, is_new: bool, step: str) -> None:
         live = sum(glance.state in AT_WORK for _, glance in self._session.listed)
@@ -154,6 +173,8 @@ class HomePage(QWidget):
             localize(self.sentence.setText, "home.sentence_live", count=live)
         elif is_new:
             localize(self.sentence.setText, "home.sentence_new")
+        elif step.endswith("_again") and (self.journey.has_problem or needing_attention(self._session.listed)):
+            localize(self.sentence.setText, "home.sentence_problem")
         elif step.endswith("_again"):
             localize(self.sentence.setText, "home.sentence_done")
         else:

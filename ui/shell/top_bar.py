@@ -28,6 +28,7 @@ class TopBar(QFrame):
     trust_requested = Signal()
     palette_requested = Signal()
     menu_requested = Signal()
+    trainings_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,6 +43,13 @@ class TopBar(QFrame):
         self.trust_button = QPushButton()
         self.trust_button.setObjectName("top_bar_trust")
         self.trust_button.setProperty("role", "chip")
+        self.trainings_button = QPushButton()
+        self.trainings_button.setObjectName("top_bar_trainings")
+        self.trainings_button.setProperty("role", "chip")
+        self.trainings_button.clicked.connect(self.trainings_requested)
+        localize(self.trainings_button.setToolTip, "shell.trainings_hint")
+        retone(self.trainings_button, "tone", "accent")
+        show_icon(self.trainings_button, "curves", "accent", 16)
         self.search = _search()
         self.menu_button = _quiet("top_bar_menu", "menu")
         localize(self.menu_button.setToolTip, "shell.menu")
@@ -52,6 +60,7 @@ class TopBar(QFrame):
         row.addWidget(self.project_button)
         row.addWidget(self.folder, 100)
         row.addWidget(self.trust_button)
+        row.addWidget(self.trainings_button)
         row.addStretch(1)
         row.addWidget(self.search)
         row.addWidget(self.menu_button)
@@ -59,9 +68,22 @@ class TopBar(QFrame):
         self.trust_button.clicked.connect(self.trust_requested)
         self.search.clicked.connect(self.palette_requested)
         self.menu_button.clicked.connect(self.menu_requested)
-        for button in (self.project_button, self.trust_button, self.search, self.menu_button):
+        for button in (
+            self.project_button,
+            self.trust_button,
+            self.trainings_button,
+            self.search,
+            self.menu_button,
+        ):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.show_trainings(0)
         self.show_project(None)
+
+    def show_trainings(self, count: int) -> None:
+        """Show how many trainings are at work, also those of other projects; nothing for none."""
+        self._trainings = count
+        self.trainings_button.setVisible(count > 0)
+        self.trainings_button.setText(t("shell.trainings", count=count))
 
     def show_project(self, project: Project | None) -> None:
         """Reads whether it is trusted: one small file."""
@@ -69,6 +91,7 @@ class TopBar(QFrame):
         self.retranslate()
 
     def retranslate(self) -> None:
+        self.show_trainings(self._trainings)
         project = self._project
         self.trust_button.setVisible(project is not None)
         if project is None:

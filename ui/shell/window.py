@@ -18,6 +18,7 @@ from studio.texts import t
 from ui.services import actions, settings
 from ui.services.dropping import Dropping
 from ui.services.file_dialogs import ask_folder
+from ui.services.trainings_at_work import TrainingsAtWork, show_training
 from ui.shell import pages, qt_texts
 from ui.shell.dropped_path import MISSING, PROJECT, RUN, UNKNOWN, recognise
 from ui.shell.main_menu import main_menu, project_menu, shortcuts_list
@@ -89,6 +90,9 @@ class Shell(QWidget):
 
     def _connect(self) -> None:
         session, rail, bar = self.session, self.rail, self.top_bar
+        self.trainings = TrainingsAtWork(session)
+        self.trainings.changed.connect(lambda at_work: bar.show_trainings(len(at_work)))
+        bar.trainings_requested.connect(self._show_training)
         session.trouble.connect(self.strip.show_error)
         session.page_requested.connect(self.show_page)
         session.path_requested.connect(self.open_as)
@@ -138,8 +142,13 @@ class Shell(QWidget):
         elif last is not None and last.is_dir():
             self.session.open_project(last)
         self.session.begin()
+        self.trainings.begin()
         if not self.page:
             self.show_page(next(iter(self.page_ids), ""))
+
+    def _show_training(self) -> None:
+        if self.trainings.runs:
+            show_training(self.session, self.trainings.runs[0])
 
     # Pages
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 
+from backends.common.gpu_use import uses_gpu
 from studio import run as runs
 from studio import schema
 from studio.events import Ended, Finding, Journal, Metric, Progress
@@ -237,3 +238,102 @@ def test_that_a_flat_sparkline_is_in_the_middle() -> None:
     assert only is not None
     assert only.y() == 14
     assert places([], 96, 28) == []
+
+
+def run_of(session: Session, command: str, ended: Ended | None, at: int = 50, **values: Any) -> Run:
+    """A run of any command among the session's; `at`: its place in time. One without an end is queued."""
+    session.folder.mkdir(parents=True, exist_ok=True)
+    made = runs.create(session.folder, command, values)
+    run = runs.open_run(made.folder.rename(session.folder / f"20260101-0000{at:02d}-{command}"))
+    if ended is not None:
+        Journal(run.folder, 1).write(ended)
+    session.refresh_runs()
+    return run
+
+
+def marks(session: Session) -> dict[str, str]:
+    return {step.id: step.mark for step in steps(session) if step.mark}
+
+
+def test_that_a_training_at_work_is_running_and_watching_it_is_next(
+    page: HomePage, session: Session, tmp_path: Path
+) -> None:
+    session.open_project(tmp_path)
+    run_of(session, "launch", None)
+    assert marks(session) == {"launch": "working"}
+    assert states(session)["launch"] == "later"
+    assert states(session)["curves"] == "next"
+    assert "Start a first training" not in page.sentence.text()
+    assert "Running" in texts(page)
+
+
+@pytest.mark.parametrize(
+    ("ended", "mark"),
+    [
+        (Ended(code=0, reason="stopped"), "stopped"), (Ended(code=1), "problem"),
+        (Ended(code=3, reason="nonfinite"), "problem"),
+    ],
+)  # fmt: skip
+def test_that_home_says_how_the_newest_training_ended(
+    page: HomePage, session: Session, tmp_path: Path, ended: Ended, mark: str
+) -> None:
+    session.open_project(tmp_path)
+    run_of(session, "launch", Ended(code=0), at=1)
+    run = run_of(session, "launch", ended, at=2)
+    session.choose_run(run)
+    assert marks(session) == {"launch": mark}
+    assert states(session)["launch"] == "next"  # once more: it was done before
+    assert ("Everything is set up." in page.sentence.text()) == (mark != "problem")
+
+
+@pytest.mark.parametrize("reason", ["no", ""])
+def test_that_a_comparison_that_failed_is_not_done_and_nothing_is_said_to_be_set_up(
+    page: HomePage, session: Session, tmp_path: Path, put: Callable[..., Run], reason: str
+) -> None:
+    session.open_project(tmp_path)
+    session.choose_run(put())
+    run_of(session, "compare", Ended(code=0), at=60)
+    assert states(session)["precision"] == "done"
+    assert "Everything is set up." in page.sentence.text()
+    run_of(session, "compare", Ended(code=3 if reason else 1, reason=reason), at=61)
+    assert states(session)["precision"] == "open"
+    assert marks(session) == {"precision": "problem"}
+    assert "Everything is set up." not in page.sentence.text()
+    assert "A problem is open" in page.sentence.text()
+
+
+def test_that_a_certificate_that_was_refused_later_is_no_proof(session: Session, tmp_path: Path) -> None:
+    session.open_project(tmp_path)
+    run_of(session, "certify", Ended(code=0), at=1)
+    assert states(session)["migration"] == "done"
+    run_of(session, "certify", Ended(code=3, reason="no"), at=2)
+    assert states(session)["migration"] == "next"
+    assert marks(session) == {"migration": "problem"}
+
+
+def test_that_a_rehearsal_that_is_looked_at_is_not_watching_a_training(session: Session, tmp_path: Path) -> None:
+    session.open_project(tmp_path)
+    session.choose_run(run_of(session, "rehearse", Ended(code=0)))
+    assert states(session)["curves"] != "done"
+
+
+def test_that_a_cuda_project_is_offered_its_migration_and_not_the_digits(
+    page: HomePage, session: Session, tmp_path: Path, qtbot: QtBot
+) -> None:
+    (tmp_path / "train.py").write_text("model = Net().cuda()\n")
+    session.open_project(tmp_path)
+    qtbot.waitUntil(lambda: "Next: Migrate a GPU project." in page.sentence.text())
+    assert "Digits takes" not in texts(page)
+
+
+@pytest.mark.parametrize(
+    ("code", "is_used"),
+    [("x.to('cuda:0')", True), ("torch.cuda.amp", True), ("dist.init_process_group('nccl')", True), ("x.npu()", False)],
+)
+def test_that_cuda_is_found_in_the_code_of_a_project_and_not_in_its_environments(
+    tmp_path: Path, code: str, is_used: bool
+) -> None:
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "venv" / "torch.py").write_text("torch.cuda")
+    (tmp_path / "train.py").write_text(code)
+    assert uses_gpu(tmp_path) == is_used
