@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from studio.run import Glance
 
 _STATES: dict[str, StepState] = {
-    "stopped": "stopped", "failed": "problem", "lost": "problem", "no": "problem", NONFINITE: "problem",
+    "stopped": "stopped", "failed": "problem", "lost": "problem", "no": "problem",
+    "incomplete": "problem", NONFINITE: "problem",
 }  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def stage_of(project_runs: ProjectRuns) -> Stage:
         command, outcome = run.request.command, outcome_of(glance)
         if command == "certify" and outcome == "done":
             return "done"
-        if command == "certify" and outcome in ("no", "failed", "lost"):
+        if command == "certify" and outcome in ("no", "incomplete", "failed", "lost"):
             return "certify"
         if command == "migrate" and outcome == "done":
             if undone_run := _result(run, "undo"):

@@ -286,7 +286,7 @@ def test_that_home_says_how_the_newest_training_ended(
     assert ("Everything is set up." in page.sentence.text()) == (mark != "problem")
 
 
-@pytest.mark.parametrize("reason", ["no", ""])
+@pytest.mark.parametrize("reason", ["no", "incomplete", ""])
 def test_that_a_comparison_that_failed_is_not_done_and_nothing_is_said_to_be_set_up(
     page: HomePage, session: Session, tmp_path: Path, put: Callable[..., Run], reason: str
 ) -> None:
