@@ -23,6 +23,8 @@ NOISE = 0.01
 """Part of the smallest peak by which one and the same training differs from run to run, at least."""
 VAGUE = 0.3
 """Part of an estimate that its error may be: what is less certain is not told."""
+REACH = 16
+"""Times the largest batch that was run that an estimate may be: beyond it nothing tells that the line goes on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +134,7 @@ def summed_up(points: Sequence[Point], limit: float, max_batch: int) -> Largest:
     ran = max(point.batch for point in points if point.fits)
     estimate = None if line is None else line.batch(limit)
     error = None if line is None or estimate is None else _error(points, line, estimate)
-    if estimate is not None and error is not None and error > VAGUE * estimate:
+    if estimate is not None and error is not None and (error > VAGUE * estimate or estimate > REACH * ran):
         estimate = error = None
     return Largest(
         ran=ran,
