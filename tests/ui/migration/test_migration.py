@@ -813,3 +813,20 @@ def test_that_the_official_tool_is_asked_where_it_is_and_stands_beside_the_findi
 )
 def test_that_the_verdict_says_nothing_of_what_there_is_none(page: MigrationPage, counts: Any, sentence: str) -> None:
     assert verdict_sentence(dict(zip(STATES, counts, strict=True))) == sentence
+
+
+def test_that_a_scan_without_findings_looks_finished(
+    qtbot: QtBot, page: MigrationPage, session: Session, tmp_path: Path
+) -> None:
+    folder = tmp_path / "npu-project"
+    folder.mkdir()
+    (folder / "train.py").write_text("import mindspore\nprint(mindspore)\n", encoding="utf-8")
+    session.open_project(folder)
+    press(page, "migration_scan_first")
+    qtbot.waitUntil(lambda: session.refresh_runs() or page.scan is not None)
+    clean = page.findChild(QWidget, "migration_clean")
+    assert clean is not None
+    qtbot.waitUntil(clean.isVisible)
+    assert "Nothing to migrate" in "\n".join(label.text() for label in clean.findChildren(QLabel))
+    open_button = [button for button in page.findChildren(QPushButton) if button.text() == "Open in editor"]
+    assert not any(button.isVisible() for button in open_button)

@@ -71,7 +71,12 @@ class FindingsView(QWidget):
         self.splitter.setSizes([FILES_WIDTH, 350, 470])
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.splitter)
+        self._clean = Empty("check", "migration.clean", "migration.clean_text")
+        self._clean.setObjectName("migration_clean")
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self.splitter)
+        self._pages.addWidget(self._clean)
+        column.addWidget(self._pages)
         self._connect()
 
     def _build_lists(self) -> None:
@@ -118,6 +123,7 @@ class FindingsView(QWidget):
         """Show another scan; the file, the finding and the filters stay where they still apply."""
         is_other = folder != self._folder
         self._folder = folder
+        self._pages.setCurrentWidget(self.splitter if findings else self._clean)
         self._excerpt = Excerpt(path="")
         path = "" if is_other else self.findings.query.path
         if is_other:
