@@ -11,11 +11,10 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWi
 
 from studio import interpreters
 from studio.machine import free_space, machine
-from studio.run import ANSWERED, NONFINITE, outcome_of
 from studio.sentences import reason_of
 from studio.texts import t
 from studio.units import size
-from ui.home.journey_steps import PROJECT, steps
+from ui.home.journey_steps import PROJECT, needing_attention, steps
 from ui.home.run_row import RunRow
 from ui.services.npu_devices import npu_names
 from ui.services.run_titles import title_of, when
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from ui.widgets.basic import Tone
 
 RECENT = 6
-ATTENTION = 3
 SIGNS = {
     "done": ("check", "good"),
     "next": ("chevron-right", "accent"),
@@ -123,18 +121,13 @@ class JourneyCard(Card):
         self._rows: dict[str, StepRow] = {}
         self.steps: tuple[HomeStep, ...] = ()
 
-    def show_steps(self, session: Session, prominent: bool, *, uses_gpu: bool = False) -> HomeStep:
-        """`prominent`: whether the next step's button is the page's primary one. Returns that step."""
+    def show_steps(self, session: Session, prominent: bool, *, uses_gpu: bool = False) -> None:
+        """`prominent`: whether the next step's button is the page's primary one."""
         shown = self.steps = steps(session, uses_gpu=uses_gpu)
         for step in shown:
             if step.id not in self._rows:
                 self._add(step)
             self._rows[step.id].show_step(step, prominent and step.state == "next")
-        return next(step for step in shown if step.state == "next")
-
-    @property
-    def has_problem(self) -> bool:
-        return any(step.mark == "problem" for step in self.steps)
 
     def _add(self, step: HomeStep) -> None:
         if self._rows:
@@ -217,20 +210,6 @@ class RecentCard(Card):
         row.clicked.connect(lambda: self.run_requested.emit(row.run))
         self.rows.append(row)
         self.body.addWidget(row)
-
-
-def needing_attention(listed: list[tuple[Run, Glance]]) -> list[tuple[Run, Glance]]:
-    """Failed and lost runs, and those whose losses were no numbers, newest first, up to the last run of the same
-    command that went well."""
-    well: set[str] = set()
-    needy = []
-    for run, glance in listed:
-        outcome = outcome_of(glance)
-        if outcome in ANSWERED:
-            well.add(run.request.command)
-        elif outcome in ("failed", "lost", NONFINITE) and run.request.command not in well:
-            needy.append((run, glance))
-    return needy[:ATTENTION]
 
 
 class AttentionCard(Card):

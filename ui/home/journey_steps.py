@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING, Literal
 
 from backends import features
 from studio.feature import ProjectRuns, Step
+from studio.run import ANSWERED, NONFINITE, is_at_work, outcome_of
+from studio.texts import t
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from studio.feature import StepState
+    from studio.run import Glance, Run
     from ui.services.session import Session
 
 State = Literal["done", "next", "later", "open"]
 PROJECT = "project"
+ATTENTION = 3  # runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,3 +62,30 @@ def _home_step(id: str, step: Step, *, is_next: bool) -> HomeStep:
     key = step.again_key if is_again else step.key
     text_key = f"{key}_text" if is_again else step.text_key or f"{key}_text"
     return HomeStep(id=id, key=key, state=state, text_key=text_key, mark=step.state)
+
+
+def sentence_of(steps: Sequence[HomeStep], listed: Sequence[tuple[Run, Glance]]) -> tuple[str, dict[str, object]]:
+    """Return the key of the sentence at the top, and its arguments: what runs, what is next, or that all is set up,
+    which is not said over a problem that is open."""
+    at_work = sum(is_at_work(glance) for _, glance in listed)
+    if at_work:
+        return "home.sentence_live", {"count": at_work}
+    next_step = next(step for step in steps if step.state == "next")
+    if not next_step.key.endswith("_again"):
+        return "home.sentence_next", {"step": t(next_step.key)}
+    has_problem = any(step.mark == "problem" for step in steps) or bool(needing_attention(listed))
+    return "home.sentence_problem" if has_problem else "home.sentence_done", {}
+
+
+def needing_attention(listed: Sequence[tuple[Run, Glance]]) -> list[tuple[Run, Glance]]:
+    """Failed and lost runs, and those whose losses were no numbers, newest first, up to the last run of the same
+    command that went well."""
+    well: set[str] = set()
+    needy = []
+    for run, glance in listed:
+        outcome = outcome_of(glance)
+        if outcome in ANSWERED:
+            well.add(run.request.command)
+        elif outcome in ("failed", "lost", NONFINITE) and run.request.command not in well:
+            needy.append((run, glance))
+    return needy[:ATTENTION]

@@ -17,9 +17,8 @@ from ui.home.home_cards import (
     JourneyCard,
     MachineCard,
     RecentCard,
-    needing_attention,
 )
-from ui.home.journey_steps import PROJECT
+from ui.home.journey_steps import PROJECT, sentence_of
 from ui.services import actions
 from ui.services.background import run_in_background
 from ui.services.file_dialogs import ask_folder
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 
     from studio.feature import FirstStep
     from ui.services.session import Session
-
-AT_WORK = ("running", "unattended")
 
 
 def make_page(session: Session) -> HomePage:
@@ -147,10 +144,10 @@ class HomePage(QWidget):
         listed = self._session.listed
         is_new = self._session.project is None and not listed
         self.welcome.setVisible(is_new)
-        step = self.journey.show_steps(self._session, prominent=not is_new, uses_gpu=self._uses_gpu())
+        self.journey.show_steps(self._session, prominent=not is_new, uses_gpu=self._uses_gpu())
         self.recent.show_runs(listed)
         self.attention.show_runs(listed)
-        self._show_sentence(is_new, step.key)
+        self._show_sentence(is_new)
 
     def _uses_gpu(self) -> bool:
         """Tell whether the project is written for CUDA: looked up in the background once for each project."""
@@ -167,18 +164,10 @@ class HomePage(QWidget):
         self._gpu_use[folder] = is_used
         self._show_if_visible()
 
-    def _show_sentence(self, is_new: bool, step: str) -> None:
-        live = sum(glance.state in AT_WORK for _, glance in self._session.listed)
-        if live:
-            localize(self.sentence.setText, "home.sentence_live", count=live)
-        elif is_new:
-            localize(self.sentence.setText, "home.sentence_new")
-        elif step.endswith("_again") and (self.journey.has_problem or needing_attention(self._session.listed)):
-            localize(self.sentence.setText, "home.sentence_problem")
-        elif step.endswith("_again"):
-            localize(self.sentence.setText, "home.sentence_done")
-        else:
-            localize(self.sentence.setText, "home.sentence_next", step=t(step))
+    def _show_sentence(self, is_new: bool) -> None:
+        key, args = sentence_of(self.journey.steps, self._session.listed)
+        is_first = is_new and key == "home.sentence_next"
+        localize(self.sentence.setText, "home.sentence_new" if is_first else key, **args)
 
     def retranslate(self) -> None:
         self._show()

@@ -1,0 +1,478 @@
+"""Planted faults of profiles, of what the Timeline keeps of them, and of its sentences; and healthy twins.
+
+`profile`: what reading answers: "whole", "incomplete" or "refused", with the exit code of `ascend-studio timeline`.
+`cache`: whether what was stored is believed: "kept", "made again". `step sentence`: whether its figures are of one step
+of one rank: "one basis", "mixed". `stack line`: "same", "other", "missing". `notes`: "kept", "lost".
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import structs
+
+from backends.timeline.command import timeline
+from backends.timeline.profile_reader import open_cached, read_profile
+from backends.timeline.query.notes import Mark, merge_notes, read_notes
+from backends.timeline.query.source_files import find_source
+from backends.timeline.spec import Profile, TimelineSpec
+from backends.timeline.tables.summary import step_summary
+from backends.timeline.tables.summary_sentence import texts
+from tests.planted.verdicts.case import Observation, VerdictCase
+from tests.timeline.memory_traces import LaneSpec, trace_of
+from tests.timeline.other_traces import kineto
+from tests.timeline.profile_folders import OUTPUT, ranks
+from tests.timeline.torch_npu_db import write_db
+from tests.timeline.torch_npu_trace import torch_npu, write_array, write_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from backends.timeline.trace import Trace
+
+WHOLE = Observation(state="whole", exit_code=0, success=True)
+INCOMPLETE = Observation(state="incomplete", exit_code=3, success=False)
+REFUSED = Observation(state="refused", exit_code=1, success=False)
+KEPT = Observation(state="kept", success=True)
+MADE_AGAIN = Observation(state="made again", success=False)
+
+# What reading a profile answers
+
+
+def read(build: Callable[[Path], Path], folder: Path) -> Observation:
+    """Read what was built with the command itself, in a cache of its own."""
+    with OwnHomes(folder):
+        path = build(folder / "data")
+        lines: list[str] = []
+        code, answer = timeline(TimelineSpec(profile=Profile(profile_path=path)), lines.append)
+    state = str(answer.get("state", "refused" if code == 1 else "unknown"))
+    return Observation(state=state, exit_code=code, success=code == 0)
+
+
+class OwnHomes:
+    """Homes in a folder of the case: a cache of another case would be believed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.values = {f"XDG_{name.upper()}_HOME": str(folder / "home" / name) for name in ("cache", "state", "config")}
+
+    def __enter__(self) -> None:
+        self.former = {name: os.environ.get(name) for name in self.values}
+        os.environ.update(self.values)
+
+    def __exit__(self, *_: object) -> None:
+        for name, value in self.former.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def text(folder: Path, *, steps: int = 2, kernels: int = 12) -> Path:
+    return write_array(folder / "trace_view.json", torch_npu(steps=steps, kernels=kernels))
+
+
+def cut(folder: Path, share: float) -> Path:
+    path = text(folder)
+    os.truncate(path, int(path.stat().st_size * share))
+    return path
+
+
+def with_event(folder: Path, **changes: Any) -> Path:
+    events = torch_npu()
+    number = next(i for i, event in enumerate(events) if event["ph"] == "X")
+    events[number] = {**events[number], **changes}
+    return write_array(folder / "trace_view.json", events)
+
+
+def with_text(folder: Path, content: str, name: str = "trace_view.json") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(content)
+    return folder / name
+
+
+def rank_trace(folder: Path, rank: int) -> Path:
+    return next(folder.glob(f"*{rank}_ascend_pt")) / OUTPUT / "trace_view.json"
+
+
+def cut_rank(folder: Path, rank: int, share: float) -> Path:
+    path = rank_trace(ranks(folder, 3), rank)
+    os.truncate(path, int(path.stat().st_size * share))
+    return folder
+
+
+def unreadable_rank(folder: Path, rank: int, content: str) -> Path:
+    rank_trace(ranks(folder, 3), rank).write_text(content)
+    return folder
+
+
+def unparsed_rank(folder: Path, rank: int) -> Path:
+    shutil.rmtree(rank_trace(ranks(folder, 3), rank).parent)
+    return folder
+
+
+def without_steps(folder: Path, rank: int) -> Path:
+    """Of one rank no step was recorded, so that it is in no figure of the sentence."""
+    path = rank_trace(ranks(folder, 2), rank)
+    events = [event for event in json.loads(path.read_text()) if "ProfilerStep" not in str(event.get("name"))]
+    path.write_text(json.dumps(events))
+    return folder
+
+
+def database(folder: Path, *changes: str, tasks: int = 60) -> Path:
+    path = write_db(folder / "ascend_pytorch_profiler_0.db", tasks=tasks)
+    with closing(sqlite3.connect(path)) as base:
+        for change in changes:
+            base.execute(change)
+        base.commit()
+    return path
+
+
+def cut_database(folder: Path, share: float) -> Path:
+    path = database(folder, tasks=3000)
+    os.truncate(path, int(path.stat().st_size * share))
+    return path
+
+
+def zipped(folder: Path, share: float = 1.0) -> Path:
+    data = gzip.compress(text(folder).read_bytes())
+    path = folder / "trace.json.gz"
+    path.write_bytes(data[: int(len(data) * share)])
+    (folder / "trace_view.json").unlink()
+    return path
+
+
+def memory_table(folder: Path, row: str) -> Path:
+    path = rank_trace(ranks(folder, 1), 0).parent / "memory_record.csv"
+    with path.open("a") as file:
+        file.write(row + "\n")
+    return folder
+
+
+READING: tuple[tuple[str, Callable[[Path], Path], Observation], ...] = (
+    *(
+        (f"a text trace that is cut at {share:.0%}", partial(cut, share=share), INCOMPLETE)
+        for share in (0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97)
+    ),
+    *(
+        (f"rank {rank} of three is cut at {share:.0%}", partial(cut_rank, rank=rank, share=share), INCOMPLETE)
+        for rank in (0, 1, 2)
+        for share in (0.4, 0.7, 0.95)
+    ),
+    *(
+        (f"rank {rank} of three holds {name}", partial(unreadable_rank, rank=rank, content=content), INCOMPLETE)
+        for rank, name, content in (
+            (0, "no event", "[]"),
+            (1, "an empty object", '{"traceEvents": []}'),
+            (2, "zero bytes", ""),
+            (1, "a sentence", "killed by signal 9"),
+        )
+    ),
+    *((f"rank {rank} of three was never parsed", partial(unparsed_rank, rank=rank), INCOMPLETE) for rank in (0, 1, 2)),
+    *((f"rank {rank} of two has no step", partial(without_steps, rank=rank), INCOMPLETE) for rank in (0, 1)),
+    *(
+        (f"an event with {name}", partial(with_event, **changes), INCOMPLETE)
+        for name, changes in (
+            ("a time in words", {"ts": "soon"}),
+            ("no time", {"ts": None}),
+            ("a negative duration", {"dur": -5}),
+            ("an infinite duration", {"dur": "Infinity"}),
+            ("a time a thousand years later", {"ts": "33293321874714258.990"}),
+            ("a list as time", {"ts": [1]}),
+        )
+    ),
+    (
+        "an event whose JSON is malformed",
+        lambda folder: with_text(folder, (text(folder).read_text()[:-1] + ', {"ph": "X", "name": }]')),
+        INCOMPLETE,
+    ),
+    ("items that are no events", lambda folder: with_text(folder, text(folder).read_text()[:-1] + ", 7]"), INCOMPLETE),
+    (
+        "a db task without times",
+        lambda folder: database(folder, "UPDATE TASK SET endNs = NULL WHERE rowid = 7"),
+        INCOMPLETE,
+    ),
+    (
+        "a db task that ends before it begins",
+        lambda folder: database(folder, "UPDATE TASK SET endNs = startNs - 9 WHERE rowid = 7"),
+        INCOMPLETE,
+    ),
+    (
+        "a db task whose time is text",
+        lambda folder: database(folder, "UPDATE TASK SET startNs = 'x' WHERE rowid = 9"),
+        INCOMPLETE,
+    ),
+    *((f"a db that is cut at {share:.0%}", partial(cut_database, share=share), INCOMPLETE) for share in (0.6, 0.8)),
+    *((f"a gzip that is cut at {share:.0%}", partial(zipped, share=share), INCOMPLETE) for share in (0.3, 0.6, 0.9)),
+    ("a table row with a time in words", partial(memory_table, row="PTA,never\t,1,2,3,4,NPU:0"), INCOMPLETE),
+    (
+        "a table row with figures in words",
+        partial(memory_table, row="PTA,1736412474714258.990\t,much,more,most,4,NPU:0"),
+        INCOMPLETE,
+    ),
+    ("no profile but a sentence", partial(with_text, content="hello", name="notes.txt"), REFUSED),
+    ("a JSON of a configuration", partial(with_text, content='{"lr": 0.1}', name="config.json"), REFUSED),
+    ("an empty list of events", partial(with_text, content="[]"), REFUSED),
+    ("an empty file", partial(with_text, content=""), REFUSED),
+    (
+        "a trace of which every event is set aside",
+        partial(with_text, content='[{"ph": "?", "name": "a", "pid": 1, "ts": 1}]'),
+        REFUSED,
+    ),
+    ("an empty db", lambda folder: with_text(folder, "", "ascend_pytorch_profiler_0.db"), REFUSED),
+    ("text that is named a db", lambda folder: with_text(folder, "x" * 5000, "ascend_pytorch_profiler_0.db"), REFUSED),
+    *(
+        (f"a text trace of {steps} steps with {kernels} kernels", partial(text, steps=steps, kernels=kernels), WHOLE)
+        for steps in (1, 2, 3, 5, 8)
+        for kernels in (1, 12, 30)
+    ),
+    *(
+        (f"{count} ranks of {steps} steps", partial(ranks, count=count, steps=steps), WHOLE)
+        for count in (1, 2, 3, 4)
+        for steps in (1, 3)
+    ),
+    *((f"a db of {tasks} tasks", partial(database, tasks=tasks), WHOLE) for tasks in (3, 30, 60, 150, 300, 2000)),
+    ("a gzip", zipped, WHOLE),
+    ("a trace of torch on a CPU", lambda folder: write_object(folder / "trace.json", kineto()), WHOLE),
+    ("a trace with a byte order mark", lambda folder: with_text(folder, "\ufeff" + text(folder).read_text()), WHOLE),
+    ("a trace with blank space behind it", lambda folder: with_text(folder, text(folder).read_text() + "\n \n"), WHOLE),
+)
+
+# Whether what was stored is believed
+
+
+def stored(damage: Callable[[Path], None], folder: Path) -> Observation:
+    """Damage what was stored of a profile, and see whether it is shown."""
+    with OwnHomes(folder):
+        path = text(folder / "data")
+        first = read_profile(path, lambda _done, _total: None)
+        damage(first.cache)
+        is_believed = open_cached(path) is not None
+        again = read_profile(path, lambda _done, _total: None)
+    if again.trace.meta != first.trace.meta or again.fresh == is_believed:
+        return Observation(state="neither", success=is_believed)
+    return KEPT if is_believed else MADE_AGAIN
+
+
+def change(column: str, alter: Callable[[Any], None], cache: Path) -> None:
+    values = np.load(cache / f"{column}.npy")
+    alter(values)
+    np.save(cache / f"{column}.npy", values)
+
+
+def flip(name: str, cache: Path) -> None:
+    """Change one bit in the middle of a file."""
+    data = bytearray((cache / name).read_bytes())
+    data[len(data) * 3 // 4] ^= 4
+    (cache / name).write_bytes(bytes(data))
+
+
+def set_values(part: slice, value: int, values: Any) -> None:
+    values.reshape(-1)[part] = value
+
+
+COLUMNS = (
+    "start",
+    "end",
+    "name",
+    "event",
+    "row_begin",
+    "row_lane",
+    "cover",
+    "arrow",
+    "arrow_kind",
+    "arrow_by_to",
+    "name_family",
+    "name_begin",
+)
+CACHES: tuple[tuple[str, Callable[[Path], None], Observation], ...] = (
+    *((f"one bit of {column} is turned", partial(flip, f"{column}.npy"), MADE_AGAIN) for column in COLUMNS),
+    *(
+        (f"one bit of {name} is turned", partial(flip, name), MADE_AGAIN)
+        for name in ("names.bin", "meta.json", "seal.json")
+    ),
+    *(
+        (
+            f"{column} holds a number beyond all others",
+            partial(change, column, partial(set_values, slice(1, 5), 2**30)),
+            MADE_AGAIN,
+        )
+        for column in ("name", "row_begin", "row_lane", "arrow", "arrow_by_to", "end")
+    ),
+    *(
+        (f"{column} is filled with zeros", partial(change, column, partial(set_values, slice(None), 0)), MADE_AGAIN)
+        for column in ("start", "end", "name_begin", "cover")
+    ),
+    *(
+        (f"{name} is gone", lambda cache, name=name: (cache / name).unlink(), MADE_AGAIN)
+        for name in ("seal.json", "meta.json", "end.npy", "names.bin")
+    ),
+    *(
+        (
+            f"{name} is half",
+            lambda cache, name=name: os.truncate(cache / name, (cache / name).stat().st_size // 2),
+            MADE_AGAIN,
+        )
+        for name in ("start.npy", "name.npy", "seal.json")
+    ),
+    ("nothing is touched", lambda _cache: None, KEPT),
+    (
+        "only the time of the files is another",
+        lambda cache: [os.utime(path, (1, 1)) for path in cache.iterdir()] and None,
+        KEPT,
+    ),
+    ("another file lies beside the columns", lambda cache: (cache / "seen.npy").write_bytes(b"x") and None, KEPT),
+)
+
+# Whether the figures of the sentences are of one step of one rank
+
+STEP, COMPILING, FREE = 50, 20, 30
+
+
+def repeated(folder: Path, *, rank_count: int, steps: int) -> Trace:
+    """Steps that are alike: 10 ns of work, 30 ns free, of which the host compiles 20, 10 ns of work."""
+    begins = range(0, steps * 100, 100)
+    lanes = [
+        lane
+        for rank in range(rank_count)
+        for lane in (
+            LaneSpec(
+                process=f"npu {rank}", rank=rank, slices=[(at + s, at + s + 10, "mm") for at in begins for s in (0, 40)]
+            ),
+            LaneSpec(
+                name="main",
+                kind="host",
+                process=f"host {rank}",
+                rank=rank,
+                slices=[(at + 15, at + 35, "aclopCompile") for at in begins],
+            ),
+        )
+    ]
+    trace = trace_of(folder, lanes, steps=[(at // 100, at, at + 50) for at in begins])
+    each = tuple(structs.replace(step, rank=None) for step in trace.meta.steps)
+    return replace(trace, meta=structs.replace(trace.meta, steps=each))
+
+
+def told(build: Callable[[Path], Trace], folder: Path) -> Observation:
+    summary = step_summary(build(folder))
+    is_one = summary.whole == STEP and [cause.ns for cause in summary.causes] == [COMPILING]
+    is_one = is_one and round(summary.share("free") * summary.whole) == FREE
+    is_partial = any("None of these figures" in sentence for sentence in texts(summary))
+    state = "a part" if is_partial else "one basis" if is_one else "mixed"
+    return Observation(state=state, success=state == "one basis")
+
+
+def with_rank_outside(folder: Path, *, rank_count: int, steps: int) -> Trace:
+    """One rank more, which works in no step."""
+    trace = repeated(folder, rank_count=rank_count + 1, steps=steps)
+    last = max(process.rank or 0 for process in trace.meta.processes)
+    every = (structs.replace(step, rank=rank) for step in trace.meta.steps for rank in range(rank_count + 1))
+    each = tuple(step if step.rank != last else structs.replace(step, start=10**6, end=10**6 + 1) for step in every)
+    return replace(trace, meta=structs.replace(trace.meta, steps=each))
+
+
+ONE_BASIS, PART = Observation(state="one basis", success=True), Observation(state="a part", success=False)
+SENTENCES: tuple[tuple[str, Callable[[Path], Trace], Observation], ...] = (
+    *(
+        (
+            f"{rank_count} ranks with {steps} steps that are alike",
+            partial(repeated, rank_count=rank_count, steps=steps),
+            ONE_BASIS,
+        )
+        for rank_count in (1, 2, 3, 5, 8)
+        for steps in (1, 2, 4, 10, 40)
+    ),
+    *(
+        (
+            f"{rank_count} ranks with {steps} steps, and a rank that works in none",
+            partial(with_rank_outside, rank_count=rank_count, steps=steps),
+            PART,
+        )
+        for rank_count in (1, 2)
+        for steps in (1, 3)
+    ),
+)
+
+# Whether the file of a stack line is the one that the profile names
+
+SOURCE = "import torch\n\nclass Net:\n    def forward(self, x):\n        return x\n\ndef main():\n    Net()\n"
+
+
+def source(line: int, function: str, folder: Path, content: str = SOURCE, name: str = "train.py") -> Observation:
+    (folder / "src").mkdir(parents=True, exist_ok=True)
+    (folder / "src" / "train.py").write_text(content)
+    written = f"/other/host/src/{name}" if name != "train.py" else str(folder / "src" / name)
+    _, match = find_source(written, line, function, (), (folder,))
+    return Observation(state=match, success=match == "same")
+
+
+SAME, OTHER, MISSING = (Observation(state=state, success=state == "same") for state in ("same", "other", "missing"))
+SOURCES: tuple[tuple[str, Callable[[Path], Observation], Observation], ...] = (
+    *(
+        (f"line {line} of {function}", partial(source, line, function), SAME)
+        for line, function in (
+            (4, "forward"),
+            (5, "forward"),
+            (7, "main"),
+            (8, "main"),
+            (1, "<module>"),
+            (5, "Net.forward"),
+        )
+    ),
+    *(
+        (f"line {line} of {function}, which is elsewhere", partial(source, line, function), OTHER)
+        for line, function in ((8, "forward"), (451, "_conv_forward"), (5, "main"), (99, "<module>"), (1, "forward"))
+    ),
+    ("a file of another version", partial(source, 5, "forward", content="# newer\n" * 30), OTHER),
+    ("a file that is no Python", partial(source, 5, "forward", content="def f(:\n" * 9), OTHER),
+    ("a file that is not here", partial(source, 5, "forward", name="gone.py"), MISSING),
+)
+
+# Whether two windows keep each other's notes
+
+
+def noted(count: int, folder: Path) -> Observation:
+    """Several windows, each of which knows only its own notes, write by turns."""
+    path = folder / "notes.json"
+    own: list[tuple[Mark, ...]] = [() for _ in range(count)]
+    for turn in range(3):
+        for window in range(count):
+            marks = (*own[window], Mark(begin=turn, end=turn, text=f"{window} {turn}"))
+            merge_notes(path, own[window], marks)
+            own[window] = marks
+    state = "kept" if len(read_notes(path)) == 3 * count else "lost"
+    return Observation(state=state, success=state == "kept")
+
+
+CASES = (
+    *(
+        VerdictCase(name=f"timeline: {name}", verdict="profile", expected=expected, observe=partial(read, build))
+        for name, build, expected in READING
+    ),
+    *(
+        VerdictCase(name=f"timeline cache: {name}", verdict="cache", expected=expected, observe=partial(stored, damage))
+        for name, damage, expected in CACHES
+    ),
+    *(
+        VerdictCase(
+            name=f"timeline sentence: {name}", verdict="step sentence", expected=expected, observe=partial(told, build)
+        )
+        for name, build, expected in SENTENCES
+    ),
+    *(
+        VerdictCase(name=f"timeline stack: {name}", verdict="stack line", expected=expected, observe=observe)
+        for name, observe, expected in SOURCES
+    ),
+    *(
+        VerdictCase(
+            name=f"timeline notes: {count} windows", verdict="notes", expected=KEPT, observe=partial(noted, count)
+        )
+        for count in (1, 2, 3, 5)
+    ),
+)
