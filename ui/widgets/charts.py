@@ -281,6 +281,8 @@ class Chart(Card):
         for line in self._lines:
             point = line.last() if step is None else line.nearest(step)
             value = NO_VALUE if point is None else value_of(self.metric_name, point[1])
+            if point is not None and step is not None and point[0] != int(step):
+                value = t("curves.value_of_step", value=value, step=point[0])  # none was measured at the pointer
             entries.append(Entry(style=line.style, name=line.name, value=value))
         self._legend.show_entries(entries, "" if step is None else t("curves.at_step", step=int(step)))
 

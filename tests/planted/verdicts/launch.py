@@ -233,7 +233,7 @@ TRAININGS = {
     "PyTorch with a loss that is infinite": (torch_script(factor="float('inf')"), NAN_END),
     "PyTorch at a learning rate that diverges": (torch_script(SGD.replace("0.01", "1e6")), NAN_END),
     "LBFGS with a loss of NaN": (torch_script(LBFGS, NAN_FROM_20, closure=True), NAN_END),
-    "a log with a loss of NaN": (PRINTS.replace("VALUE", "float('nan') if step > 9 else 0.5"), NAN_END),
+    "a log with a loss of NaN": (PRINTS.replace("VALUE", 'float("nan") if step > 9 else 0.5'), NAN_END),
     "a script with a bracket that is not closed": ("x = [1, 2\n", FAILED),
     "a script that raises": ("raise RuntimeError('no data')\n", FAILED),
     "PyTorch": (torch_script(), DONE),

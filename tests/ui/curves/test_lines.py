@@ -148,6 +148,8 @@ def test_that_a_norm_taken_now_and_then_is_points(qtbot: QtBot, page: CurvesPage
     assert not chart._sampled.isHidden()
     assert "3" in chart._sampled.toolTip()
     assert page.content.grid.charts["loss"]._sampled.isHidden()
+    page.content.grid.steps.point_at(120)
+    assert chart._legend._entries[0].value == t("curves.value_of_step", value="9", step=135)
 
 
 def test_that_two_evaluations_are_points_and_even_ones_are_joined() -> None:
