@@ -80,7 +80,29 @@ def _switches(rank: int, a: Own, b: Own) -> Iterator[CheckRow]:
         both = name in golden and name in target
         return "error" if both and name.startswith(TELLING_SWITCHES) else "warning"
 
-    return _rows(rank, golden, target, level)
+    rows = list(_rows(rank, golden, target, level))
+    yield from (_judged_off(row, (a, b)) for row in rows)
+    if not any(row.cells[1] in _framework_switches((a, b)) for row in rows) and not _are_deterministic((a, b)):
+        yield CheckRow("warning", (str(rank), _framework_switches((a, b))[0], "", ""))
+
+
+def _judged_off(row: CheckRow, sides: tuple[Own, Own]) -> CheckRow:
+    """A switch of determinism that is off on both sides is equal, and no pass: each run computes something else."""
+    is_off = not all(cell.lower() in ON for cell in row.cells[2:4])
+    is_switch = row.cells[1] in (*_framework_switches(sides), "HCCL_DETERMINISTIC")
+    if row.level == "pass" and is_switch and is_off and not _are_deterministic(sides):
+        return CheckRow("warning", row.cells)
+    return row
+
+
+def _framework_switches(sides: tuple[Own, Own]) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys([*(f"{own.framework}.deterministic" for own in sides), "torch.deterministic_algorithms"])
+    )
+
+
+def _are_deterministic(sides: tuple[Own, Own]) -> bool:
+    return all(map(is_deterministic, sides))
 
 
 def device_kind(own: Own) -> str:

@@ -7,6 +7,7 @@ program's own arguments the names tell; paths are compared by their last part, s
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,7 @@ TELLING = re.compile(
 )
 """Names of options that change what is computed."""
 _HARMLESS = re.compile(r"(log(ging)?|sav(e|ing)|eval\w*|print|report|checkpoint|ckpt|val|test)_\w+", re.IGNORECASE)
+MAX_PATCH = 1 << 26  # bytes
 MAX_VALUE_LENGTH = 2000
 _FLAG = re.compile(r"-{1,2}[A-Za-z][\w.-]*")
 _SETTING = re.compile(r"(?P<name>-{0,2}[A-Za-z][\w.-]*)=(?P<value>.*)", re.DOTALL)
@@ -89,8 +91,17 @@ def _options(run: Run) -> Iterator[tuple[str, str]]:
                 yield from _field(name, value)
     code = files.read_json(run.folder / "code.json")
     if isinstance(code, dict) and code.get("commit"):
-        dirty = " *" if code.get("dirty") is True else ""
-        yield "commit", f"{str(code['commit'])[:12]}{dirty}"
+        changes = f" * {_patch_digest(run.folder)}".rstrip() if code.get("dirty") is True else ""
+        yield "commit", f"{str(code['commit'])[:12]}{changes}"
+
+
+def _patch_digest(folder: Path) -> str:
+    """Return a short digest of the uncommitted changes of a run: code of one commit may differ; "" where they were not
+    kept."""
+    try:
+        return hashlib.sha256(files.read_bytes(folder / "code.patch", MAX_PATCH)).hexdigest()[:8]
+    except OSError:
+        return ""
 
 
 def _field(name: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -130,6 +130,14 @@ def _level_in(row: CheckRow, levels: Mapping[tuple[str, ...], Level]) -> Level:
     return levels.get(row.cells[:3], row.level) if row.level == "error" else row.level
 
 
+def differs(part: Part) -> bool:
+    """Tell whether a table says that the sides differ: a switch of determinism that is off on both is equal, though it
+    is no pass."""
+    if part.name != "determinism":
+        return part.verdict != "pass"
+    return any(row.level != "pass" and row.cells[2] != row.cells[3] for row in part.rows)
+
+
 def worst_verdict(parts: tuple[Part, ...]) -> Level:
     return max((part.verdict for part in parts), key=ORDER.index, default="pass")
 

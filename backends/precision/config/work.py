@@ -187,7 +187,7 @@ def environment_check(
     notes += () if options else (Sentence(key="precision.config.no_options"),)
     return EnvironmentCheck(
         golden=str(sides[0]), target=str(sides[1]), verdict=result.worst_verdict(parts),
-        equal=result.worst_verdict(parts) == "pass" and not uncovered, uncovered=uncovered,
+        equal=not any(map(result.differs, parts)) and not uncovered, uncovered=uncovered,
         ranks=tuple(golden.rank for golden, _ in pairs), parts=parts, todo=tuple(_todo(pairs, parts, packages)),
         pip=pip.commands(packages), notes=notes, msprobe=msprobe.version,
     )  # fmt: skip

@@ -13,6 +13,7 @@ from hypothesis import strategies as some
 from backends.precision.config import extra_checks, members, options, pip
 from backends.precision.config.pack import read_pack
 from backends.precision.config.statistics import statistics_level
+from studio import run as runs
 from studio.texts import t
 from tests.precision.config import packs
 
@@ -84,6 +85,35 @@ def test_that_two_npus_differ_in_the_determinism_of_their_communication(pair: An
         "on an NPU also "
         "HCCL_DETERMINISTIC=true.",
     ]
+
+
+@pytest.mark.parametrize(
+    "switches",
+    [
+        {"torch.deterministic_algorithms": False},
+        {"torch.deterministic_algorithms": None},
+        {},
+        {"HCCL_DETERMINISTIC": None},
+    ],
+)
+def test_that_determinism_that_is_off_on_both_sides_is_no_pass(pair: Any, switches: dict[str, Any]) -> None:
+    found = pair({"determinism": switches}, {"determinism": switches})
+    assert verdicts(found)["determinism"] == "warning"
+    on = {"torch.deterministic_algorithms": True}
+    assert verdicts(pair({"determinism": on}, {"determinism": on}))["determinism"] == "pass"
+
+
+def test_that_uncommitted_code_that_differs_is_told(tmp_path: Path) -> None:
+    """Two runs of one commit, whose model.py was edited between them."""
+    sides = []
+    for name, patch in (("a", b"- x\n+ x * 1.02\n"), ("b", b"- x\n+ x * 1.01\n")):
+        run = runs.create(tmp_path / name, "launch", {}, None)
+        (run.folder / "code.json").write_text('{"commit": "a30616a0f4ef00", "dirty": true}')
+        (run.folder / "code.patch").write_bytes(patch)
+        sides.append(run.folder)
+    part = options.options_part(*sides)
+    assert part is not None
+    assert [row.cells[0] for row in part.rows if row.level != "pass"] == ["commit"]
 
 
 def test_that_threads_and_versions_are_warnings(pair: Any) -> None:

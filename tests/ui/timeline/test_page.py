@@ -404,7 +404,7 @@ def test_that_a_line_of_the_stack_opens_in_the_editor(
     qtbot: QtBot, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = tmp_path / "model.py"
-    source.write_text("import torch\n")
+    source.write_text("def forward(x):\n" + "    x = x + 1\n" * 12)
     opened: list[tuple[object, ...]] = []
     monkeypatch.setattr(editor, "chosen", lambda: ("code", "{path}:{line}"))
     monkeypatch.setattr(editor, "open_at", lambda *args: opened.append(args))

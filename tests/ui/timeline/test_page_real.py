@@ -98,7 +98,14 @@ def test_that_a_range_counts_overlapping_time_once(page: TimelinePage, qtbot: Qt
     chosen = page.state.selection.range
     assert chosen is not None
     range_pane = page.panes.range
-    qtbot.waitUntil(lambda: range_pane.reckoned is not None and range_pane.reckoned.question.begin == chosen.begin)
+    range_pane.kind.setCurrentIndex(0)  # all lanes
+    range_pane.kind.activated.emit(0)
+
+    def is_current() -> bool:
+        question = range_pane.reckoned.question if range_pane.reckoned is not None else None
+        return question is not None and (question.begin, question.kind) == (chosen.begin, None)
+
+    qtbot.waitUntil(is_current)
     assert range_pane.reckoned is not None
     statistics = range_pane.reckoned.statistics
     assert (statistics.wall <= statistics.total).all()
