@@ -1,13 +1,21 @@
-"""`check-first` against what then came: times, memory and disk of 300 steps, the largest batch under a limit."""
+"""`check-first` against what then came: times, memory and disk of 300 steps, the largest batch under a limit.
+
+Nine of ten predictions lie inside their stated error on a machine that is left alone. Where other processes kept cores
+busy, in the check or in the training that followed, there is no verdict: the load was another one in each.
+"""
 
 from __future__ import annotations
 
+import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.launch.check.answer import Answer, answer_in
 from backends.launch.check.guard import Limits
+from backends.launch.check.host import Load
+from backends.launch.check.messages import BUSY
 from backends.launch.check.predictions import prediction_pairs
 from backends.launch.check.spec import CheckSpec
 from backends.launch.check.trial import spec_of, try_out
@@ -18,13 +26,21 @@ from tests.bench.figure import Figure
 from tests.runs import ended, launch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from backends.launch.check.predictions import Pair
     from studio.run import Run
 
-RECIPES = ("linear", "digits", "text")
+CONFIGURATIONS: dict[str, dict[str, Any]] = {
+    "linear": {"recipe": "linear", "mode": "jit"},
+    "digits": {"recipe": "digits", "mode": "jit"},
+    "text": {"recipe": "text", "mode": "jit"},
+    "digits, PyNative": {"recipe": "digits", "mode": "pynative"},
+    "linear, 2 workers": {"recipe": "linear", "mode": "jit", "parallel": "data", "workers": 2},
+}
 STEPS = 300
+OUTSIDE = 10.0
+"""Percent of the predictions that may lie outside of their stated error."""
 LIMIT_MB = 1000
 CLOSE = 0.02  # of the batch, to which the truth is searched for
 
@@ -45,21 +61,47 @@ def checked(folder: Path, spec: CheckSpec) -> tuple[Run, Answer]:
     return run, found
 
 
-def _figure(recipe: str, pair: Pair) -> Figure:
+def is_inside(pair: Pair) -> bool:
+    """Whether what came lies in the stated error; without one only the very figure does."""
+    return abs(pair.predicted.value - pair.measured) <= (pair.predicted.error or 0.0)
+
+
+def _figure(name: str, pair: Pair) -> Figure:
     stated = pair.predicted.error
-    part = None if stated is None else 100 * stated / pair.predicted.value
+    part = None if stated is None else 100 * stated / pair.measured
+    inside = "inside" if is_inside(pair) else "OUTSIDE"
     return Figure(
-        what=f"{recipe}: {pair.what} predicted, off by", value=pair.off, unit="%", peer=part, peer_name="stated"
-    )
+        what=f"{name}: {pair.what} predicted, off by ({inside})", value=pair.off, unit="%", peer=part,
+        peer_name="stated",
+    )  # fmt: skip
 
 
-def _of_recipe(recipe: str) -> Iterator[Figure]:
-    chosen = {"recipe": recipe, "mode": "jit", "device": "cpu", "steps": STEPS, "checkpoint_every": 100}
+def pairs_of(choices: dict[str, Any], steps: int = STEPS) -> tuple[tuple[Pair, ...], float]:
+    """Predictions beside what came, and the cores that others kept busy meanwhile."""
+    chosen = {"device": "cpu", "steps": steps, "checkpoint_every": 100, **choices}
     with tempfile.TemporaryDirectory() as folder:
         _, found = checked(Path(folder), spec_with(**chosen, largest=False))
+        reaped()
+        load = Load()
         run = launch(Path(folder), **chosen)
         assert ended(run, seconds=600).code == 0, run.log.read_text()
-        yield from (_figure(recipe, pair) for pair in prediction_pairs(found, run))
+        reaped()
+        return prediction_pairs(found, run), max(found.busy, load.cores_of_others())
+
+
+def reaped() -> None:
+    """Wait for workers that have ended, so that what they and their trainings computed counts as this process's own."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def summed_up(pairs: Sequence[Pair], busy: float) -> Figure:
+    """How many lie outside; no verdict where the machine was not left alone."""
+    outside = 100 * sum(not is_inside(pair) for pair in pairs) / len(pairs)
+    share = 100 * busy / (os.cpu_count() or 1)
+    what = f"{len(pairs)} predictions: outside of their stated error, others kept {busy:.1f} cores busy"
+    return Figure(what=what, value=outside, unit="%", bar=OUTSIDE, noise=share if share > 100 * BUSY else None)
 
 
 def fits(spec: CheckSpec, batch: int, run: Run) -> bool:
@@ -95,4 +137,12 @@ def _largest() -> Iterator[Figure]:
 
 
 def figures() -> list[Figure]:
-    return [*(figure for recipe in RECIPES for figure in _of_recipe(recipe)), *_largest()]
+    found: list[Figure] = []
+    all_pairs: list[Pair] = []
+    busy = 0.0
+    for name, choices in CONFIGURATIONS.items():
+        pairs, others = pairs_of(choices)
+        found += [_figure(name, pair) for pair in pairs]
+        all_pairs += pairs
+        busy = max(busy, others)
+    return [*found, summed_up(all_pairs, busy), *_largest()]

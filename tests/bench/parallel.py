@@ -40,6 +40,18 @@ def figures() -> list[Figure]:
     return [figure for workers in (2, 4) for figure in _figures(workers)]
 
 
+def counted(workers: int) -> list[tuple[str, str, float, float]]:
+    """(recipe, what, bytes by the preview, bytes that a process holds)."""
+    with tempfile.TemporaryDirectory() as folder:
+        events = check_together(Path(folder), workers, SCRIPT).events
+    held = [event["args"] for event in events if event.get("key") == "launch.bytes"]
+    rows = []
+    for name, args in zip(RECIPES, held, strict=True):
+        said, came = estimated(name, "adamw", workers), measured(args)
+        rows += [(name, what, said[what], came[what]) for what in ("parameters", "gradients", "optimizer", "sent")]
+    return rows
+
+
 def _figures(workers: int) -> list[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         events = check_together(Path(folder), workers, SCRIPT).events

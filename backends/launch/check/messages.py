@@ -55,7 +55,10 @@ def figure_notes(answer: Answer) -> Iterator[Note]:
     if answer.card_peak is not None:
         yield Note(key="launch.check.card_peak", args={"peak": memory_text(answer.card_peak)})
     disk = answer.disk
-    yield Note(key="launch.check.disk", args={"one": size(disk.one), "kept": disk.kept, "total": size(disk.all)})
+    yield Note(
+        key="launch.check.disk",
+        args={"one": size(disk.one), "kept": disk.kept, "total": with_error(size(disk.all), size(disk.error))},
+    )
     yield from remarks(answer)
 
 

@@ -60,7 +60,7 @@ def prediction_pairs(answer: Answer, run: Run) -> tuple[Pair, ...]:
         return ()
     rows = _of_summary(answer, summary)
     on_disk = folder_bytes(run.folder / CHECKPOINTS)
-    rows.append(Pair(what="disk", predicted=Estimate(value=answer.disk.all), measured=on_disk))
+    rows.append(Pair(what="disk", predicted=Estimate(value=answer.disk.all, error=answer.disk.error), measured=on_disk))
     return tuple(row for row in rows if row.measured > 0)
 
 

@@ -58,11 +58,12 @@ def refused_rows(answer: Refusal) -> list[tuple[str, str]]:
 
 def answer_rows(answer: Answer) -> list[tuple[str, str]]:
     """Name and value of each figure, the values with their errors."""
+    kept = messages.with_error(size(answer.disk.all), size(answer.disk.error))
     figures = [
         ("step", messages.time_text(answer.step)), ("first", messages.time_text(answer.first)),
         ("total", messages.time_text(answer.total)),
         ("peak", f"{messages.memory_text(answer.peak)} / {size(answer.limit)}"),
-        ("disk", f"{answer.disk.kept} x {size(answer.disk.one)} = {size(answer.disk.all)}"),
+        ("disk", f"{answer.disk.kept} x {size(answer.disk.one)} = {kept}"),
     ]  # fmt: skip
     if answer.card_peak is not None:
         figures.append(("card_peak", messages.memory_text(answer.card_peak)))
