@@ -67,9 +67,10 @@ def _home_step(id: str, step: Step, *, is_next: bool) -> HomeStep:
 def sentence_of(steps: Sequence[HomeStep], listed: Sequence[tuple[Run, Glance]]) -> tuple[str, dict[str, object]]:
     """Return the key of the sentence at the top, and its arguments: what runs, what is next, or that all is set up,
     which is not said over a problem that is open."""
-    at_work = sum(is_at_work(glance) for _, glance in listed)
-    if at_work:
-        return "home.sentence_live", {"count": at_work}
+    waiting = sum(glance.state == "queued" for _, glance in listed)
+    running = sum(is_at_work(glance) for _, glance in listed) - waiting
+    if running or waiting:
+        return "home.sentence_live" if running else "home.sentence_waiting", {"count": running or waiting}
     next_step = next(step for step in steps if step.state == "next")
     if not next_step.key.endswith("_again"):
         return "home.sentence_next", {"step": t(next_step.key)}

@@ -264,7 +264,8 @@ def test_that_a_training_at_work_is_running_and_watching_it_is_next(
     assert states(session)["launch"] == "later"
     assert states(session)["curves"] == "next"
     assert "Start a first training" not in page.sentence.text()
-    assert "Running" in texts(page)
+    assert "Under way" in texts(page)
+    assert "Runs waiting to start: 1." in page.sentence.text()
 
 
 @pytest.mark.parametrize(
