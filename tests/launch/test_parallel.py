@@ -125,6 +125,21 @@ def test_that_a_stop_ends_all_ranks_after_the_same_step_with_one_checkpoint(tmp_
     assert [path.name for path in rank_logs(run.folder)] == ["worker_0.log", "worker_1.log", "scheduler.log"]
 
 
+@needs_mindspore
+def test_that_the_summary_has_the_mean_loss_of_all_ranks(tmp_path: Path) -> None:
+    run = prepare(tmp_path, recipe="linear", parallel="data", device="cpu", steps=3)
+    worker.start(run)
+    assert ended(run).code == 0, run.log.read_text()
+    first, second = by_rank(run).values()
+    (summary,) = [event.args for event in first if isinstance(event, Note) and event.key == "launch.summary"]
+    losses = [
+        [event.values["loss"] for event in events if isinstance(event, Metric) and "loss" in event.values][-1]
+        for events in (first, second)
+    ]
+    assert losses[0] != losses[1]
+    assert summary["metrics"]["loss"] == pytest.approx(sum(map(float, losses)) / 2)
+
+
 RAISES = """
 import os
 from ascend_engine.recipes import linear
