@@ -42,7 +42,7 @@ GAPS = frozenset(
         "precision.dump.construct_damaged", "precision.compare.damaged_dump", "precision.compare.cut_dump",
         "precision.compare.unread_values", "precision.compare.no_stacks", "precision.compare.absent_dumps",
         "precision.compare.one_direction", "precision.compare.other_program",
-        "precision.compare.both_nan", "precision.compare.no_figures",
+        "precision.compare.both_nan", "precision.compare.both_infinite", "precision.compare.no_figures",
         "precision.compare.tensors_failed", "precision.compare.tensors_need_torch", "precision.compare.tensors_beyond",
     )
 )  # fmt: skip

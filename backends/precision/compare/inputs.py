@@ -39,12 +39,22 @@ def select_passes(spec: CompareSpec, notify: Notify) -> list[DumpPair]:
     ]  # fmt: skip
     if not any(pair.target and pair.golden for pair in candidates):
         raise StudioError("precision.compare.nothing_common")
+    if any(_is_one_dump(pair) for pair in candidates):
+        raise StudioError("precision.rule.same_dump")
     if not (ranks or choices.pairs):
         _notify_absent(zip((spec.sides.target, spec.sides.golden), sides, strict=True), steps, notify)
     for key in dict.fromkeys(pair.note for pair in candidates if pair.note):
         passes = [f"{pair.step}.{pair.rank}" for pair in candidates if pair.note == key]
         notify(key, count=len(passes), passes=", ".join(passes[:8]))
     return candidates
+
+
+def _is_one_dump(pair: DumpPair) -> bool:
+    """Return whether both sides of a pass are one file, also by another path."""
+    target, golden = pair.target, pair.golden
+    if target is None or golden is None:
+        return False
+    return (target.folder / target.file).resolve() == (golden.folder / golden.file).resolve()
 
 
 def _notify_absent(sides: Iterable[tuple[Path, Sequence[DumpLocation]]], steps: frozenset[int], notify: Notify) -> None:

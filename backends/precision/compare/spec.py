@@ -73,6 +73,13 @@ def _sides_exist(spec: CompareSpec) -> Iterable[Problem]:
         yield Problem(field="golden_again", rule="precision.rule.dump_not_there", args={"place": str(again)})
 
 
+def _golden_is_another(spec: CompareSpec) -> Iterable[Problem]:
+    """A capture compared with itself passes whatever it holds; its steps may be compared with one another."""
+    sides = spec.sides
+    if sides.golden != Path() and sides.target.resolve() == sides.golden.resolve() and not spec.compared.pairs:
+        yield Problem(field="golden", rule="precision.rule.same_dump")
+
+
 def _second_golden_is_another(spec: CompareSpec) -> Iterable[Problem]:
     """What the target does wrong is no noise of the golden side, and a capture beside itself has none."""
     again = spec.sides.golden_again
@@ -95,4 +102,4 @@ class CompareSpec:
     compared: Compared = field(default_factory=Compared)
     beside: MsprobeChoices = field(default_factory=MsprobeChoices)
 
-    RULES = (_sides_exist, _second_golden_is_another, _numbers_are_numbers)
+    RULES = (_sides_exist, _golden_is_another, _second_golden_is_another, _numbers_are_numbers)

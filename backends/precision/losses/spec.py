@@ -43,6 +43,13 @@ def _runs_exist(spec: LossesSpec) -> Iterable[Problem]:
         yield Problem(field="noise_run", rule="precision.rule.run_not_there", args={"place": str(choices.noise_run)})
 
 
+def _golden_run_is_another(spec: LossesSpec) -> Iterable[Problem]:
+    """A run compared with itself passes whatever it logged."""
+    choices = spec.runs
+    if choices.golden_run != Path() and choices.target_run.resolve() == choices.golden_run.resolve():
+        yield Problem(field="golden_run", rule="precision.rule.same_run")
+
+
 def _noise_run_is_another(spec: LossesSpec) -> Iterable[Problem]:
     """A run beside itself has no noise, and the target's own difference is not the noise of the golden runs."""
     choices = spec.runs
@@ -63,4 +70,4 @@ class LossesSpec:
     runs: Runs = field(default_factory=Runs)
     judging: Judging = field(default_factory=Judging)
 
-    RULES = (_runs_exist, _noise_run_is_another, _metric_is_named)
+    RULES = (_runs_exist, _golden_run_is_another, _noise_run_is_another, _metric_is_named)

@@ -47,6 +47,13 @@ def open_weights(path: Path, scratch: Path, python: Path) -> dict[str, Tensor]:
     return tensors
 
 
+def refuse_same_files(target: Path, golden: Path) -> None:
+    """Raise StudioError where both are the same files, as a run and its last checkpoint are."""
+    ours, others = ([file.resolve() for file in files_of(path)] for path in (target, golden))
+    if ours == others:
+        raise StudioError("precision.rule.same_weights")
+
+
 def _of_file(path: Path, scratch: Path, python: Path) -> Mapping[str, Tensor]:
     start = _start(path)
     if is_safetensors(start):

@@ -39,9 +39,16 @@ def _both_exist(spec: WeightsSpec) -> Iterable[Problem]:
             yield Problem(field=name, rule="precision.rule.weights_not_there", args={"place": str(path)})
 
 
+def _golden_is_another(spec: WeightsSpec) -> Iterable[Problem]:
+    """A checkpoint compared with itself passes whatever it holds."""
+    choices = spec.checkpoints
+    if choices.golden_weights != Path() and choices.target_weights.resolve() == choices.golden_weights.resolve():
+        yield Problem(field="golden_weights", rule="precision.rule.same_weights")
+
+
 @dataclass(frozen=True, kw_only=True)
 class WeightsSpec:
     checkpoints: Checkpoints = field(default_factory=Checkpoints)
     accepted: Accepted = field(default_factory=Accepted)
 
-    RULES = (_both_exist,)
+    RULES = (_both_exist, _golden_is_another)

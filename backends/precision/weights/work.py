@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from backends.precision.measure.measures import measure
 from backends.precision.weights import result
-from backends.precision.weights.checkpoints import open_weights
+from backends.precision.weights.checkpoints import open_weights, refuse_same_files
 from backends.precision.weights.elements import Outliers, count_outliers
 from backends.precision.weights.names import match_weights
 from backends.precision.weights.result import WEIGHTS_FILE, WeightRow, Weights, is_within, row_of
@@ -52,6 +52,7 @@ def compare_weights(spec: WeightsSpec, run: Run) -> Ended:
 
 def _compared(spec: WeightsSpec, scratch: Path, journal: Journal) -> Weights:
     choices = spec.checkpoints
+    refuse_same_files(choices.target_weights, choices.golden_weights)
     chosen = spec.accepted.torch_python
     python = chosen if chosen != Path() else Path(sys.executable)
     target = open_weights(choices.target_weights, scratch / "target", python)

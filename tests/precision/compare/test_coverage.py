@@ -47,13 +47,15 @@ def test_that_a_whole_comparison_says_what_it_covers(compared: Callable[..., Com
     assert whole.comparison.coverage == compared("steps", "steps_ulp").comparison.coverage
 
 
-def test_that_it_is_said_by_what_values_were_compared(compared: Callable[..., Compared]) -> None:
+def test_that_it_is_said_by_what_values_were_compared(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path
+) -> None:
     by_digest, by_statistics = (compared(name, "healthy").answer["coverage"] for name in ("digests", "ulp"))
     assert (by_statistics["by_digest"], by_statistics["by_element"]) == (0, 0)
     assert by_digest["by_digest"] == 0, "the golden side has no digests"
-    same = compared("digests", "digests").answer["coverage"]
+    same = compared("digests", copied(dumps, "digests", tmp_path / "digests")).answer["coverage"]
     assert same["by_digest"] > 0.9 * same["values"]
-    elements = compared("tensors", "tensors").answer["coverage"]
+    elements = compared("tensors", copied(dumps, "tensors", tmp_path / "tensors")).answer["coverage"]
     assert elements["by_element"] > 0.9 * elements["values"]
 
 
@@ -126,6 +128,33 @@ def test_that_nan_on_both_sides_is_incomplete(compared: Callable[..., Compared],
     assert gaps_of(found) == ["precision.compare.both_nan"]
     coverage = found.answer["coverage"]
     assert found.answer["gaps"][0]["args"]["count"] == coverage["all_values"] - coverage["values"] > 0
+
+
+def _infinite(path: Path, *, is_masked: bool) -> None:
+    """An output is -Inf on both sides: by a call that says so, or by one that overflows."""
+    dump = json.loads(path.read_text())
+    names = [name for name in dump["data"] if name.endswith("forward") and dump["data"][name].get("output")]
+    call = dump["data"][names[len(names) // 2]]
+    call["output"][0].update(Min=-math.inf, Mean=-math.inf, Norm=math.inf)
+    if is_masked:
+        call["input_args"].append({"type": "float", "value": "-inf"})
+    path.write_text(json.dumps(dump))
+
+
+@pytest.mark.parametrize("is_masked", [True, False])
+def test_that_infinity_on_both_sides_is_incomplete_unless_an_argument_asks_for_it(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path, *, is_masked: bool
+) -> None:
+    sides = [copied(dumps, "healthy", tmp_path / name) for name in ("target", "golden")]
+    for side in sides:
+        (path,) = side.rglob("dump.json")
+        _infinite(path, is_masked=is_masked)
+    found = compared(*sides)
+    if is_masked:
+        assert (found.code, found.answer["gaps"]) == (0, [])
+    else:
+        assert gaps_of(found) == ["precision.compare.both_infinite"]
+        assert found.answer["gaps"][0]["args"]["count"] == 1
 
 
 def test_that_nan_on_the_golden_side_alone_differs(

@@ -10,6 +10,7 @@ import pytest
 
 from studio.errors import StudioError
 from studio.texts import has
+from tests.command_line import studio
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,8 +63,24 @@ def test_that_a_capture_of_the_structure_is_refused_beside_values(compared: Call
     assert refused(compared, "healthy", "structure") == "precision.compare.structure_only"
 
 
-def test_that_equal_structures_are_no_pass(compared: Callable[..., Compared]) -> None:
-    assert refused(compared, "structure", "structure") == "precision.compare.no_values"
+def test_that_equal_structures_are_no_pass(compared: Callable[..., Compared], dumps: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(dumps / "structure", tmp_path / "copy")
+    assert refused(compared, "structure", copy) == "precision.compare.no_values"
+
+
+def test_that_a_dump_compared_with_itself_is_refused_and_a_copy_of_it_passes(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(dumps / "healthy")
+    (file,) = (dumps / "healthy").rglob("dump.json")
+    for golden in ("healthy", tmp_path / "link", file):
+        assert refused(compared, "healthy", golden) == "precision.rule.same_dump"
+    words = ("compare", str(dumps / "healthy"), str(tmp_path / "link"))
+    done = studio("--no-project", *words, cwd=tmp_path)
+    assert (done.returncode, "nothing was compared with another" in done.stderr) == (2, True)
+    assert compared("healthy", shutil.copytree(dumps / "healthy", tmp_path / "copy")).code == 0
+    steps = compared("steps", "steps", pairs="1.0=0.0", step_numbers="1")
+    assert steps.code == 3, "steps of one capture may be compared"
 
 
 def _without_statistics(dump: Any) -> Any:

@@ -103,6 +103,13 @@ def test_that_a_missing_metric_says_which_there_are(tmp_path: Path) -> None:
     assert error.value.values["known"] == "train_loss"
 
 
+def test_that_a_run_compared_with_itself_is_refused(tmp_path: Path) -> None:
+    run = trained(tmp_path, GOLDEN)
+    (tmp_path / "link").symlink_to(run.folder)
+    done = studio("compare-losses", str(run.folder), str(tmp_path / "link"), cwd=tmp_path)
+    assert (done.returncode, "nothing was compared with another" in done.stderr) == (2, True)
+
+
 def test_that_another_metric_may_be_named(tmp_path: Path) -> None:
     pair = [trained(tmp_path, GOLDEN, name="损失") for _ in range(2)]
     assert compared(tmp_path, *pair, metric="损失")[0].code == 0

@@ -239,7 +239,9 @@ def test_that_a_run_may_be_named_where_a_dump_is_asked_for(tmp_path: Path, homes
     words = ("overflow-check", made.name, "--check-python", str(no_msprobe), "--json")
     done = studio("--project", str(folder), *words, cwd=tmp_path)
     assert (done.returncode, last_json(done)["passes"]) == (0, 1), done.stderr
-    done = studio("--project", str(folder), "compare", made.name, made.name, "--json", cwd=tmp_path)
+    other = runs.create(folder / ".ascend-studio" / "runs", "script", {})
+    dump_of(other.folder / "artifacts" / "captures" / "a", lambda _: None)
+    done = studio("--project", str(folder), "compare", made.name, other.name, "--json", cwd=tmp_path)
     assert done.returncode in (0, 3), done.stderr
     done = studio("--project", str(folder), "overflow-check", "no-such-run", cwd=tmp_path)
     assert (done.returncode, "does not exist" in done.stderr) == (2, True)

@@ -250,6 +250,15 @@ def test_that_the_command_line_compares_torch_with_safetensors(of_torch: Path, t
     assert last_json(done)["first_different"] == "0.weight"
 
 
+def test_that_a_checkpoint_compared_with_itself_is_refused(of_torch: Path, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "model.pt").symlink_to(of_torch / "state.pt")
+    words = ("compare-weights", str(of_torch / "state.pt"))
+    for golden in (of_torch / "state.pt", tmp_path / "folder" / "model.pt", tmp_path / "folder"):
+        done = studio(*words, str(golden), cwd=tmp_path)
+        assert (done.returncode in (1, 2), "nothing was compared with another" in done.stderr) == (True, True)
+
+
 def test_that_a_checkpoint_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
     done = studio("compare-weights", str(tmp_path / "x"), str(tmp_path / "y"), cwd=tmp_path)
     assert done.returncode == 2

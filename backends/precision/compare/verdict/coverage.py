@@ -13,7 +13,7 @@ from backends.precision.compare.judgement.evidence import results_of_other_backw
 from backends.precision.compare.values.distance import has_nan
 from backends.precision.compare.verdict.first_divergence import name_at
 from backends.precision.dump.dump import MAX, MEAN, MIN, NORM
-from backends.precision.overflow.first_overflow import UNINITIALISED
+from backends.precision.overflow.first_overflow import UNINITIALISED, first_overflow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,18 +52,21 @@ class CoverageCounter:
         values = joined.is_tensor & (joined.size > 0)
         is_judged = values & (judgement.verdict != UNKNOWN)
         has_nan = values & _is_nan_on_both_sides(joined)
-        is_open = values & ~is_judged & ~has_nan & ~results_of_other_backwards(joined)
+        has_inf = values & ~has_nan & _is_unasked_infinity(joined)
+        is_open = values & ~is_judged & ~has_nan & ~has_inf & ~results_of_other_backwards(joined)
         by_element = np.zeros(len(values), bool) if measures is None else ~np.isnan(measures[:, 0])
         by_digest = is_judged & ~by_element & _has_digests(joined)
         self._counts.update(
             calls=paired, all_calls=paired + len(unmatched.uncovered),
             one_sided_calls=len(joined.names) - paired - len(unmatched.uncovered),
-            values=int((is_judged & ~has_nan).sum()), all_values=int((is_judged | has_nan | is_open).sum()),
+            values=int((is_judged & ~has_nan & ~has_inf).sum()),
+            all_values=int((is_judged | has_nan | has_inf | is_open).sum()),
             by_element=int((is_judged & by_element).sum()), by_digest=int(by_digest.sum()),
         )  # fmt: skip
         self._count_updates(joined.target.updates, joined.golden.updates)
-        for key, rows in (("precision.compare.both_nan", has_nan), ("precision.compare.no_figures", is_open)):
-            self._note_unjudged(key, joined, np.flatnonzero(rows), step, rank)
+        unjudged = {"both_nan": has_nan, "both_infinite": has_inf, "no_figures": is_open}
+        for key, rows in unjudged.items():
+            self._note_unjudged(f"precision.compare.{key}", joined, np.flatnonzero(rows), step, rank)
 
     def _count_updates(self, target: RecordedUpdates, golden: RecordedUpdates) -> None:
         if target.parameters and golden.parameters:
@@ -119,3 +122,14 @@ def _is_nan_on_both_sides(joined: JoinedDumps) -> Array:
     in_sums = (both[:, MEAN] | both[:, NORM]) & finite.all(axis=1)
     uninitialised = np.array([name_at(joined, call).startswith(UNINITIALISED) for call in range(len(joined.names))])
     return np.asarray((both[:, MAX] | both[:, MIN] | in_sums) & ~uninitialised[joined.rows.call])
+
+
+def _is_unasked_infinity(joined: JoinedDumps) -> Array:
+    """Mark tensors that are infinite at the same end on both sides, from the first overflow on: the -Inf of a mask is
+    asked for, while after an overflow nothing says whether both sides agree."""
+    ends, others = joined.stats[:, (MAX, MIN)], joined.golden_stats[:, (MAX, MIN)]
+    both = (np.isinf(ends) & (ends == others)).any(axis=1)
+    if not both.any() or (overflow := first_overflow(joined.target, 0, 0)) is None:
+        return np.zeros(len(both), bool)
+    first = joined.target.calls.index(overflow.call)
+    return np.asarray(both & (joined.target.call[joined.rows.target] >= first))
