@@ -220,6 +220,11 @@ class Tolerances:
     sums_factor: float = 4.0
     """The norm of n sums with random signs may be off by so many times 1 / sqrt(n) where elements differ at random.
     Formula: that is its standard deviation; its factor is judgement."""
+    direction_base: float = 2.0**-4
+    """What the cosine of an update with its gradient may differ by where the gradient has noise. Judgement: one that
+    has its sign changed in a part of its rows is further."""
+    direction_rounding: float = 2.0**-10
+    """The rounding of that cosine. Format: it is computed in float32."""
     unrelated_update: float = 0.5
     """From this allowance on an update may be anything. Judgement."""
     update_evenness: float = 2.0**-2

@@ -27,6 +27,7 @@ OPTIMIZER = "Optimizer"
 """`Name.kind` of these calls."""
 GRADIENT_SUFFIX, UPDATE_SUFFIX = ".gradient", ".update"
 GRADIENT_SUMS_SUFFIX, UPDATE_SUMS_SUFFIX = ".gradient_sums", ".update_sums"
+DIRECTION_SUFFIX = ".direction"
 IMPLEMENTATIONS = re.compile(r"^(Npu|Apex|Fused|Foreach|Distributed)+(?=[A-Z])")
 """Other kernels of the same rule."""
 MAX_BYTES = 256 << 20
@@ -48,6 +49,7 @@ class _Parameter(msgspec.Struct):
     update: Figures = None
     gradient_sums: Figures = None
     update_sums: Figures = None
+    direction: Figures = None
     state: dict[str, Figures] = {}
 
 
@@ -120,6 +122,8 @@ def _rows(group: _Group) -> Iterator[tuple[int, str, Item]]:
         for role, suffix, figures in tensors:
             if figures is not None:
                 yield role, parameter.name + suffix, _tensor(parameter, figures)
+        if parameter.direction is not None and not _is_nan(parameter.direction):
+            yield OUTPUT, parameter.name + DIRECTION_SUFFIX, _tensor(parameter, parameter.direction, elements=1)
         for key, figures in sorted(parameter.state.items()):
             if figures is not None:
                 yield OUTPUT, f"{parameter.name}.{key}", _tensor(parameter, figures)
@@ -129,9 +133,17 @@ def _number(value: Plain) -> Item:
     return Item(type=type(value).__name__, value=value)
 
 
-def _tensor(parameter: _Parameter, figures: tuple[Plain, Plain, Plain, Plain]) -> Item:
+def _is_nan(figures: tuple[Plain, Plain, Plain, Plain]) -> bool:
+    """Return whether there is no such number: the direction of an update that is nothing but zeros."""
+    return figures[0] == "NaN" or figures[0] != figures[0]
+
+
+def _tensor(
+    parameter: _Parameter, figures: tuple[Plain, Plain, Plain, Plain], elements: int | None = None
+) -> Item:  # fmt: skip
     high, low, mean, norm = figures
+    count = _sampled(parameter) if elements is None else elements
     return Item(
-        type="torch.Tensor", dtype=parameter.dtype, shape=(_sampled(parameter),), requires_grad=False,
+        type="torch.Tensor", dtype=parameter.dtype, shape=(count,), requires_grad=False,
         Max=high, Min=low, Mean=mean, Norm=norm,
     )  # fmt: skip

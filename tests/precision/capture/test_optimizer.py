@@ -34,6 +34,23 @@ GROUPS = """optimizer = torch.optim.AdamW([
     {"params": [net[0].weight, net[2].weight], "weight_decay": 0.1}, {"params": [net[0].bias, net[2].bias]}], lr=0.01)
 """
 SCRIPT = TORCH.replace("optimizer = torch.optim.AdamW(net.parameters(), lr=0.01)\n", GROUPS)
+STEPPED = """class Stepped(torch.optim.AdamW):
+    @torch.no_grad()
+    def step(self, closure=None):
+        before = [[one.clone() for one in group["params"]] for group in self.param_groups]
+        super().step(closure)
+        for group, olds in zip(self.param_groups, before):
+            for one, old in zip(group["params"], olds):
+                CHANGE
+Stepped.__name__ = "AdamW"
+optimizer = Stepped"""
+
+
+def stepped(change: str) -> str:
+    """Return the script whose optimizer changes each parameter (`one`, `old` before the step) after its own step."""
+    return SCRIPT.replace("optimizer = torch.optim.AdamW", STEPPED.replace("CHANGE", change))
+
+
 CHANGES = {
     "golden": SCRIPT,
     "rate": SCRIPT.replace("lr=0.01", "lr=0.02"),
@@ -43,19 +60,9 @@ CHANGES = {
     "clipped": SCRIPT.replace(
         "    optimizer.step()", "    torch.nn.utils.clip_grad_norm_(net.parameters(), 1e-3); optimizer.step()"
     ),
-    "doubled": SCRIPT.replace(
-        "optimizer = torch.optim.AdamW",
-        """class Doubled(torch.optim.AdamW):
-    @torch.no_grad()
-    def step(self, closure=None):
-        before = [[one.clone() for one in group["params"]] for group in self.param_groups]
-        super().step(closure)
-        for group, olds in zip(self.param_groups, before):
-            for one, old in zip(group["params"], olds):
-                one.add_(one - old)
-Doubled.__name__ = "AdamW"
-optimizer = Doubled""",
-    ),
+    "doubled": stepped("one.add_(one - old)"),
+    "turned": stepped("one.copy_(2 * old - one)"),
+    "rows": stepped("one[::2] = 2 * old[::2] - one[::2]"),
 }  # fmt: skip
 
 
@@ -159,6 +166,8 @@ def test_that_a_closer_look_at_the_optimizer_is_refused(answer: Callable[[str], 
         ("decay", 1, "optimizer_setting", "weight_decay of the optimizer's group0 is 1.0 instead of 0.1"),
         ("beta", 1, "optimizer_setting_alone", "betas.0 of the optimizer's group0 is 0.5 instead of 0.9"),
         ("doubled", 1, "optimizer_scaled", "is 2 times the golden one"),
+        ("turned", 1, "optimizer_sign", "points the other way (sign)"),
+        ("rows", 1, "optimizer_direction", "points elsewhere"),
         ("clipped", 1, "optimizer_gradient", "the gradients that the optimizer gets are"),
     ],
 )

@@ -122,6 +122,27 @@ def test_that_an_update_that_differs_outside_of_the_sample_shows_in_its_sums(tmp
     assert (first["reason"], first["suspect"], first["args"]["ratio"]) == ("optimizer_part", "optimizer", "0.875")
 
 
+@pytest.mark.parametrize(
+    ("cosine", "reason"), [(0.8, "optimizer_sign"), (0.0, "optimizer_direction"), (-0.1, "optimizer_direction")]
+)
+def test_that_an_update_of_the_right_size_that_points_elsewhere_is_named(
+    tmp_path: Path, cosine: float, reason: str
+) -> None:
+    target, golden = (record(direction=[number, number, number, abs(number)]) for number in (cosine, -0.8))
+    first = compared_records(tmp_path, target, golden)["first_divergence"]
+    assert (first["reason"], first["suspect"], first["args"]["parameter"]) == (reason, "optimizer", "0.weight")
+
+
+def test_that_a_direction_may_differ_as_the_noise_of_its_gradient_turns_it(tmp_path: Path) -> None:
+    target = record(direction=[-0.78, -0.78, -0.78, 0.78], gradient=2.0001)
+    assert compared_records(tmp_path, target, record(direction=[-0.8, -0.8, -0.8, 0.8]))["verdict"] == "pass"
+
+
+def test_that_an_update_of_nothing_but_zeros_has_no_direction_and_is_no_overflow(tmp_path: Path) -> None:
+    still = record(norm=0.0, direction=["NaN"] * 4)
+    assert compared_records(tmp_path, still, still)["verdict"] == "pass"
+
+
 def test_that_sums_of_a_noisy_gradient_may_differ_as_elements_at_random_do(tmp_path: Path) -> None:
     noisy = LARGE | {"gradient_sums": [1.0, -1.0, 0.0, 2.0001], "update_sums": [0.1, -0.1, 0.0, 0.82]}
     assert compared_records(tmp_path, record(**noisy), record(**LARGE))["verdict"] == "pass"

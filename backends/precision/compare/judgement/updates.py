@@ -14,6 +14,11 @@ elements differ at random:
 
     | |s| / |s golden| - 1 | <= min(4 / sqrt(n), 4096 · d) + 64 · d + rounding
 
+The cosine of an update with its gradient is held against the golden one: noise turns those elements of an update whose
+gradient is small, which weigh little in it.
+
+    | cos(u, g) - cos(u, g) golden | <= rounding of the cosine + min(2^-4, 4096 · d) + 64 · d + rounding
+
 What dumps by msprobe alone tell of the optimizer is judged in `moves`.
 """
 
@@ -28,8 +33,9 @@ from backends.precision.compare.comparison import EQUAL, EXPLAINED, FOLLOWS, UNK
 from backends.precision.compare.judgement.calls import sum_up
 from backends.precision.compare.judgement.moves import OTHER, RATE, relative_limit
 from backends.precision.compare.judgement.state import explained_verdict
-from backends.precision.dump.dump import KWARG, NORM, OUTPUT, TENSOR
+from backends.precision.dump.dump import KWARG, MAX, NORM, OUTPUT, TENSOR
 from backends.precision.dump.optimizer import (
+    DIRECTION_SUFFIX,
     GRADIENT_SUFFIX,
     GRADIENT_SUMS_SUFFIX,
     OPTIMIZER,
@@ -58,11 +64,12 @@ class _Parameter:
         self.update: Value | None = None
         self.gradient_sums: Value | None = None
         self.update_sums: Value | None = None
+        self.direction: Value | None = None
 
 
 FIELDS = {
     GRADIENT_SUFFIX: "gradient", UPDATE_SUFFIX: "update", GRADIENT_SUMS_SUFFIX: "gradient_sums",
-    UPDATE_SUMS_SUFFIX: "update_sums",
+    UPDATE_SUMS_SUFFIX: "update_sums", DIRECTION_SUFFIX: "direction",
 }  # fmt: skip
 """What a row of a parameter holds, by the end of its item."""
 ALONE = {
@@ -88,6 +95,8 @@ def judge_update(walk: Walk, call: Call) -> None:
         _judge_norms(walk, call, parameters)
     if not follows and len(walk.events) == events_before:
         _judge_sums(walk, call, parameters)
+    if not follows and len(walk.events) == events_before:
+        _judge_directions(walk, call, parameters)
     sum_up(walk, call, events_before)
 
 
@@ -252,6 +261,32 @@ def _judge_sums(walk: Walk, call: Call, parameters: list[_Parameter]) -> None:
             call, value, "optimizer_part", parameter=parameter.name, ratio=f"{ratio:.3g}", group=_group(walk, call)
         )
         return
+
+
+def _judge_directions(walk: Walk, call: Call, parameters: list[_Parameter]) -> None:
+    """Judge where the updates point to, of which the norms agree, and name the first that points elsewhere."""
+    joined, tolerances = walk.evidence.joined, walk.evidence.tolerances
+    for parameter in parameters:
+        value = parameter.direction
+        if value is None:
+            continue
+        target, golden = (float(stats[value.row, MAX]) for stats in (joined.stats, joined.golden_stats))
+        limit = _limit_of_direction(walk, parameter) + tolerances.update_ways * value.noise * abs(golden)
+        if limit >= tolerances.unrelated_update or not abs(target - golden) > limit:
+            continue
+        reason = "optimizer_sign" if abs(target + golden) <= max(limit, abs(golden) / 2) else "optimizer_direction"
+        walk.add_event(
+            call, value, reason, parameter=parameter.name, group=_group(walk, call), target=f"{target:.2g}",
+            golden=f"{golden:.2g}",
+        )  # fmt: skip
+        return
+
+
+def _limit_of_direction(walk: Walk, parameter: _Parameter) -> float:
+    """Return what the cosine of an update with its gradient may differ by."""
+    tolerances, noise = walk.evidence.tolerances, _noise(walk, parameter)
+    base = min(tolerances.direction_base, tolerances.update_base_growth * noise) + tolerances.direction_rounding
+    return base + tolerances.update_growth * noise + _rounding(walk, parameter, parameter.update)
 
 
 def _is_within(walk: Walk, value: Value, ratio: float, limit: float) -> bool:

@@ -5,12 +5,13 @@
             "parameters": [
                 {"name": "0.weight", "dtype": "float32", "size": 1048576, "sampled": 4096,
                  "before": [max, min, mean, norm], "gradient": […], "update": […], "gradient_sums": […],
-                 "update_sums": […], "state": {"exp_avg": […]}}]}]}]}
+                 "update_sums": […], "direction": […], "state": {"exp_avg": […]}}]}]}]}
 
 The hyperparameters of each group are those that the step was taken with. A copy of all parameters would take the memory
 of another model. So the figures are of `sampled` of a parameter's `size` elements, the same ones on every side; where
 there are more, all of them take part in so many sums with signs that look random, each in one of them, whose figures
-are `gradient_sums` and `update_sums`: a part that was updated otherwise shows there, wherever it lies. `left_out`:
+are `gradient_sums` and `update_sums`: a part that was updated otherwise shows there, wherever it lies. `direction`:
+the figures of one number, the cosine of the sample of the update with that of the gradient. `left_out`:
 parameters of the group of which nothing is recorded (beyond MAX_PARAMETERS, on no device, sparse, of whole numbers).
 `state` is there where it was asked for.
 """
@@ -37,7 +38,7 @@ BLOCK = 1 << 20
 SEED = 18
 # How a step is computed, which does not change what is computed.
 SWITCHES = ("params", "param_names", "foreach", "fused", "capturable", "differentiable", "initial_lr")
-FIGURES = ("before", "gradient", "update", "gradient_sums", "update_sums")
+FIGURES = ("before", "gradient", "update", "gradient_sums", "update_sums", "direction")
 # Around the module that a script has made.
 WRAPPERS = ("module.", "_orig_mod.")
 

@@ -69,9 +69,11 @@ class OptimizerRecord:
     def _parameter(self, parameter: Any, gradient: Any) -> Dict[str, Any]:
         before, sums_before = self.before[id(parameter)]
         flat, slope = self._flat(parameter), self._flat(gradient)
+        gradient_sample, update = self._sample(slope), _difference(self._sample(flat), before)
         tensors = {
-            "before": before, "gradient": self._sample(slope), "update": _difference(self._sample(flat), before),
+            "before": before, "gradient": gradient_sample, "update": update,
             "gradient_sums": self._sums(slope), "update_sums": _difference(self._sums(flat), sums_before),
+            "direction": _cosine(update, gradient_sample),
         }  # fmt: skip
         return {
             "name": str(parameter.name), "dtype": str(parameter.dtype).lower(), "size": int(flat.size),
@@ -111,6 +113,15 @@ class OptimizerRecord:
 
 def _difference(after: Any, before: Any) -> Any:
     return None if after is None or before is None or after.size != before.size else after - before
+
+
+def _cosine(update: Any, slope: Any) -> Any:
+    """Return the cosine of two samples as an array of one element, None where one of them is nothing but zeros."""
+    if update is None or slope is None or update.size != slope.size:
+        return None
+    double, other = update.astype("float64"), slope.astype("float64")
+    norms = float((double**2).sum() * (other**2).sum()) ** 0.5
+    return (double * other).sum().reshape(1) / norms if norms > 0 else None
 
 
 def _figures(value: Any) -> Any:

@@ -121,11 +121,13 @@ class OptimizerRecord:
         """Return a parameter whose figures are indices into `rows`: the device is waited for once, at the end."""
         before, sums_before = self.before[id(parameter)]
         gradient = parameter.grad
+        slope = None if gradient is None else self.sampler.sample(gradient)
+        update = _difference(self.sampler.sample(parameter), before)
         tensors = {
-            "before": before, "gradient": None if gradient is None else self.sampler.sample(gradient),
-            "update": _difference(self.sampler.sample(parameter), before),
+            "before": before, "gradient": slope, "update": update,
             "gradient_sums": None if gradient is None else self.sampler.sums(gradient),
             "update_sums": _difference(self.sampler.sums(parameter), sums_before),
+            "direction": self._cosine(update, slope),
         }  # fmt: skip
         state: Dict[str, Any] = {}
         if self.with_state:
@@ -136,6 +138,13 @@ class OptimizerRecord:
             "sampled": int(before.numel()), **{key: self._figures(value, rows) for key, value in tensors.items()},
             "state": {str(key): self._figures(value, rows) for key, value in state.items()},
         }  # fmt: skip
+
+    def _cosine(self, update: Any, slope: Any) -> Any:
+        """Return the cosine of two samples as a tensor of one element, NaN where one of them is nothing but zeros."""
+        if update is None or slope is None or update.numel() != slope.numel():
+            return None
+        norms = [self.torch.linalg.vector_norm(value) for value in (update, slope)]
+        return ((update / norms[0]) * (slope / norms[1])).sum().reshape(1)
 
     def _figures(self, value: Any, rows: List[Any]) -> Any:
         if value is None or not value.numel():
