@@ -220,9 +220,12 @@ class Tolerances:
     sums_factor: float = 4.0
     """The norm of n sums with random signs may be off by so many times 1 / sqrt(n) where elements differ at random.
     Formula: that is its standard deviation; its factor is judgement."""
-    direction_base: float = 2.0**-4
+    direction_base: float = 2.0**-3
     """What the cosine of an update with its gradient may differ by where the gradient has noise. Judgement: one that
-    has its sign changed in a part of its rows is further."""
+    has its sign changed in every second row is further. Measured: noise in gradients that are zero turns Adam's first
+    update by half of that."""
+    direction_growth: float = 2.0**14
+    """Below that so many times the distance of its gradient. Judgement."""
     direction_rounding: float = 2.0**-10
     """The rounding of that cosine. Format: it is computed in float32."""
     unrelated_update: float = 0.5

@@ -174,6 +174,40 @@ def test_that_a_parameter_of_one_sides_optimizer_alone_is_named(tmp_path: Path, 
     assert (first["reason"], first["args"].get("parameter"), first["suspect"]) == (reason, "2.weight", "optimizer")
 
 
+def with_parameters(*names: str) -> dict[str, Any]:
+    content = record(**LARGE)
+    (first,) = content["updates"][0]["groups"][0]["parameters"]
+    content["updates"][0]["groups"][0]["parameters"] = [first | {"name": name} for name in names]
+    return content
+
+
+def test_that_an_optimizer_that_got_a_few_of_the_parameters_is_named_and_the_others_do_not_count(
+    tmp_path: Path,
+) -> None:
+    few, all_of_them = with_parameters("0.weight"), with_parameters("0.weight", "2.weight", "4.weight", "6.weight")
+    answer = compared_records(tmp_path, few, all_of_them)
+    first = answer["first_divergence"]
+    assert (first["reason"], first["args"]["parameter"], first["args"]["count"]) == (
+        "optimizer_absent",
+        "2.weight",
+        "3",
+    )
+    assert answer["coverage"]["update_elements"] == 4096
+
+
+def test_that_parameters_by_other_names_are_not_compared_and_a_gap(tmp_path: Path) -> None:
+    named, numbered = with_parameters("0.weight", "2.weight"), with_parameters("0.0", "0.1")
+    answer = compared_records(tmp_path, named, numbered)
+    assert (answer["verdict"], answer["coverage"]["update_elements"]) == ("incomplete", 0)
+    assert "precision.compare.optimizer_alone" in [note["key"] for note in answer["gaps"]]
+
+
+def test_that_updates_that_one_record_lacks_are_a_gap(tmp_path: Path) -> None:
+    answer = compared_records(tmp_path, record(update=None), record())
+    assert answer["verdict"] == "incomplete", answer["first_divergence"]
+    assert [note["key"] for note in answer["gaps"]] == ["precision.compare.optimizer_alone"]
+
+
 @pytest.mark.parametrize("reason", ["optimizer_no_gradient", "optimizer_extra_gradient"])
 def test_that_a_gradient_of_one_side_alone_is_named(tmp_path: Path, reason: str) -> None:
     without = record(norm=0.0)

@@ -17,7 +17,7 @@ elements differ at random:
 The cosine of an update with its gradient is held against the golden one: noise turns those elements of an update whose
 gradient is small, which weigh little in it.
 
-    | cos(u, g) - cos(u, g) golden | <= rounding of the cosine + min(2^-4, 4096 · d) + 64 · d + rounding
+    | cos(u, g) - cos(u, g) golden | <= rounding of the cosine + min(2^-3, 16384 · d) + 64 · d + rounding
 
 What dumps by msprobe alone tell of the optimizer is judged in `moves`.
 """
@@ -153,11 +153,12 @@ def _judge_settings(walk: Walk, call: Call, parameters: list[_Parameter]) -> Non
 
 
 def _judge_members(walk: Walk, call: Call, parameters: list[_Parameter]) -> None:
-    """Name a parameter that one side's group alone has, or that has a gradient on one side alone, where the names of
-    most others agree."""
+    """Name a parameter that one side's group alone has, or that has a gradient on one side alone. Where each side has
+    some that the other lacks, they may be the same ones by other names, unless the names of most others agree."""
     for holds, reasons in ALONE.items():
         alone = [value for value in call.inputs if _is_alone(walk, value, holds)]
-        if alone and len(alone) <= len(parameters):
+        missing = sum(walk.evidence.joined.rows.target[value.row] < 0 for value in alone)
+        if alone and (missing in (0, len(alone)) or len(alone) <= len(parameters)):
             value = alone[0]
             parameter, _ = _content(_item(walk, value), value)
             is_missing = walk.evidence.joined.rows.target[value.row] < 0
@@ -285,7 +286,7 @@ def _judge_directions(walk: Walk, call: Call, parameters: list[_Parameter]) -> N
 def _limit_of_direction(walk: Walk, parameter: _Parameter) -> float:
     """Return what the cosine of an update with its gradient may differ by."""
     tolerances, noise = walk.evidence.tolerances, _noise(walk, parameter)
-    base = min(tolerances.direction_base, tolerances.update_base_growth * noise) + tolerances.direction_rounding
+    base = min(tolerances.direction_base, tolerances.direction_growth * noise) + tolerances.direction_rounding
     return base + tolerances.update_growth * noise + _rounding(walk, parameter, parameter.update)
 
 

@@ -11,8 +11,10 @@ import numpy as np
 from backends.precision.compare.comparison import UNKNOWN, Coverage
 from backends.precision.compare.judgement.evidence import results_of_other_backwards
 from backends.precision.compare.values.distance import has_nan
+from backends.precision.compare.values.updates import ends_with, of_optimizers
 from backends.precision.compare.verdict.first_divergence import name_at
 from backends.precision.dump.dump import MAX, MEAN, MIN, NORM
+from backends.precision.dump.optimizer import GRADIENT_SUFFIX, UPDATE_SUFFIX
 from backends.precision.overflow.first_overflow import UNINITIALISED, first_overflow
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from backends.precision.compare.arrays import Array
     from backends.precision.compare.judgement.state import Judgement
     from backends.precision.compare.values.joined import JoinedDumps
-    from backends.precision.dump.dump import RecordedUpdates
     from backends.precision.dump.pairs import DumpPair
 
 
@@ -63,18 +64,25 @@ class CoverageCounter:
             all_values=int((is_judged | has_nan | has_inf | is_open).sum()),
             by_element=int((is_judged & by_element).sum()), by_digest=int(by_digest.sum()),
         )  # fmt: skip
-        self._count_updates(joined.target.updates, joined.golden.updates)
+        self._count_updates(joined, step, rank)
         unjudged = {"both_nan": has_nan, "both_infinite": has_inf, "no_figures": is_open}
         for key, rows in unjudged.items():
             self._note_unjudged(f"precision.compare.{key}", joined, np.flatnonzero(rows), step, rank)
 
-    def _count_updates(self, target: RecordedUpdates, golden: RecordedUpdates) -> None:
+    def _count_updates(self, joined: JoinedDumps, step: int, rank: int) -> None:
+        """Count the elements of updates that both records have, and note what one of two records lacks."""
+        target, golden = joined.target.updates, joined.golden.updates
         if target.parameters and golden.parameters:
             self._sampled = max(self._sampled, target.sampled, golden.sampled)
+            of_optimizer = of_optimizers(joined)
+            is_paired = of_optimizer & joined.is_tensor & (joined.size == joined.golden_size)
             self._counts.update(
-                update_elements=min(target.elements, golden.elements),
+                update_elements=int(joined.size[is_paired & ends_with(joined, UPDATE_SUFFIX)].sum()),
                 all_update_elements=max(target.all_elements, golden.all_elements),
             )
+            is_alone = of_optimizer & ((joined.rows.target < 0) | (joined.rows.golden < 0))
+            rows = is_alone & (ends_with(joined, UPDATE_SUFFIX) | ends_with(joined, GRADIENT_SUFFIX))
+            self._note_unjudged("precision.compare.optimizer_alone", joined, np.flatnonzero(rows), step, rank)
 
     def _note_unjudged(self, key: str, joined: JoinedDumps, rows: Array, step: int, rank: int) -> None:
         if not len(rows):
