@@ -15,9 +15,19 @@ if TYPE_CHECKING:
 DETERMINISM_FILE = "artifacts/determinism.json"
 LossNumber = float | str
 ValuePlace = Literal[
-    "input", "argument", "output", "parameter", "gradient", "call", "loss", "weights", "state", "final"
+    "input",
+    "argument",
+    "output",
+    "parameter",
+    "gradient",
+    "call",
+    "loss",
+    "weights",
+    "state",
+    "final",
+    "buffer",
 ]
-Reason = Literal["seed", "data", "untraced", "update", "random", "kernel", "flow", "later"]
+Reason = Literal["seed", "data", "untraced", "update", "random", "kernel", "flow", "later", "final", "buffer"]
 Verdict = Literal["equal", "differs", "capture_changes", "incomplete"]
 
 

@@ -21,12 +21,14 @@ _FILE = re.compile(r"weights\.r(\d{1,6})\.jsonl")
 
 
 class Digest(msgspec.Struct, frozen=True):
-    """A line of the file: `weights` by name, `state` of all that optimizers keep besides."""
+    """A line of the file: `weights` by name, `state` of all that optimizers keep besides, `buffers` of
+    modules, by name."""
 
     step: int
     final: bool
     weights: dict[str, str]
     state: str = ""
+    buffers: dict[str, str] = {}
 
 
 Key = tuple[int, int, bool]
@@ -91,11 +93,17 @@ def compare_weight_digests(
 
 def _difference(key: tuple[int, int, bool], first: Digest, second: Digest) -> Difference | None:
     step, rank, is_final = key
-    names = [name for name in first.weights if first.weights[name] != second.weights.get(name)]
-    names += [name for name in second.weights if name not in first.weights]
-    if names:
+    if name := _first_name(first.weights, second.weights):
         place: ValuePlace = "final" if is_final else "weights"
-        return Difference(step=step, rank=rank, name=names[0], place=place, reason="update")
+        return Difference(step=step, rank=rank, name=name, place=place, reason="final" if is_final else "update")
     if first.state != second.state:
         return Difference(step=step, rank=rank, name="", place="state", reason="update")
+    if name := _first_name(first.buffers, second.buffers):
+        return Difference(step=step, rank=rank, name=name, place="buffer", reason="buffer")
     return None
+
+
+def _first_name(first: dict[str, str], second: dict[str, str]) -> str:
+    """Return the first name of which two runs have other digests, or only one has a digest; "" without."""
+    names = [name for name in first if first[name] != second.get(name)]
+    return next(iter([*names, *(name for name in second if name not in first)]), "")

@@ -123,7 +123,7 @@ def _earliest(
 
 def _late(weight: Difference | None, captured: tuple[int, ...]) -> Difference | None:
     """Return a difference of weights; behind the steps with tensors nothing says what made it."""
-    if weight is None or weight.place == "final" or weight.step in captured:
+    if weight is None or weight.place in ("final", "buffer") or weight.step in captured:
         return weight
     return msgspec.structs.replace(weight, reason="later")
 
@@ -195,11 +195,13 @@ def coverage(result: DeterminismResult) -> dict[str, Any]:
 DIFFERENCE = {
     "weights": "precision.determinism.differs_weights", "state": "precision.determinism.differs_state",
     "final": "precision.determinism.differs_final", "loss": "precision.determinism.differs_loss",
+    "buffer": "precision.determinism.differs_buffer",
 }  # fmt: skip
 ADVICE = {
     "seed": "precision.determinism.advice_seed", "data": "precision.determinism.advice_data",
     "untraced": "precision.determinism.advice_untraced", "update": "precision.determinism.advice_update",
     "random": "precision.determinism.advice_random",
+    "final": "precision.determinism.advice_final", "buffer": "precision.determinism.advice_buffer",
     "flow": "precision.determinism.advice_flow", "later": "precision.determinism.advice_later",
 }  # fmt: skip
 KERNEL = {

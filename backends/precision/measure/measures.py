@@ -51,7 +51,8 @@ class Tensor(Protocol):
 @dataclass(frozen=True, kw_only=True)
 class Measures:
     """See the module. All NaN and `reason` a key where nothing could be compared. `equal`: every element has the same
-    value (0 and -0 too), `elements` of them; `nonfinite_differs`: where only one side is NaN or infinite. `golden_rms`:
+    value (0 and -0 too), `elements` of them; `nonfinite_differs`: where only one side is NaN or infinite;
+    `nan`: where both are NaN, which are among `nonfinite`. `golden_rms`:
     the root mean square of the golden elements that are finite on both sides."""
 
     max_abs: float = math.nan
@@ -66,6 +67,7 @@ class Measures:
     elements: int = 0
     nonfinite: int = 0
     nonfinite_differs: int = 0
+    nan: int = 0
     equal: bool = False
     golden_rms: float = math.nan
     reason: str = ""
@@ -106,6 +108,7 @@ def _measures(sums: Sums) -> Measures:
         ulp=max(sums.max_abs if sums.is_whole else sums.ulp, worst),
         under_1e3=under[0], under_5e3=under[1],
         elements=sums.elements, nonfinite=sums.nonfinite, nonfinite_differs=sums.differing,
+        nan=sums.nan,
         equal=sums.max_abs == 0 and not sums.differing, golden_rms=math.sqrt(max(0.0, sums.bb) / finite),
     )  # fmt: skip
 

@@ -52,7 +52,7 @@ class Sums:
         self.dd = self.aa = self.ab = self.bb = 0.0
         """Sums of products: d·d, a·a, a·b, b·b."""
         self.under = [0, 0]
-        self.elements = self.nonfinite = self.differing = 0
+        self.elements = self.nonfinite = self.nan = self.differing = 0
         self.dtypes = (a, b)
         self.rooms: dict[type[Any], Room] = {}
         self.pieces = 0
@@ -123,6 +123,7 @@ class Sums:
         keep = np.isfinite(a) & np.isfinite(b)
         both = int(np.count_nonzero(((a == b) | (np.isnan(a) & np.isnan(b))) & ~keep))
         self.nonfinite += both
+        self.nan += int(np.count_nonzero(np.isnan(a) & np.isnan(b)))
         self.differing += len(a) - int(np.count_nonzero(keep)) - both
         self._add(a[keep], b[keep], is_forced=True)
 

@@ -31,7 +31,8 @@ TORCH_ONLY = "precision.overflow.torch_only"
 
 
 def overflow_check(spec: OverflowSpec, run: Run) -> Ended:
-    """Leaves artifacts/overflow.json. Raises StudioError where there is nothing to look through."""
+    """Leaves artifacts/overflow.json. What msprobe names is said and decides nothing. Raises StudioError where there is
+    nothing to look through."""
     journal = Journal(run.folder, 1)
     try:
         result = _Looking(spec, run, journal).work()
@@ -39,9 +40,9 @@ def overflow_check(spec: OverflowSpec, run: Run) -> Ended:
         return Ended(code=STOPPED, reason="stopped")
     files.write_json(run.folder / OVERFLOW_FILE, result)
     journal.write(Artifact(kind="overflow", path=OVERFLOW_FILE), *result_notes(result))
-    is_clean = result.is_whole and not (result.found or result.named)
-    has_answer = bool(result.found or result.named)
-    return Ended(code=0) if is_clean else Ended(code=NO, reason="no" if has_answer else "incomplete")
+    if result.found:
+        return Ended(code=NO, reason="no")
+    return Ended(code=0) if result.is_whole else Ended(code=NO, reason="incomplete")
 
 
 class _Looking:

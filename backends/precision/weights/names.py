@@ -36,6 +36,12 @@ STATE_GROUP = re.compile(
 MindSpore's optimizers and loss scaling."""
 
 
+STATE_OF_TORCH = re.compile(
+    r"state\.\d+\.(step|(max_)?exp_avg(_sq)?|exp_inf|momentum_buffer|square_avg|acc_delta|grad_avg|sum|prev|eta|mu|ax)"
+)
+"""What the state_dict of an optimizer of torch holds, where it is saved alone."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class WeightPair:
     target: str
@@ -72,7 +78,7 @@ def match_weights(target: Shapes, golden: Shapes) -> Matched:
 
 def is_training_state(name: str) -> bool:
     """Return whether a name is that of an optimizer's state, a generator or a counter, and not of a weight."""
-    return bool(STATE_GROUP.fullmatch(name.partition(".")[0]))
+    return bool(STATE_GROUP.fullmatch(name.partition(".")[0]) or STATE_OF_TORCH.match(name))
 
 
 def _add(matched: dict[str, WeightPair], target: Shapes, golden: Shapes, how: How, pairs: PairFinder) -> None:

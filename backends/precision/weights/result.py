@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from backends.precision.measure.formats import number
-from backends.precision.weights.names import How  # noqa: TC001 - msgspec reads it
+from backends.precision.weights.names import How, is_training_state
 from studio import files
 from studio.events import Number  # noqa: TC001 - msgspec reads it
 
@@ -35,6 +35,7 @@ DISTANCE = "precision.weights.reason_distance"
 class WeightRow(msgspec.Struct, frozen=True, kw_only=True):
     """A pair, named as the golden side does. `how`: order is a suggestion. `state`: equal in every value and in dtype;
     close: not, but within what is allowed. The measures are those of measure/measures.py, NaN where shapes differ;
+    `nan`: of `nonfinite`, those that are NaN on both sides;
     `outliers` and `turned` those of elements.py. `reason`: why it differs, the key of a sentence."""
 
     name: str
@@ -52,6 +53,7 @@ class WeightRow(msgspec.Struct, frozen=True, kw_only=True):
     cosine: Number
     ulp: Number
     nonfinite: int = 0
+    nan: int = 0
     nonfinite_differs: int = 0
     outliers: int = 0
     turned: int = 0
@@ -86,11 +88,19 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
         reasons = {row.reason for row in self.rows if row.state == "differs"}
         if reasons - {DTYPE}:
             return "differs"
-        if self.missing or self.extra:
+        if self.missing or self.extra or self.nan_tensors() or not self.compared_weights():
             return "incomplete"
         if reasons:
             return "dtypes"
         return "close" if self.count("close") else "equal"
+
+    def nan_tensors(self) -> int:
+        """Return how many pairs are NaN at the same place on both sides, where nothing says whether they agree."""
+        return sum(bool(row.nan) for row in self.rows)
+
+    def compared_weights(self) -> int:
+        """Return how many pairs are weights, and no state of an optimizer or of the training."""
+        return sum(not is_training_state(row.name) for row in self.rows)
 
     def passes(self) -> bool:
         return self.verdict() in PASSING
@@ -116,8 +126,9 @@ def row_of(
         name=pair.golden, target=pair.target, how=pair.how,
         state="differs" if reason else "equal" if is_equal else "close",
         dtype=target.dtype, golden_dtype=golden.dtype, shape=tuple(target.shape), golden_shape=tuple(golden.shape),
-        nonfinite=weights.nonfinite, nonfinite_differs=weights.nonfinite_differs, outliers=outliers.count,
-        turned=outliers.turned, reason=reason, **{name: number(getattr(weights, name)) for name in numbers},
+        nonfinite=weights.nonfinite, nan=weights.nan, nonfinite_differs=weights.nonfinite_differs,
+        outliers=outliers.count, turned=outliers.turned, reason=reason,
+        **{name: number(getattr(weights, name)) for name in numbers},
     )  # fmt: skip
 
 

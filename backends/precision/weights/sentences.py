@@ -33,14 +33,21 @@ def weights_notes(weights: Weights) -> Iterator[Note | Finding]:
     """Yield the verdict first, a Finding where it is no success; keys of the catalogue with their arguments."""
     counts = {
         "tensors": len(weights.rows), "differs": weights.count("differs"), "close": weights.count("close"),
-        "missing": len(weights.missing), "extra": len(weights.extra), "allow": f"{weights.allow:g}",
+        "missing": len(weights.missing), "extra": len(weights.extra), "nan": weights.nan_tensors(),
+        "allow": f"{weights.allow:g}",
     }  # fmt: skip
-    key = VERDICT_KEYS[weights.verdict()]
+    key = _verdict_key(weights)
     yield Note(key=key, args=counts) if weights.passes() else Finding(rule=key, severity="warning", args=counts)
     first = weights.first_different()
     if first is not None and weights.verdict() != "dtypes":
         yield Note(key=FIRST_KEYS.get(first.reason, "precision.weights.first_distance"), args=_first_args(first))
     yield from _coverage(weights)
+
+
+def _verdict_key(weights: Weights) -> str:
+    if weights.verdict() != "incomplete" or weights.missing or weights.extra:
+        return VERDICT_KEYS[weights.verdict()]
+    return "precision.weights.both_nan" if weights.compared_weights() else "precision.weights.no_weight"
 
 
 def _coverage(weights: Weights) -> Iterator[Note]:

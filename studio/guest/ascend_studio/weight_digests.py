@@ -2,10 +2,12 @@
 line still have the same weights, also behind the last update.
 
     <run>/artifacts/weights.r<rank>.jsonl
-        {"step": 3, "final": false, "weights": {"fc.weight": "…", …}, "state": "…"}
+        {"step": 3, "final": false, "weights": {"fc.weight": "…", …}, "state": "…",
+         "buffers": {"bn.running_mean": "…", …}}
 
 `weights`: what the optimizers update, by its name where the framework knows one, else by the numbers of its optimizer,
-its group and itself. `state`: what the optimizers keep besides. Reading a tensor changes nothing and draws no random
+its group and itself. `state`: what the optimizers keep besides. `buffers`: what the modules of torch that hold these
+weights save besides them, by name (persistent buffers). Reading a tensor changes nothing and draws no random
 number; it waits for the device and copies every weight to the host, so this is for a proof, not for a training.
 """
 
@@ -59,7 +61,8 @@ class Digests:
         weights, state = self._digests()
         if not weights:
             return
-        record = {"step": self.last, "final": final, "weights": weights, "state": state}
+        buffers = {name: _digest(tensor) for name, tensor in _torch_buffers(self._live_optimizers())}
+        record = {"step": self.last, "final": final, "weights": weights, "state": state, "buffers": buffers}
         path = os.path.join(os.environ[ascend_studio.RUN], FILE % process_rank.rank())
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         descriptor = os.open(path, flags, ascend_studio.mode_in(os.environ[ascend_studio.RUN]))
@@ -74,12 +77,11 @@ class Digests:
         for number, optimizer in enumerate(self._live_optimizers()):
             tensors = _torch_tensors if _is_torch(optimizer) else _mindspore_tensors
             for name, tensor, is_weight in tensors(optimizer, "%d." % number):
-                data = _bytes(tensor)
                 if is_weight:
-                    weights[name] = hashlib.blake2b(data, digest_size=8).hexdigest()
+                    weights[name] = _digest(tensor)
                 else:
                     state.update(name.encode("utf-8", "replace"))
-                    state.update(data)
+                    state.update(_bytes(tensor))
         return weights, state.hexdigest()
 
     def _live_optimizers(self) -> List[Any]:
@@ -129,12 +131,42 @@ def _torch_tensors(optimizer: Any, prefix: str) -> Iterator[Tuple[str, Any, bool
                     yield "%s.%s" % (name, key), value, False
 
 
+def _torch_buffers(optimizers: List[Any]) -> Iterator[Tuple[str, Any]]:
+    """Yield the persistent buffers of the outermost modules that hold a weight of an optimizer."""
+    torch: Any = sys.modules.get("torch")
+    if torch is None:
+        return
+    groups = [group for optimizer in optimizers if _is_torch(optimizer) for group in optimizer.param_groups]
+    weights = {id(weight) for group in groups for weight in group["params"]}
+    modules = [item for item in gc.get_objects() if issubclass(type(item), torch.nn.Module)]
+    holders = [module for module in modules if any(id(weight) in weights for weight in module.parameters())]
+    inner = {id(child) for module in holders for child in module.children()}
+    counts: Dict[str, int] = {}
+    for module in holders:
+        if id(module) not in inner:
+            for name, tensor in _persistent_buffers(module):
+                counts[name] = counts.get(name, 0) + 1
+                yield name if counts[name] == 1 else "%s (%d)" % (name, counts[name]), tensor
+
+
+def _persistent_buffers(top: Any) -> Iterator[Tuple[str, Any]]:
+    """Yield the buffers of a module that its state_dict has."""
+    for path, module in top.named_modules():
+        for key, tensor in sorted(module._buffers.items()):
+            if tensor is not None and key not in module._non_persistent_buffers_set:
+                yield "%s.%s" % (path, key) if path else key, tensor
+
+
 def _mindspore_tensors(optimizer: Any, prefix: str) -> Iterator[Tuple[str, Any, bool]]:
     weights = list(optimizer.parameters)
     yield from ((weight.name, weight, True) for weight in weights)
     for parameter in optimizer.get_parameters():
         if not _has(weights, parameter):
             yield prefix + parameter.name, parameter, False
+
+
+def _digest(tensor: Any) -> str:
+    return hashlib.blake2b(_bytes(tensor), digest_size=8).hexdigest()
 
 
 def _bytes(tensor: Any) -> bytes:

@@ -60,7 +60,7 @@ def test_that_a_training_with_seeds_is_the_same_to_the_last_bit_and_is_not_run_t
     assert (found["verdict"], found["complete"], found["steps"]) == ("equal", True, 3)
     assert (found["tensor_steps"], found["weight_steps"], found["is_over"]) == ([1, 2], [1, 2, 3], False)
     assert len(set(found["runs"])) == 3
-    assert "losses of 3 of 3 steps, weights and optimizer state after 3 of 3 steps" in said
+    assert "losses of 3 of 3 steps, weights, buffers of torch modules and optimizer state after 3 of 3 steps" in said
     assert "in 2 of 2 steps" in said
     assert "The training goes on after step 3" in said
 
@@ -91,7 +91,10 @@ net = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Line
 optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
 noise = torch.Generator()
 noise.seed()
+net[0].register_buffer("noise", torch.zeros(1))
 for step in range(1, 7):
+    if sys.argv[1] == "buffer" and step == 4:
+        net[0].noise.add_(torch.randn(1, generator=noise))
     loss = net(torch.randn(4, 8)).square().mean()
     optimizer.zero_grad()
     loss.backward()
@@ -108,6 +111,14 @@ if sys.argv[1] == "end":
     ("kind", "code", "step", "place", "words"),
     [
         ("none", 0, None, None, "The weights at the end of the training are identical too."),
+        (
+            "buffer",
+            3,
+            4,
+            "buffer",
+            "first in a buffer after step 4: 0.noise. Weights and optimizer state are the same.",
+        ),
+        ("end", 3, 6, "final", "look behind the last update"),
         ("end", 3, 6, "final", "differ only in the weights at the end of the training, after step 6: 0.0.3"),
         ("state", 3, 6, "weights", "differ, first in the weights after the update of step 6"),
     ],

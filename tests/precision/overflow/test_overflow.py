@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,7 +31,6 @@ from tests.runs import events_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from studio.run import Run
 
@@ -245,6 +246,21 @@ def test_that_a_run_may_be_named_where_a_dump_is_asked_for(tmp_path: Path, homes
     assert done.returncode in (0, 3), done.stderr
     done = studio("--project", str(folder), "overflow-check", "no-such-run", cwd=tmp_path)
     assert (done.returncode, "does not exist" in done.stderr) == (2, True)
+
+
+def test_that_a_mask_that_msprobe_alone_names_is_clean_and_its_opinion_is_said(tmp_path: Path) -> None:
+    pytest.importorskip("msprobe")
+
+    def change(data: dict[str, Any]) -> None:
+        data[NORM]["output"][0].update(Min=-INF, Mean=-INF, Norm=INF)
+        data[NORM]["input_args"].append({"type": "float", "value": "-inf"})
+
+    dump_of(tmp_path / "capture", change)
+    code, result, run = looked(tmp_path, tmp_path / "capture", Path(sys.executable))
+    assert [named.call for named in result.named] == [NORM]
+    assert (code, result.found) == (0, ())
+    notes = [event for event in events_of(run) if isinstance(event, Note)]
+    assert any("msprobe's overflow_check nevertheless names" in sentence_of(event) for event in notes)
 
 
 # The command

@@ -214,6 +214,26 @@ def test_that_missing_and_extra_tensors_are_a_no(tmp_path: Path, weights: Arrays
     assert sentences(tmp_path)[0].startswith("Not all weights could be compared. Missing in the target: 1;")
 
 
+def test_that_the_same_nan_on_both_sides_is_incomplete_and_infinity_of_a_mask_is_not(
+    tmp_path: Path, weights: Arrays
+) -> None:
+    mask = weights | {"mask": np.full((3, 3), -np.inf, np.float32)}
+    assert compared(tmp_path, mask, mask)[0].code == 0
+    weights["a.weight"][0, 0] = np.nan
+    for allow in (0, 0.1):
+        ended, answer = compared(tmp_path, weights, weights, allow)
+        assert (ended.code, ended.reason, answer["verdict"]) == (3, "incomplete", "incomplete")
+    assert "1 tensors are NaN at the same places on both sides" in sentences(tmp_path)[0]
+
+
+@pytest.mark.parametrize("name", ["optimizer.state.0.exp_avg", "state.0.exp_avg"])
+def test_that_files_of_optimizer_state_alone_are_incomplete(tmp_path: Path, weights: Arrays, name: str) -> None:
+    state = {name: weights["a.weight"]}
+    ended, answer = compared(tmp_path, state, state)
+    assert (ended.code, answer["verdict"]) == (3, "incomplete")
+    assert sentences(tmp_path)[0].startswith("No weight was compared")
+
+
 def test_that_a_nan_differs_whatever_is_allowed(tmp_path: Path, weights: Arrays) -> None:
     broken = weights["a.weight"].copy()
     broken[0, 0] = np.nan
