@@ -10,6 +10,7 @@ from backends.precision.compare.spec import numbers_of, pairs_of
 from backends.precision.dump.dump import CUT_OFF, STACK_DAMAGED
 from backends.precision.dump.gaps import gaps
 from backends.precision.dump.layout import find_dumps, refuse_several_captures
+from backends.precision.dump.optimizer import OPTIMIZER_FILE
 from backends.precision.dump.pairs import pair_dumps
 from backends.precision.dump.read import read_dump
 from studio.errors import StudioError
@@ -43,6 +44,7 @@ def select_passes(spec: CompareSpec, notify: Notify) -> list[DumpPair]:
         raise StudioError("precision.rule.same_dump")
     if not (ranks or choices.pairs):
         _notify_absent(zip((spec.sides.target, spec.sides.golden), sides, strict=True), steps, notify)
+    _notify_records(candidates, notify)
     for key in dict.fromkeys(pair.note for pair in candidates if pair.note):
         passes = [f"{pair.step}.{pair.rank}" for pair in candidates if pair.note == key]
         notify(key, count=len(passes), passes=", ".join(passes[:8]))
@@ -63,6 +65,16 @@ def _notify_absent(sides: Iterable[tuple[Path, Sequence[DumpLocation]]], steps: 
         chosen = [location for location in locations if not steps or (location.step or 0) in steps]
         if names := gaps(chosen, top, steps):
             notify("precision.compare.absent_dumps", place=str(top), names=", ".join(names[:8]))
+
+
+def _notify_records(candidates: Sequence[DumpPair], notify: Notify) -> None:
+    """Name the steps and ranks in which a side lacks the record of the optimizer that it has in others."""
+    for side in ("target", "golden"):
+        locations = [location for pair in candidates if (location := getattr(pair, side)) is not None]
+        without = [location for location in locations if not (location.folder / OPTIMIZER_FILE).is_file()]
+        if 0 < len(without) < len(locations):
+            names = [f"{location.step}.{location.rank}" for location in without]
+            notify("precision.compare.absent_records", place=str(without[0].folder), names=", ".join(names[:8]))
 
 
 def second_golden_dumps(sides: Sides) -> dict[Path, DumpLocation]:

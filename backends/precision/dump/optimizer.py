@@ -76,7 +76,7 @@ def add_updates(rows: DumpRows, names: list[str], folder: Path) -> RecordedUpdat
     if not path.is_file():
         return RecordedUpdates()
     content = files.read_as(path, _Updates) if path.stat().st_size <= MAX_BYTES else None
-    if content is None or content.format not in (FIRST_FORMAT, FORMAT):
+    if content is None or not content.updates or content.format not in (FIRST_FORMAT, FORMAT):
         return None
     for number, update in enumerate(content.updates):
         rule = IMPLEMENTATIONS.sub("", update.optimizer) or update.optimizer

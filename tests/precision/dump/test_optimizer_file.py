@@ -64,7 +64,15 @@ def test_that_each_group_is_a_call_of_its_own_behind_all_others(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b'{"updates": 3}', b'{"updates": [{"optimizer": "A", "groups": 1}]}']
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"updates": 3}',
+        b'{"format": 2, "updates": []}',
+        b'{"updates": [{"optimizer": "A", "groups": 1}]}',
+    ],
 )
 def test_that_a_damaged_record_is_no_call_and_a_gap(tmp_path: Path, content: bytes) -> None:
     plain = copy_of("mindspore_tensor", tmp_path / "plain")
@@ -246,6 +254,19 @@ def test_that_a_record_of_one_side_alone_is_no_divergence(tmp_path: Path) -> Non
     answer = comparison_answer(run)
     assert (answer["verdict"], answer["coverage"]["one_sided_calls"]) == ("pass", 1)
     assert "precision.compare.one_side" in answer["notes"]
+
+
+@pytest.mark.parametrize("side", ["target", "golden"])
+def test_that_a_record_of_some_steps_of_a_side_alone_is_a_gap(tmp_path: Path, side: str) -> None:
+    for name in ("target", "golden"):
+        for step in (1, 2):
+            folder = dump_with(tmp_path / "made" / name / str(step), record())
+            (tmp_path / name / f"step{step}").mkdir(parents=True)
+            folder.rename(tmp_path / name / f"step{step}" / "rank0")
+    (tmp_path / side / "step2" / "rank0" / OPTIMIZER_FILE).unlink()
+    answer = comparison_answer(compared_dumps(tmp_path, tmp_path / "target", tmp_path / "golden"))
+    assert answer["verdict"] == "incomplete", answer["first_divergence"]
+    assert [note["key"] for note in answer["gaps"]] == ["precision.compare.absent_records"]
 
 
 def test_that_a_nan_in_an_update_is_an_overflow_of_the_optimizer(tmp_path: Path) -> None:
