@@ -10,11 +10,16 @@ window        the mean relative error of the worst tenth of the steps in a row, 
 window_limit  WINDOW_FACTOR times the limit, at least NOISE_FACTOR times the window between the golden runs
 step_limit    what the relative error of one step may be: STEP_FACTOR times the limit, at least NOISE_FACTOR times the
               largest relative error between the golden runs
+trend         how much the relative error with its sign grows from the first to the last step, by the straight line that
+              fits it best; 0 with less than TREND_STEPS steps, and where the scatter about the line explains it
+trend_limit   the limit, at least NOISE_FACTOR times the trend between the golden runs
 expected      the steps that a verdict has to cover: as many as were asked for, else all that either curve has
 
 A second golden run is no measure of the noise, and the limits are the default ones, where it has none of the steps or
 less than half of them, where it is NaN or infinite elsewhere than the golden run, where it is more than MAX_NOISE apart
-from the golden run, as another training is, and where it has the target's own losses to the last bit.
+from the golden run, as another training is, where its
+bias is nearly all of a mean_rel that would set wider limits than the default, and where it has the target's own losses
+to the last bit.
 
 The numbers are ours: 1 % of the mean is what teams commonly ask of a port, and no standard of a vendor; two runs that
 differ by chance alone are as far apart as two golden runs, and twice that leaves room for the chance in it.
@@ -38,10 +43,13 @@ MAX_NOISE = 0.25
 STEP_FACTOR = 5.0
 WINDOW_FACTOR = 2.0
 WINDOW_STEPS = 5
+BIAS_SHARE = 0.75
+TREND_STEPS = 20
+TREND_SIGMAS = 4.0
 
 Verdict = Literal["pass", "differs", "nonfinite", "both_nonfinite", "incomplete", "golden_failed", "too_few"]
-Measure = Literal["mean", "window", "step"]
-NoiseProblem = Literal["", "absent", "short", "nonfinite", "far", "target"]
+Measure = Literal["mean", "window", "step", "trend"]
+NoiseProblem = Literal["", "absent", "short", "nonfinite", "far", "biased", "target"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +79,15 @@ class Distance:
     window: float
     window_steps: tuple[int, int] | None
     zero_golden: int | None = None
+    trend: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class LossJudgement:
     """`noise`: between the golden runs, where there are two; `noise_problem`: why it does not set the limits.
     `first_beyond`: the first step over `step_limit`. `exceeded`: the measures that are over their limits.
-    `expected`: steps, see the module."""
+    `expected`: steps, see the module; `all_steps`: of
+    either curve, also behind those that were asked for."""
 
     verdict: Verdict
     exceeded: tuple[Measure, ...]
@@ -89,6 +99,8 @@ class LossJudgement:
     window_limit: float
     step_limit: float
     first_beyond: int | None
+    trend_limit: float = DEFAULT_LIMIT
+    all_steps: int = 0
 
 
 def curve_of(steps: NDArray[Any], values: NDArray[Any], first: int | None = None) -> Curve:
@@ -112,12 +124,14 @@ def judge_losses(
     limit = allow if allow is not None else _limit(known)
     window_limit = max(WINDOW_FACTOR * limit, NOISE_FACTOR * (known.window if known else 0.0))
     step_limit = max(STEP_FACTOR * limit, NOISE_FACTOR * (known.max_rel if known else 0.0))
-    expected = steps or max(len(target.steps), len(golden.steps))
-    exceeded = _exceeded(measured, limit, window_limit, step_limit)
+    trend_limit = max(limit, NOISE_FACTOR * abs(known.trend if known else 0.0))
+    all_steps = max(len(target.steps), len(golden.steps))
+    expected = steps or all_steps
+    exceeded = _exceeded(measured, limit, window_limit, step_limit, trend_limit)
     return LossJudgement(
         verdict=_verdict(measured, exceeded, steps, expected), exceeded=exceeded, expected=expected, distance=measured,
         noise=noise, noise_problem=noise_problem, limit=limit, window_limit=window_limit, step_limit=step_limit,
-        first_beyond=_first_beyond(target, golden, steps, step_limit),
+        first_beyond=_first_beyond(target, golden, steps, step_limit), trend_limit=trend_limit, all_steps=all_steps,
     )  # fmt: skip
 
 
@@ -134,18 +148,29 @@ def _noise_problem(
         return "short"
     if noise.mean_rel > MAX_NOISE:
         return "far"
+    if _is_biased(noise):
+        return "biased"
     return "target" if measured.max_abs and not curve_distance(golden_again, target).max_abs else ""
+
+
+def _is_biased(noise: Distance) -> bool:
+    """Return whether one golden run lies above the other all along, by more than the default limits would allow."""
+    is_wide = NOISE_FACTOR * noise.mean_rel > DEFAULT_LIMIT
+    return is_wide and noise.steps >= WINDOW_STEPS and abs(noise.bias) > BIAS_SHARE * noise.mean_rel
 
 
 def _limit(noise: Distance | None) -> float:
     return DEFAULT_LIMIT if noise is None else max(MIN_LIMIT, NOISE_FACTOR * noise.mean_rel)
 
 
-def _exceeded(measured: Distance, limit: float, window_limit: float, step_limit: float) -> tuple[Measure, ...]:
+def _exceeded(
+    measured: Distance, limit: float, window_limit: float, step_limit: float, trend_limit: float
+) -> tuple[Measure, ...]:
     measures: tuple[tuple[Measure, float, float], ...] = (
         ("mean", measured.mean_rel, limit),
         ("window", measured.window, window_limit),
         ("step", measured.max_rel, step_limit),
+        ("trend", abs(measured.trend), trend_limit),
     )
     return tuple(name for name, error, most in measures if error > most)
 
@@ -186,6 +211,7 @@ def curve_distance(target: Curve, golden: Curve, steps: int | None = None) -> Di
         nonfinite=int(common[in_one[0]]) if len(in_one) else None,
         both_nonfinite=int(common[in_both[0]]) if len(in_both) else None, window=window, window_steps=window_steps,
         zero_golden=int(common[zero[0]]) if len(zero) else None,
+        trend=_trend(common[both], np.sign(ours[both] - others[both]) * relative),
     )  # fmt: skip
 
 
@@ -199,6 +225,18 @@ def _worst_window(steps: NDArray[Any], relative: NDArray[Any]) -> tuple[float, t
     means = (sums[width:] - sums[:-width]) / width
     first = int(means.argmax())
     return float(bounded[first : first + width].mean()), (int(steps[first]), int(steps[first + width - 1]))
+
+
+def _trend(steps: NDArray[Any], signed: NDArray[Any]) -> float:
+    """Return how much a signed relative error grows over the steps; see the module."""
+    if len(signed) < TREND_STEPS or float(np.abs(signed).max()) > 1.0:
+        return 0.0
+    place = (steps - steps.mean()) / (steps[-1] - steps[0])
+    spread = float((place**2).sum())
+    growth = float((place * signed).sum()) / spread
+    rest = signed - signed.mean() - growth * place
+    error = math.sqrt(float((rest**2).sum()) / (len(signed) - 2) / spread)
+    return growth if abs(growth) > TREND_SIGMAS * error else 0.0
 
 
 def _is_one_sided(ours: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:

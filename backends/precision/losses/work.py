@@ -148,7 +148,8 @@ class Comparing:
             self.journal.write(Finding(rule="precision.losses.running", severity="warning", args=args))
             return Ended(code=NO, reason="incomplete")
         if judgement.verdict == "pass":
-            self.journal.write(Note(key="precision.losses.pass", args=args))
+            is_cut = judgement.expected < judgement.all_steps
+            self.journal.write(Note(key=f"precision.losses.pass{'_cut' if is_cut else ''}", args=args))
             return Ended(code=0)
         self.journal.write(Finding(rule=verdict_key(judgement), severity="warning", args=args))
         return Ended(code=NO, reason="incomplete" if judgement.verdict == "incomplete" else "no")
@@ -198,7 +199,8 @@ def sentence_args(judgement: LossJudgement) -> dict[str, object]:
         "window": _percent(distance.window), "first": first, "last": last,
         "window_limit": f"{judgement.window_limit:.3%}", "step_limit": f"{judgement.step_limit:.3%}",
         "step": distance.nonfinite or distance.both_nonfinite or 0,
-        "beyond": judgement.first_beyond or 0,
+        "beyond": judgement.first_beyond or 0, "trend": _percent(abs(distance.trend)),
+        "trend_limit": f"{judgement.trend_limit:.3%}", "all_steps": judgement.all_steps,
     }  # fmt: skip
 
 

@@ -76,7 +76,10 @@ def test_that_losses_apart_are_a_no(tmp_path: Path) -> None:
 
 
 def test_that_the_noise_of_a_second_golden_run_counts(tmp_path: Path) -> None:
-    runs_of = [trained(tmp_path, [loss * (1 + sign * 0.02) for loss in GOLDEN]) for sign in (1, 0, -1)]
+    runs_of = [
+        trained(tmp_path, [loss * (1 + sign * 0.02 * (-1) ** step) for step, loss in enumerate(GOLDEN)])
+        for sign in (1, 0, -1)
+    ]
     assert compared(tmp_path, runs_of[0], runs_of[1])[0].code == 3
     ended, answer, _ = compared(tmp_path, runs_of[0], runs_of[1], again=runs_of[2])
     assert (ended.code, answer["limit"]) == (0, pytest.approx(0.04))
@@ -101,6 +104,31 @@ def test_that_a_missing_metric_says_which_there_are(tmp_path: Path) -> None:
         compared(tmp_path, trained(tmp_path, GOLDEN), trained(tmp_path, GOLDEN, name="train_loss"))
     assert error.value.key == "precision.losses.no_metric"
     assert error.value.values["known"] == "train_loss"
+
+
+def test_that_steps_behind_those_asked_for_are_said_not_to_be_compared(tmp_path: Path) -> None:
+    ended, _, run = compared(tmp_path, trained(tmp_path, GOLDEN), trained(tmp_path, GOLDEN), loss_steps=3)
+    said = [sentence_of(event) for event in events_of(run) if isinstance(event, Note)]
+    assert (ended.code, "first 3 of 100 steps" in said[-1], "which is all" in said[-1]) == (0, True, False)
+
+
+def test_that_a_drift_that_grows_steadily_fails_and_its_limit_is_printed(tmp_path: Path) -> None:
+    drift = [loss * (1 + 0.0195 * step / 99) for step, loss in enumerate(GOLDEN)]
+    ended, answer, run = compared(tmp_path, trained(tmp_path, drift), trained(tmp_path, GOLDEN))
+    assert (ended.code, answer["verdict"], answer["exceeded"]) == (3, "differs", ["trend"])
+    assert "precision.losses.differ_trend" in rules_of(run)
+    assert any(
+        "growth over the run 1.000%" in sentence_of(event) for event in events_of(run) if isinstance(event, Note)
+    )
+    wobble = [loss * (1 + 0.012 * (-1) ** step) for step, loss in enumerate(GOLDEN)]
+    assert compared(tmp_path, trained(tmp_path, wobble), trained(tmp_path, GOLDEN), allow_losses=0.013)[0].code == 0
+
+
+def test_that_a_golden_run_that_is_shifted_throughout_is_no_noise(tmp_path: Path) -> None:
+    shifted = trained(tmp_path, [loss * 1.05 for loss in GOLDEN])
+    target = trained(tmp_path, [loss * 1.03 for loss in GOLDEN])
+    ended, answer, _ = compared(tmp_path, target, trained(tmp_path, GOLDEN), again=shifted)
+    assert (ended.code, answer["noise_problem"], answer["limit"]) == (3, "biased", 0.01)
 
 
 def test_that_a_run_compared_with_itself_is_refused(tmp_path: Path) -> None:
