@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -29,6 +30,8 @@ ENGINE_RULE = "launch.nan"
 SUMMARY = "launch.summary"
 SKIPPED = 20
 """Losses in a row of steps that a loss scaler skipped: a scale that begins too high is lowered in fewer."""
+WORDS = frozenset(("bce", "ce", "cost", "elbo", "kl", "mae", "mse", "nll", "objective", "rmse"))
+"""What a loss is called otherwise, as in the guest."""
 _CHUNK = 1 << 20
 _SIGNS = (b'"NaN"', b'Infinity"')
 _SIGN_BYTES = 16
@@ -36,7 +39,17 @@ _SIGN_BYTES = 16
 
 def is_loss(name: str) -> bool:
     """Tell whether a metric is a loss by its name, as the guest does."""
-    return "loss" in name.lower() and not name.lower().startswith("loss_scale")
+    lower = name.lower()
+    if "loss" in lower:
+        return not lower.startswith("loss_scale")
+    return not WORDS.isdisjoint(re.split("[^a-z]+", lower))
+
+
+def is_told_at_the_end(name: str) -> bool:
+    """Tell whether a metric may be infinite on the way: a gradient norm while a loss scaler looks for its scale, a
+    perplexity, which is exp(loss), in the first steps."""
+    lower = name.lower()
+    return ("grad" in lower and "norm" in lower) or not {"perplexity", "ppl"}.isdisjoint(re.split("[^a-z]+", lower))
 
 
 @dataclass(kw_only=True)
@@ -49,17 +62,26 @@ class Losses:
     count: int = 0
     step: int = 0
     value: str = ""
-    is_last_finite: bool = True
+    last: Number = 0.0
     _skipped: int = 0
 
     def add(self, metric: Metric, value: Number) -> None:
         self.total += 1
-        self.is_last_finite = not isinstance(value, str)
+        self.last = value
         is_skipped = bool(metric.values.get("skipped"))
         self._skipped = self._skipped + 1 if is_skipped and not self.is_last_finite else 0
         if isinstance(value, str) and not 0 < self._skipped < SKIPPED:
             self.count += 1
             self.step, self.value = (self.step, self.value) if self.value else (metric.step, value)
+
+    @property
+    def is_last_finite(self) -> bool:
+        return not isinstance(self.last, str)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is a fault: any step of a loss, and of others a NaN at the end."""
+        return bool(self.count) and (is_loss(self.name) or self.last == "NaN")
 
     def finding(self) -> Finding:
         args = {"name": self.name, "step": self.step, "value": self.value, "count": self.count, "total": self.total}
@@ -108,7 +130,7 @@ class _Record:
 
     def _add_metric(self, rank: int, metric: Metric) -> None:
         for name, value in metric.values.items():
-            if is_loss(name):
+            if is_loss(name) or is_told_at_the_end(name):
                 self._losses.setdefault((rank, name), Losses(name=name, rank=rank)).add(metric, value)
 
     def findings(self) -> list[Finding]:
@@ -117,7 +139,7 @@ class _Record:
         skipped, steps = self._updates
         if skipped * 2 >= max(1, steps):
             return [Finding(rule=UPDATES_RULE, severity="warning", args={"count": skipped, "total": steps})]
-        nonfinite = [losses for losses in self._losses.values() if losses.count]
+        nonfinite = [losses for losses in self._losses.values() if losses.is_told]
         if CHOSEN_RULE in self.rules:
             nonfinite = [losses for losses in nonfinite if not losses.is_last_finite]
         first = min(nonfinite, key=lambda losses: (losses.step, losses.rank), default=None)

@@ -11,6 +11,7 @@ import pytest
 from backends.common.nonfinite_losses import judged_end
 from studio import run as runs
 from studio.events import Ended, Finding, Journal, Metric, Note
+from studio.guest.ascend_studio.writer.nonfinite_losses import is_loss
 from studio.project import runs_folder
 from studio.sentences import reason_of
 from tests.command_line import last_json, studio
@@ -113,3 +114,29 @@ def test_that_the_engine_says_it_once_and_skipping_all_is_not_done(tmp_path: Pat
     (run,) = runs.runs_in(runs_folder(None))
     assert reason_of(run.folder, runs.glance(run))
     assert 'run.nonfinite"' not in "".join(path.read_text() for path in run.folder.glob("events*"))
+
+
+@pytest.mark.parametrize("name", ["mse", "val_nll", "train/ce", "elbo", "cost"])
+def test_that_a_loss_of_another_name_is_a_loss(tmp_path: Path, name: str) -> None:
+    reason, findings = end_of(tmp_path, Metric(step=1, values={name: "NaN"}), Metric(step=2, values={name: 0.5}))
+    assert (reason, findings[0].args["name"]) == ("nonfinite", name)
+    assert is_loss(name)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "scale", "processed", "loss_scale", "skl"])
+def test_that_a_metric_that_is_no_loss_may_be_infinite(tmp_path: Path, name: str) -> None:
+    reason, _ = end_of(tmp_path, Metric(step=1, values={name: "Infinity"}))
+    assert reason == ""
+    assert not is_loss(name)
+
+
+def test_that_a_gradient_norm_that_is_nan_at_the_end_is_a_fault(tmp_path: Path) -> None:
+    events = [Metric(step=step, values={"loss": 3.0, "grad_norm": "NaN"}) for step in (1, 2)]
+    reason, findings = end_of(tmp_path, *events)
+    assert (reason, findings[0].args["name"]) == ("nonfinite", "grad_norm")
+
+
+def test_that_a_gradient_norm_that_was_nan_once_is_none(tmp_path: Path) -> None:
+    values = ("NaN", 0.5)
+    events = [Metric(step=step, values={"loss": 3.0, "grad_norm": norm}) for step, norm in enumerate(values)]
+    assert end_of(tmp_path, *events) == ("", [])

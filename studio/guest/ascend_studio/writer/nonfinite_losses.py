@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 if False:  # typing costs more at the start than all the rest
     from typing import Callable, Dict
@@ -11,6 +12,7 @@ RULE = "run.nonfinite"
 # Losses in a row that belong to steps which a loss scaler skipped: a scale that begins too high is lowered in fewer.
 SKIPPED = 20
 _ZEROS = ("0", "0.0")
+WORDS = frozenset(("bce", "ce", "cost", "elbo", "kl", "mae", "mse", "nll", "objective", "rmse"))
 
 
 class NonFiniteLosses:
@@ -32,4 +34,8 @@ class NonFiniteLosses:
 
 
 def is_loss(name: str) -> bool:
-    return "loss" in name.lower() and not name.lower().startswith("loss_scale")
+    """Tell by its name whether a metric is what the training makes small: `loss`, or one of the usual other words."""
+    lower = name.lower()
+    if "loss" in lower:
+        return not lower.startswith("loss_scale")
+    return not WORDS.isdisjoint(re.split("[^a-z]+", lower))
