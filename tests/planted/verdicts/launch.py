@@ -93,6 +93,10 @@ def endless_skips() -> list[Row]:
     return [(step, {"loss": "NaN", "skipped": 1, **SCALED}) for step in range(1, STEPS + 1)]
 
 
+UNJUDGED = (
+    *((name, value) for name in ("loss_scale", "throughput", "lr.group1") for value in VALUES[:2]),
+    ("grad_norm", "Infinity"), ("perplexity", "Infinity"),
+)  # fmt: skip
 END = "end of a run"
 ENDS = (
     *(case(f"{name} is NaN from step 26", END, NAN_END, partial(_end, name, range(26, 41), "NaN"))
@@ -103,6 +107,12 @@ ENDS = (
     *(case(f"NaN on rank {rank} of 4", END, NAN_END, partial(_end, rank))
       for rank in range(4)
       for _end in [lambda rank, folder: end_of(folder, *(rows("loss", (9,) if n == rank else ()) for n in range(4)))]),
+    *(case(f"{name} is NaN at the end, beside a finite loss", END, NAN_END, partial(_end, name))
+      for name in ("grad_norm", "Gradient norm", "perplexity", "train/ppl")
+      for _end in [lambda name, folder: end_of(folder, rows("loss", **{name: "NaN"}))]),
+    *(case(f"a loss called {name} is NaN", END, NAN_END, partial(_end, name))
+      for name in ("mse", "val_nll", "train/ce", "elbo", "cost")
+      for _end in [lambda name, folder: end_of(folder, rows(name, (9,)))]),
     case("a scaler skips every step of a NaN loss", END, NAN_END, lambda folder: end_of(folder, endless_skips())),
     case("on-nan skip: every step from the ninth", END, NAN_END,
          lambda folder: skipping(folder, rows("loss", range(9, 41), "Infinity"), 32)),
@@ -115,8 +125,11 @@ HEALTHY_ENDS = (
     *(case(f"{name} is finite", END, DONE, partial(_end, name))
       for name in NAMES for _end in [lambda name, folder: end_of(folder, rows(name))]),
     *(case(f"{name} may be {value}", END, DONE, partial(_end, name, value))
-      for name in ("grad_norm", "loss_scale", "perplexity", "throughput", "lr.group1") for value in VALUES[:2]
+      for name, value in UNJUDGED
       for _end in [lambda name, value, folder: end_of(folder, rows("loss", **{name: value}))]),
+    *(case(f"{name} was NaN on the way", END, DONE, partial(_end, name))
+      for name in ("grad_norm", "perplexity")
+      for _end in [lambda name, folder: end_of(folder, [*rows("loss", **{name: "NaN"}), (STEPS + 1, {name: 0.5})])]),
     *(case(f"a scaler skips {count} steps with a loss of {value}", END, DONE, partial(_end, count, value))
       for count in (1, 2, 8, 16) for value in VALUES[:2]
       for _end in [lambda count, value, folder: end_of(folder, skipped_rows(count, value))]),
