@@ -45,7 +45,7 @@ def run_cases() -> Iterator[Case]:
         yield Case(command="capture", material=f"run: {kind}", build=foreign(("capture", "RUN"), kind))
     for kind in LISTED:
         yield Case(command="runs", material=f"run: {kind}", build=foreign(("runs",), kind))
-        words = ("compare-losses", "RUN", "RUN")
+        words = ("compare-losses", "RUN", "SECOND")
         yield Case(command="compare-losses", material=f"run: {kind}", build=foreign(words, kind))
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _LOCK = threading.Lock()
 DEAD = 2**22 - 1
 NAME = "20260101-000000-000-script-beef"
+SECOND = "SECOND"
+SECOND_NAME = f"{NAME}-b"
 LINES = ("script", "rehearse", "certify", "determinism")
 """The commands whose request holds a line."""
 WRITTEN = (
@@ -307,11 +309,14 @@ OWN: dict[str, Callable[[Place, Path], Path]] = {
 
 
 def foreign_case(words: tuple[str, ...], kind: str, command: str = "script") -> Callable[[Place], Trap]:
-    """Return what builds a run folder of somebody else; RUN in `words` stands for its path."""
+    """Return what builds a run folder of somebody else; RUN in `words` stands for its path, SECOND for that of another
+    one of its kind."""
 
     def build(place: Place) -> Trap:
         folder = run_folder(place, command)
         FOREIGN[kind](place, folder)
+        if SECOND in words:
+            FOREIGN[kind](place, run_folder(place, command, SECOND_NAME))
         place.hand_over()
         naive = place.shell(NAME) if kind.startswith(("never", "dead worker")) else ()
         return trap_of(place, words, folder, naive)
@@ -330,7 +335,8 @@ def own_case(words: tuple[str, ...], kind: str) -> Callable[[Place], Trap]:
 
 
 def trap_of(place: Place, words: tuple[str, ...], folder: Path, naive: tuple[str, ...]) -> Trap:
-    filled = tuple(str(folder) if word == "RUN" else word for word in words)
+    paths = {"RUN": str(folder), SECOND: str(folder.with_name(SECOND_NAME))}
+    filled = tuple(paths.get(word, word) for word in words)
     return Trap(words=("--project", str(place.hostile), *filled), cwd=place.hostile, naive=naive, seconds=6)
 
 
