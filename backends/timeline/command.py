@@ -61,10 +61,12 @@ def _report(opened: Opened, answer: dict[str, Any], print_line: Print) -> tuple[
 
     summary = step_summary(opened.trace)
     is_whole = opened.is_whole and not summary.idle_devices
-    for line in (_summary_line(answer), *texts(summary), *(() if is_whole else (t("timeline.said.incomplete"),))):
+    # Before the figures: who reads the first of them must know that they are of a part.
+    sentences = [*(() if is_whole else (t("timeline.said.incomplete"),)), *texts(summary)]
+    for line in (_summary_line(answer), *sentences):
         print_line(printable(line))
     state = "whole" if is_whole else "incomplete"
-    return 0 if is_whole else 3, answer | {"state": state, "sentences": texts(summary), "step": _step(summary)}
+    return 0 if is_whole else 3, answer | {"state": state, "sentences": sentences, "step": _step(summary)}
 
 
 def _step(summary: Summary) -> dict[str, Any] | None:

@@ -206,15 +206,19 @@ def _chosen(walk: _Walk, root: Path) -> Discovery:
     remarks += [
         Remark(key="timeline.remark.not_read", args={"reason": str(wrong(path))}) for path in broken[:MAX_NAMED]
     ]
-    unparsed = _unparsed(walk, [*dbs, *texts, *broken, *walk.other, *walk.tables])
+    # Where any rank has a trace, tables alone are not shown.
+    shown = [*dbs, *texts, *broken]
+    unparsed = _unparsed(walk, shown if dbs or texts else [*shown, *walk.other, *walk.tables])
     remarks += [Remark(key="timeline.remark.unparsed", args={"place": str(path)}) for path in unparsed[:MAX_NAMED]]
     return Discovery(sources=tuple(sorted(paths, key=_sort_key)), remarks=tuple(remarks))
 
 
 def _unparsed(walk: _Walk, files: list[Path]) -> list[Path]:
-    """Return the folders of ranks that contain nothing to show: their collection was not parsed."""
+    """Return the folders of ranks that contain nothing to show: their collection was not parsed, or its trace is gone.
+    A folder that holds the tables of an output is that of a rank, whatever its name."""
     around = {parent for path in files for parent in path.parents}
-    return [folder for folder in walk.ranks if folder not in around]
+    outputs = {unit_of(path) for path in walk.tables if path.parent.name in OUTPUTS}
+    return [folder for folder in sorted({*walk.ranks, *outputs}) if folder not in around]
 
 
 def _newest_capture(paths: list[SourceFile], root: Path) -> tuple[list[SourceFile], list[Remark]]:

@@ -208,3 +208,12 @@ def test_that_damaged_events_are_counted_and_no_success(tmp_path: Path) -> None:
     run = run_timeline(path)
     assert (run.code, run.answer["state"]) == (3, "incomplete")
     assert "1 events are damaged" in run.error
+
+
+def test_that_incomplete_stands_before_the_figures_of_a_part(tmp_path: Path) -> None:
+    path = write_array(tmp_path / "trace_view.json", torch_npu())
+    os.truncate(path, int(path.stat().st_size * 0.9))
+    run = run_timeline(path)
+    assert run.code == 3
+    assert [sentence.startswith("Incomplete") for sentence in run.answer["sentences"]][:2] == [True, False]
+    assert run.error.index("Incomplete") < run.error.index(run.answer["sentences"][1])

@@ -232,3 +232,13 @@ def test_that_a_trace_is_known_by_its_events_whatever_its_name(tmp_path: Path) -
     path = tmp_path / "ascend_timeline_display_0.json"
     write_array(path, torch_npu(steps=1))
     assert discovered(tmp_path) == [(path.name, "text", None)]
+
+
+def test_that_a_rank_with_tables_and_no_trace_is_named(tmp_path: Path) -> None:
+    folder = ranks(tmp_path, 2)
+    assert find(folder).remarks == ()
+    path = next(folder.glob("*1_ascend_pt")) / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
+    path.unlink()
+    assert [(remark.key, remark.args) for remark in find(folder).remarks] == [
+        ("timeline.remark.unparsed", {"place": str(path.parent.parent)})
+    ]

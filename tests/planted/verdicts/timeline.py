@@ -117,6 +117,22 @@ def unparsed_rank(folder: Path, rank: int) -> Path:
     return folder
 
 
+def without_trace(folder: Path, rank: int, named: str = "{}") -> Path:
+    """The trace of one rank is gone, its tables are there. `named`: of its folder, after what torch_npu calls it."""
+    path = rank_trace(ranks(folder, 3), rank)
+    path.unlink()
+    parent = path.parent.parent
+    parent.rename(parent.with_name(named.format(parent.name)))
+    return folder
+
+
+def tables_alone(folder: Path) -> Path:
+    """No rank has a trace: the tables are what is opened."""
+    for path in ranks(folder, 2).rglob("trace_view.json"):
+        path.unlink()
+    return folder
+
+
 def without_steps(folder: Path, rank: int) -> Path:
     """Of one rank no step was recorded, so that it is in no figure of the sentence."""
     path = rank_trace(ranks(folder, 2), rank)
@@ -175,6 +191,9 @@ READING: tuple[tuple[str, Callable[[Path], Path], Observation], ...] = (
         )
     ),
     *((f"rank {rank} of three was never parsed", partial(unparsed_rank, rank=rank), INCOMPLETE) for rank in (0, 1, 2)),
+    *((f"rank {rank} of three has tables alone", partial(without_trace, rank=rank), INCOMPLETE) for rank in (0, 1, 2)),
+    ("a renamed rank has tables alone", partial(without_trace, rank=1, named="second"), INCOMPLETE),
+    ("no rank has a trace, each has tables", tables_alone, WHOLE),
     *((f"rank {rank} of two has no step", partial(without_steps, rank=rank), INCOMPLETE) for rank in (0, 1)),
     *(
         (f"an event with {name}", partial(with_event, **changes), INCOMPLETE)
