@@ -97,7 +97,8 @@ def test_that_hooks_change_no_loss_no_weight_and_no_name_in_a_checkpoint(pynativ
         assert not off.records
         for one in on:
             assert one.said == off.said
-            assert not findings(one)
+            # One of them has an infinite loss on purpose.
+            assert {finding["rule"] for finding in findings(one)} <= {"run.nonfinite"}
 
 
 @pytest.mark.parametrize("name", PYNATIVE[:-2])

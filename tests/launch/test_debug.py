@@ -164,20 +164,8 @@ def shapes(folder: Path, *words: str) -> tuple[dict[str, object], str, Run]:
 
 
 @needs_mindspore
-def test_that_shapes_lists_each_cell_whatever_the_mode_and_how_low_its_precision_is(tmp_path: Path) -> None:
-    choices = (
-        "--mode",
-        "graph",
-        "--amp",
-        "O2",
-        "--accumulate",
-        "4",
-        "--batch",
-        "3",
-        "--debug-port",
-        "5678",
-        "--recompute",
-    )
+def test_that_shapes_lists_each_cell_however_low_its_precision_is(tmp_path: Path) -> None:
+    choices = ("--amp", "O2", "--batch", "3")
     result, said, run = shapes(tmp_path, "--recipe", "text", *choices)
     found = read_shapes(run.folder)
     assert found

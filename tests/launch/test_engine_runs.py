@@ -195,14 +195,12 @@ def test_that_a_missing_npu_is_a_finding_with_mindspores_reason(tmp_path: Path) 
 
 
 @needs_mindspore
-def test_that_an_error_in_python_code_is_a_finding_with_its_place(tmp_path: Path) -> None:
+def test_that_an_error_in_the_engine_is_a_finding_that_names_no_line_of_ours(tmp_path: Path) -> None:
     options = "--recipe digits --device auto --optimizer adam --lr 0.1 --batch 8 --steps 2"
     ran = train(tmp_path, f"{options} --assets {tmp_path / 'none'}", FRESH)
     assert ran.code == 1
     (finding,) = ran.findings()
-    assert finding["rule"] == "launch.python_error"
-    assert finding["path"].endswith("recipes/digits.py")
-    assert finding["args"]["place"] == f"{finding['path']}:{finding['line']}"
+    assert (finding["rule"], finding["path"], finding["line"]) == ("launch.engine_error", "", 0)
     assert finding["args"]["type"] == "FileNotFoundError"
 
 

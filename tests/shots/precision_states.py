@@ -194,7 +194,7 @@ def _incomplete(shell: Shell, stage: Stage) -> None:
             ranks=(0,), all_ranks=(0, 1),
         ),
         notes=(
-            {"key": "precision.compare.cut_dump", "args": {"place": "/data/runs/中文 gpt/step1/rank0"}},
+            {"key": "precision.compare.cut_dump", "args": {"place": "/data/runs/gpt/step1/rank0"}},
             {"key": "precision.compare.both_nan", "args": {"count": 1, "name": "Torch.log.0", "step": 1, "rank": 0}},
         ),
     )  # fmt: skip
