@@ -30,7 +30,7 @@ from ascend_studio.writer.nonfinite_losses import NonFiniteLosses
 from ascend_studio.writer.process_rank import setting
 
 if False:  # typing costs more at the start than all the rest
-    from typing import Any, Callable, Dict, Iterator, Optional, Tuple
+    from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 __all__ = ["artifact", "finding", "metric", "note", "progress"]
 
@@ -123,23 +123,40 @@ class _EventFile:
         self.identity: Optional[Tuple[int, int]] = None
         self.torn = False
         self.backlog: Optional[Backlog] = None
+        self.is_writing = False
+        # Records of signal handlers that came in the middle of another record.
+        self.nested: List[bytes] = []
 
     def append(self, line: bytes) -> None:
         with self.lock:
-            if self.backlog is not None and not self._catch_up(self.backlog):
-                self.backlog.add(line)
+            if self.is_writing:
+                self.nested.append(line)
                 return
-            written, reason = 0, errno.ENOSPC
+            self.is_writing = True
             try:
-                written = self._write(line)
-            except OSError as error:
-                reason = error.errno or 0
-            if written != len(line):
-                self._begin_backlog(line, written, reason)
+                self._append(line)
+                while self.nested:
+                    self._append(self.nested.pop(0))
+            finally:
+                self.is_writing = False
+
+    def _append(self, line: bytes) -> None:
+        if self.backlog is not None and not self._catch_up(self.backlog):
+            self.backlog.add(line)
+            return
+        written, reason = 0, errno.ENOSPC
+        try:
+            written = self._write(line)
+        except OSError as error:
+            reason = error.errno or 0
+        if written != len(line):
+            self._begin_backlog(line, written, reason)
 
     def finish(self) -> None:
         """Write what waits, or leave word of it: the process ends."""
         with self.lock:
+            while self.nested:
+                self._append(self.nested.pop(0))
             if self.backlog is not None:
                 self.backlog.due = 0.0
                 self._catch_up(self.backlog)
