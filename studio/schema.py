@@ -197,7 +197,7 @@ def without_effect(spec: Any, given: Iterable[str]) -> tuple[Problem, ...]:
     ]
     reported = {problem.field for problem in ineffective}
     rules: tuple[Callable[[Any], Iterable[Problem]], ...] = getattr(spec_type, "GIVEN_RULES", ())
-    by_rule = (problem for rule in rules for problem in rule(effective(spec)))
+    by_rule = (problem for rule in rules for problem in rule(_bounded(spec)[0]))
     return (*ineffective, *(problem for problem in by_rule if problem.field in asked - reported))
 
 
@@ -347,19 +347,24 @@ def _number_problem(field: Field, value: float) -> Problem | None:
     return None
 
 
+def _bounded(spec: S) -> tuple[S, tuple[Problem, ...]]:
+    """Return the spec with the defaults in fields that do not apply or are wrong by themselves, and what is wrong."""
+    spec = effective(spec)
+    checked = (_bounds(field, value_of(spec, field.name)) for field in fields(type(spec)))
+    out_of_bounds = tuple(problem for problem in checked if problem is not None)
+    for problem in out_of_bounds:
+        spec = with_value(spec, problem.field, field_of(type(spec), problem.field).default)
+    return spec, out_of_bounds
+
+
 def problems(spec: Any) -> tuple[Problem, ...]:
     """Return everything that is wrong with a spec: bounds and choices of each field, then the spec's own `RULES`.
 
     `RULES` is a tuple of functions from a spec to problems. They meet only values that are each in bounds: fields that
     are wrong by themselves, and those that do not apply, count with their defaults.
     """
-    spec = effective(spec)
-    out_of_bounds = [
-        one for field in fields(type(spec)) if (one := _bounds(field, value_of(spec, field.name))) is not None
-    ]
+    spec, out_of_bounds = _bounded(spec)
     wrong = {problem.field for problem in out_of_bounds}
-    for name in wrong:
-        spec = with_value(spec, name, field_of(type(spec), name).default)
     rules: tuple[Callable[[Any], Iterable[Problem]], ...] = getattr(type(spec), "RULES", ())
     return (*out_of_bounds, *(problem for rule in rules for problem in rule(spec) if problem.field not in wrong))
 

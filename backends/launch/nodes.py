@@ -36,6 +36,7 @@ class NodesSpec(LaunchSpec):
     watches what they start: no capture is asked of it, and a stop has no grace."""
 
     UNUSED = ("planned", "grace", "launcher")
+    RUNS_HERE = False
     RULES = (
         *(rule for rule in LaunchSpec.RULES if rule is not single_node),
         _processes_train_together,

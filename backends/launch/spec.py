@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from backends.launch import ascend_env, checkpoints, launchers, recipes, split_rules
+from backends.launch import ascend_env, checkpoints, idle_options, launchers, recipes, split_rules
 from backends.launch.capture.spec import Planned, capture_of, is_rank_list, planned_problems, ranks_of
-from studio import schema
 from studio.environment import is_secret
 from studio.schema import Problem, option
 
@@ -370,20 +369,6 @@ def _capture_happens(spec: LaunchSpec) -> Iterable[Problem]:
         yield Problem(field="capture_ranks", rule="capture.rule.no_such_rank", args=args)
 
 
-def _several_checkpoints_are_written(spec: LaunchSpec) -> Iterable[Problem]:
-    """Without an interval only the end leaves a checkpoint, so there is nothing to keep a number of."""
-    keep = spec.keep
-    if keep.checkpoint_every is None and keep.checkpoint_minutes is None and keep.best == "none":
-        yield Problem(field="keep", rule="launch.rule.one_checkpoint")
-
-
-def _ascend_options_have_a_card(spec: LaunchSpec) -> Iterable[Problem]:
-    if spec.how.device == "cpu":
-        for field in schema.fields(LaunchSpec):
-            if field.section == "ascend":
-                yield Problem(field=field.name, rule="launch.rule.no_card")
-
-
 @dataclass(frozen=True, kw_only=True)
 class LaunchSpec:
     what: What = field(default_factory=What)
@@ -405,4 +390,6 @@ class LaunchSpec:
         _dump_sees_operators, single_node,
         *split_rules.RULES, _sink_has_a_queue, _recompute_has_cells, *ascend_env.RULES, _capture_happens,
     )  # fmt: skip
-    GIVEN_RULES = (_several_checkpoints_are_written, _ascend_options_have_a_card)
+    GIVEN_RULES = idle_options.RULES
+    RUNS_HERE = True
+    """Whether the training is to run on this host."""

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from backends.common import explain
 from backends.common.nonfinite_losses import judged_end
 from backends.launch.capture import state
+from backends.launch.idle_options import idle_ascend_options
 from backends.launch.launchers import python_of
 from backends.launch.plan import launch_command, write_inputs
 from studio import code_state, paths, processes, schema
-from studio.events import Journal
+from studio.events import Finding, Journal
 from studio.faults.held_folder import current_folder
 from studio.supervisor import supervise
 
@@ -28,8 +29,16 @@ def launch(spec: LaunchSpec, run: Run) -> Ended:
     if not (run.folder / "training.json").exists():
         state.request_planned(run.folder, schema.effective(spec).planned)
         write_inputs(spec, run.folder)
+        _note_idle_options(spec, run)
     ended = supervise(launch_command(spec, run), run, spec.advanced.grace)
     return end_training(run, ended)
+
+
+def _note_idle_options(spec: LaunchSpec, run: Run) -> None:
+    """The command line refuses them; a window keeps what was chosen for another device."""
+    if options := idle_ascend_options(spec):
+        finding = Finding(rule="launch.idle_options", severity="warning", args={"options": ", ".join(options)})
+        Journal(run.folder, 1).write_or_keep(finding)
 
 
 def end_training(run: Run, ended: Ended) -> Ended:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backends.common import npu_devices
 from backends.launch import ascend_env
 from backends.launch.engine_options import engine_options
+from backends.launch.idle_options import idle_ascend_options
 from backends.launch.launchers import node_lines, python_of
 from backends.launch.operators import check_strategy, operators
 from backends.launch.plan import launch_command
 from backends.launch.recipes import resolved
 from backends.launch.script.document import script_text
 from studio import run as runs
-from studio import schema
+from studio import schema, worker
 from tests.launch.specs import launch_spec, rules
+from tests.runs import ended, events_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from backends.launch.spec import LaunchSpec
 
 MANY = {
@@ -166,3 +169,27 @@ def test_that_the_lines_for_nodes_and_the_script_have_the_same_environment(tmp_p
     for line in node_lines(spread, python_of(spread), "options.json", tmp_path):
         assert "HCCL_BUFFSIZE=400" in line
         assert "MINE='a b'" in line
+
+
+def test_that_options_for_npus_that_a_window_kept_are_named_where_the_training_runs_on_a_cpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """PyNative waits for each operator on a CPU, too, with MS_DEV_LAUNCH_BLOCKING."""
+    chosen = {"visible": "0", "log_level": "info", "launch_blocking": True}
+    monkeypatch.setattr(npu_devices, "npu_names", lambda: ("davinci0",))
+    assert idle_ascend_options(launch_spec(**chosen)) == ()
+    assert idle_ascend_options(launch_spec(**chosen, device="cpu")) == ("--visible", "--log-level")
+    monkeypatch.setattr(npu_devices, "npu_names", tuple)
+    assert idle_ascend_options(launch_spec(**chosen)) == ("--visible", "--log-level")
+    everything = ("--visible", "--launch-blocking", "--log-level")
+    assert idle_ascend_options(launch_spec(**chosen, mode="graph")) == everything
+    assert idle_ascend_options(launch_spec(**chosen, device="ascend")) == ()
+
+
+def test_that_a_run_says_which_of_its_options_do_nothing_on_a_cpu(tmp_path: Path) -> None:
+    spec = launch_spec(device="cpu", visible="0", python=Path(shutil.which("false") or ""))
+    run = runs.create(tmp_path, "launch", schema.to_json(spec))
+    worker.start(run)
+    assert ended(run).code != 0
+    idle = [event.args for event in events_of(run) if getattr(event, "rule", "") == "launch.idle_options"]
+    assert idle == [{"options": "--visible"}]

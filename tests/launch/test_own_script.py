@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from backends.common import npu_smi
+from backends.common import npu_devices, npu_smi
 from backends.launch.capture import state
 from backends.launch.own import busy_npus
 from backends.launch.own.spec import OwnSpec
@@ -377,6 +377,13 @@ def test_that_a_card_that_somebody_holds_is_refused_with_who_holds_it(folder: Pa
     assert not asked.log.exists()
     assert str(holder.pid) in args_by_rule(unsaid)["launch.own.cards_held"]["held"]
     assert "launch.own.cards_held" not in args_by_rule(others) | args_by_rule(shared)
+
+
+def test_that_a_choice_of_cards_on_a_host_without_any_is_said_to_do_nothing(folder: Path) -> None:
+    run = start(folder, "python", "-c", "print('ran')", visible="0")
+    assert ended(run).code == 0
+    has_card = bool(npu_devices.npu_names())
+    assert ("launch.idle_options" in args_by_rule(run)) is not has_card
 
 
 def test_that_an_answer_of_npu_smi_that_nobody_understands_is_said_to_be_none(

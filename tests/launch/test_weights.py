@@ -112,7 +112,7 @@ def launched(tmp_path: Path, *words: str) -> Run:
 
 @needs_mindspore
 def test_that_an_exported_checkpoint_starts_another_training_with_the_same_weights(tmp_path: Path) -> None:
-    first = launched(tmp_path, "--steps", "2", "--best", "loss", "--checkpoint-every", "9")
+    first = launched(tmp_path, "--steps", "2", "--best", "loss", "--checkpoint-every", "2")
     (kept,) = checkpoint.complete(first.folder / "artifacts" / "checkpoints")
     arrays = checkpoint.read(kept).weights
     file = tmp_path / "out" / "line.ckpt"

@@ -71,13 +71,13 @@ TRAINING = {
     "nodes": Sample(words="--nodes 2", base="--parallel data --master 10.0.0.1"),
     "master": Sample(words="--master 10.0.0.7", base="--parallel data"),
     "port": Sample(words="--port 29777", base="--parallel data"),
-    "visible": Sample(words="--visible 0,1"),
-    "connect_timeout": Sample(words="--connect-timeout 300", base="--parallel data"),
-    "exec_timeout": Sample(words="--exec-timeout 300", base="--parallel data"),
-    "buffsize": Sample(words="--buffsize 300", base="--parallel data"),
-    "deterministic": Sample(words="--deterministic true", base="--parallel data"),
-    "launch_blocking": Sample(words="--launch-blocking"),
-    "log_level": Sample(words="--log-level info"),
+    "visible": Sample(words="--visible 0,1", base="--device ascend"),
+    "connect_timeout": Sample(words="--connect-timeout 300", base="--parallel data --device ascend"),
+    "exec_timeout": Sample(words="--exec-timeout 300", base="--parallel data --device ascend"),
+    "buffsize": Sample(words="--buffsize 300", base="--parallel data --device ascend"),
+    "deterministic": Sample(words="--deterministic true", base="--parallel data --device ascend"),
+    "launch_blocking": Sample(words="--launch-blocking", base="--device cpu"),
+    "log_level": Sample(words="--log-level info", base="--device ascend"),
     "synchronous": Sample(words="--synchronous"),
     "debug_port": Sample(words="--debug-port 5678"),
     "capture": Sample(words="--capture profile"),
@@ -97,7 +97,8 @@ TRAINING = {
 
 
 def _alone(sample: Sample) -> Sample:
-    return Sample(words=sample.words, base=sample.base.replace("--parallel data", ""))
+    base = sample.base.replace("--parallel data", "").replace("--device ascend", "")
+    return Sample(words=sample.words, base=base)
 
 
 PROGRAM = {

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from backends import features
+from backends.common import npu_devices
 from studio import command_line, paths, schema, texts
 from studio import run as runs
 from studio.texts import t
@@ -34,6 +35,8 @@ SAMPLES: dict[str, dict[str, Sample]] = {
 BASE = {"nodes": "--parallel data"}
 """What a command needs at least."""
 REFUSED = {
+    ("launch", "capture_casts"): "capture.rule.torch_only",
+    ("launch", "capture_optimizer_state"): "capture.rule.torch_only",
     ("launch", "nodes"): "launch.rule.many_nodes",
     ("shapes", "nodes"): "form.not_used",
     ("check-first", "nodes"): "launch.rule.many_nodes",
@@ -105,7 +108,11 @@ def run_in(folder: Path) -> Run:
 
 
 @pytest.mark.parametrize("option", [option for option in options() if has_sample(option)], ids=name)
-def test_that_an_option_changes_what_its_command_does(option: tuple[Action, Field], files: dict[str, Path]) -> None:
+def test_that_an_option_changes_what_its_command_does(
+    option: tuple[Action, Field], files: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a host with NPUs, for which some of the options are."""
+    monkeypatch.setattr(npu_devices, "npu_names", lambda: ("davinci0", "davinci1"))
     action, field = option
     sample, folder = SAMPLES[action.name][field.name], files["FOLDER"]
     has_strategy = "--parallel" in f"{sample.base} {sample.words}"
@@ -201,6 +208,18 @@ REVIEWED = (
     "launch --parallel data --dataset full_batch", "launch --device cpu --visible 0", "launch --keep 2",
     "launch --buffsize 300", "launch --steps 5 --capture dump --capture-at 6",
     "launch --capture dump --capture-ranks 1",
+    "launch --visible 0", "launch --log-level info", "launch --parallel data --buffsize 300", "shapes --visible 0",
+    "check-first --log-level info", "launch --device cpu --mode graph --launch-blocking",
+    "launch --visible 0 -- python train.py", "launch --share-cards -- python train.py",
+    "launch --steps 5 --checkpoint-every 6", "launch --steps 5 --schedule step --decay-every 5",
+    "launch --steps 9 --schedule step --warmup 5 --decay-every 4",
+    "launch --capture dump --capture-task structure --capture-level L1",
+    "launch --capture dump --capture-task structure --capture-level L1 -- python train.py",
+    "launch --capture dump --capture-task structure --capture-direction forward -- python train.py",
+    "launch --capture dump --capture-level L0 --capture-casts -- python train.py",
+    "launch --capture dump --capture-targets linear --capture-casts -- python train.py",
+    "preview --heads 1 --sequence-parallel", "preview --network linear --sequence-parallel",
+    "preview --micro-batches 1 --zero 3", "preview --micro-batches 1 --overlap 0.3",
     "preview --network text --layers 48 --hidden 999", "nodes --recipe linear --steps 5", "shapes --steps 4",
     "as-script --capture dump", "check-first --debug-port 5678", "launch --pattern x -- python train.py",
     "compare a b --msprobe-python /bin/sh", "scan . --format csv",
@@ -212,9 +231,56 @@ def test_that_the_command_line_refuses_it_and_makes_no_run(
     line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
     files: dict[str, Path],
 ) -> None:  # fmt: skip
+    monkeypatch.setattr(npu_devices, "npu_names", tuple)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     words = line.replace("RUN", str(files["RUN"])).split()
     code = command_line.run_command(words, features(), lambda *_: 99)
     assert code == 2
     assert not list(tmp_path.rglob("run.json"))
     assert "--" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "fields"),
+    [
+        ("--task structure --level L1", ["level"]), ("--task structure --direction forward", ["direction"]),
+        ("--level L0 --casts", ["casts"]), ("--targets linear --casts", ["casts"]),
+        ("--task structure", []), ("--task structure --level L0 --direction both", []), ("--level L0 --no-casts", []),
+        ("--level mix --casts", []), ("--task tensor --direction forward --level L1", []),
+    ],
+)  # fmt: skip
+def test_that_a_choice_of_a_dump_that_msprobe_passes_over_is_refused(
+    words: str, fields: list[str], files: dict[str, Path]
+) -> None:
+    action = next(action for feature in features() for action in feature.actions if action.name == "capture")
+    spec, given = spec_of(action, f"RUN --kind dump {words}", files)
+    assert [problem.field for problem in schema.without_effect(spec, given)] == fields
+
+
+def test_that_options_for_npus_are_taken_where_the_host_has_one_or_the_lines_are_for_another(
+    monkeypatch: pytest.MonkeyPatch, files: dict[str, Path]
+) -> None:
+    actions = {action.name: action for feature in features() for action in feature.actions}
+    for cards, command, is_taken in (
+        (("davinci0",), "launch", True), ((), "launch", False), ((), "check-first", False), ((), "nodes", True),
+        ((), "as-script", True),
+    ):  # fmt: skip
+        monkeypatch.setattr(npu_devices, "npu_names", lambda cards=cards: cards)
+        spec, given = spec_of(actions[command], "--log-level info --launch-blocking", files)
+        assert (schema.without_effect(spec, given) == ()) is is_taken, command
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "preview --cards 0 --zero 2", "preview --heads 7 --sequence-parallel", "preview --part x --overlap 0.5",
+        "preview --parts /none --zero 2", "launch --batch 0 --epochs 3 --checkpoint-every 9",
+        "launch --schedule step --decay-every 0", "launch --capture dump --capture-task x --capture-level L1",
+    ],
+)  # fmt: skip
+def test_that_a_wrong_value_beside_an_option_is_named_and_no_crash(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert command_line.run_command(line.split(), features(), lambda *_: 99) == 2
+    assert "Traceback" not in capsys.readouterr().err

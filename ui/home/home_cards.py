@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from backends.common.npu_devices import npu_names
 from studio import interpreters
 from studio.machine import free_space, machine
 from studio.sentences import reason_of
@@ -16,7 +17,6 @@ from studio.texts import t
 from studio.units import size
 from ui.home.journey_steps import PROJECT, needing_attention, steps
 from ui.home.run_row import RunRow
-from ui.services.npu_devices import npu_names
 from ui.services.run_titles import title_of, when
 from ui.widgets.basic import (
     Card,

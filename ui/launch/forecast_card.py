@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
+from backends.common.npu_devices import npu_names
 from backends.launch.measured_figures import last_figures
 from studio import interpreters
 from studio.texts import t
 from studio.units import count, duration
 from ui.form.section import HEADER
 from ui.launch.spec_sentences import forecast_sentences
-from ui.services.npu_devices import npu_names
 from ui.services.run_titles import mode_name, when
 from ui.widgets.basic import (
     Card,

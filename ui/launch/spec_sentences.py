@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backends.common.npu_devices import npu_names
 from backends.launch.recipes import readers, resolved, workers
 from backends.launch.spec import Learning, Precision
 from studio import schema
 from studio.texts import t
 from studio.units import number
 from ui.form import field_texts
-from ui.services.npu_devices import npu_names
 
 if TYPE_CHECKING:
     from backends.launch.spec import LaunchSpec

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from backends.common.npu_devices import npu_names
 from studio.texts import t
-from ui.services.npu_devices import npu_names
 from ui.widgets import icons, theme
 from ui.widgets.basic import label
 from ui.widgets.icons import show_icon

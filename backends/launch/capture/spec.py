@@ -66,11 +66,34 @@ def _level_problems(name: str, level: str, task: str, targets: str) -> Iterable[
         yield Problem(field=name, rule="capture.rule.module_level", args={"module": module})
 
 
+def idle_choices(chosen: Capture) -> Iterable[tuple[str, str]]:
+    """Yield the choices of a dump that msprobe passes over beside the others, each with the rule that says why: the
+    structure is always one of modules and has no values to leave out; casts are a question of operators, and of a dump
+    that is not narrowed to some names (`DataCollector.should_collect`, the same in both frameworks)."""
+    if chosen.kind != "dump":
+        return
+    if chosen.task == "structure":
+        if chosen.level == "L1":
+            yield "level", "capture.rule.structure_level"
+        if chosen.direction != "both":
+            yield "direction", "capture.rule.structure_direction"
+    if chosen.casts and chosen.targets:
+        yield "casts", "capture.rule.casts_targets"
+    elif chosen.casts and chosen.level == "L0":
+        yield "casts", "capture.rule.casts_level"
+
+
+def _choices_act(spec: CaptureSpec) -> Iterable[Problem]:
+    for name, rule in idle_choices(spec.capture):
+        yield Problem(field=name, rule=rule)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CaptureSpec:
     capture: Capture = field(default_factory=Capture)
 
     RULES = (_run_is_named, _ranks_are_a_list, _modules_have_a_level)
+    GIVEN_RULES = (_choices_act,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +121,12 @@ def planned_problems(planned: Planned) -> Iterable[Problem]:
     if planned.capture == "dump":
         chosen = (planned.capture_level, planned.capture_task, planned.capture_targets)
         yield from _level_problems("capture_level", *chosen)
+
+
+def planned_idle(planned: Planned) -> Iterable[Problem]:
+    chosen = capture_of(planned)
+    for name, rule in idle_choices(chosen) if chosen is not None else ():
+        yield Problem(field=f"capture_{name}", rule=rule)
 
 
 def capture_of(planned: Planned) -> Capture | None:

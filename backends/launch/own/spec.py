@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from backends.common import program_line
+from backends.common import npu_devices, program_line
 from backends.launch import ascend_env
-from backends.launch.capture.spec import Planned, planned_problems
+from backends.launch.capture.spec import Planned, planned_idle, planned_problems
 from studio import files
 from studio.environment import is_secret
 from studio.errors import StudioError
@@ -121,6 +121,16 @@ def _no_secrets(spec: OwnSpec) -> Iterable[Problem]:
             yield Problem(field="env", rule="launch.rule.secret", args={"name": name})
 
 
+def _cards_are_here(spec: OwnSpec) -> Iterable[Problem]:
+    if not npu_devices.npu_names():
+        for name in ("visible", "share_cards"):
+            yield Problem(field=name, rule="launch.rule.no_card_here")
+
+
+def _capture_acts(spec: OwnSpec) -> Iterable[Problem]:
+    yield from planned_idle(spec.planned)
+
+
 @dataclass(frozen=True, kw_only=True)
 class OwnSpec:
     program: What = field(default_factory=What)
@@ -134,3 +144,4 @@ class OwnSpec:
         _line_is_not_empty, _line_is_no_shells, _workdir_exists, _script_exists, _python_exists, _pattern_compiles,
         _cards_are_a_list, _capture_is_consistent, _no_secrets,
     )  # fmt: skip
+    GIVEN_RULES = (_cards_are_here, _capture_acts)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backends.common import logs
+from backends.common import logs, npu_devices
 from backends.launch.capture import state
 from backends.launch.own.busy_npus import refuse_busy
 from backends.launch.own.limits import Memory, keep_to_cores
@@ -35,6 +35,7 @@ def run_script(spec: OwnSpec, run: Run) -> Ended:
         check_program(command, spec)
         if not spec.limits.share_cards:
             refuse_busy(command, Journal(run.folder, 1))
+        note_idle_options(spec, run)
         keep_code(spec, run)
         state.request_planned(run.folder, spec.planned)
         keep_to_cores(spec.limits.cores)
@@ -49,6 +50,13 @@ def run_script(spec: OwnSpec, run: Run) -> Ended:
         report_left_over(run, ended)
         keep_rank_logs(run, command.cwd)
     return end_training(run, ended)
+
+
+def note_idle_options(spec: OwnSpec, run: Run) -> None:
+    """Say that the choice of cards does nothing on a host without one."""
+    if spec.limits.visible and not npu_devices.npu_names():
+        finding = Finding(rule="launch.idle_options", severity="warning", args={"options": "--visible"})
+        Journal(run.folder, 1).write_or_keep(finding)
 
 
 def attempt_of(run: Run) -> int:

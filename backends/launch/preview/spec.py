@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from backends.launch.preview.ascend_parts import read_parts
 from backends.launch.preview.recipes import recipe
+from backends.launch.preview.search import search_splits
 from backends.launch.preview.shard import check_shard, read_shapes
 from backends.launch.preview.split import Setting
 from backends.launch.preview.times import Efficiency
@@ -19,7 +20,9 @@ from studio.schema import Problem, option
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from backends.launch.preview.ascend_parts import Part
     from backends.launch.preview.network import Network
+    from backends.launch.preview.search import Estimate
 
 ZERO: dict[str, Literal[1, 2, 3]] = {"1": 1, "2": 2, "3": 3}
 FORMS = ("network", ("llama", "gpt"))
@@ -109,6 +112,33 @@ def _one_card_sends_nothing(spec: PreviewSpec) -> Iterable[Problem]:
             yield Problem(field=name, rule="form.does_not_apply", args={"needs": "--cards 2…65536"})
 
 
+MODES = ("sequence_parallel", "zero", "overlap", "efficiency", "link_efficiency", "flash")
+"""Choices that some splits use, or some parts have figures for, and others not."""
+
+
+def _choices_change_figures(spec: PreviewSpec) -> Iterable[Problem]:
+    """A choice with which every split costs what it costs without it: no split of one head divides a sequence, none
+    of one micro batch has a data group."""
+    if spec.cluster.cards == 1 or spec.cluster.part not in _parts(spec):
+        return
+    for name in MODES:
+        plain = schema.with_value(spec, name, schema.field_of(PreviewSpec, name).default)
+        if plain != spec and _estimates(plain) == _estimates(spec):
+            yield Problem(field=name, rule="launch.rule.changes_no_figure")
+
+
+def _parts(spec: PreviewSpec) -> dict[str, Part]:
+    try:
+        return read_parts(spec.cluster.parts)
+    except StudioError:
+        return {}
+
+
+def _estimates(spec: PreviewSpec) -> list[Estimate]:
+    part = _parts(spec)[spec.cluster.part]
+    return search_splits(network_of(spec), setting_of(spec), spec.cluster.cards, part, efficiency_of(spec))
+
+
 def _strategies_fit(spec: PreviewSpec) -> Iterable[Problem]:
     for shapes, strategy in spec.shown.shard:
         read = read_shapes(shapes), read_shapes(strategy)
@@ -128,7 +158,7 @@ class PreviewSpec:
     shown: Display = field(default_factory=Display)
 
     RULES = (_part_is_listed, _heads_divide, _groups_divide, _strategies_fit)
-    GIVEN_RULES = (_one_card_sends_nothing,)
+    GIVEN_RULES = (_one_card_sends_nothing, _choices_change_figures)
 
 
 def feed_forward(net: Net) -> int:

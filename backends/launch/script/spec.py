@@ -43,4 +43,5 @@ class ScriptSpec(LaunchSpec):
     output: Output = field(default_factory=Output)
 
     UNUSED = ("planned", "grace", "python", "launcher", "master")
+    RUNS_HERE = False
     RULES = (*LaunchSpec.RULES, _folder_exists, _goes_on_from_nothing, _waits_for_nobody)  # type: ignore[assignment]

@@ -103,6 +103,16 @@ class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
         if make_norms_work(mindspore):
             capture.values["shim"] = True
             capture.note("capture.norms_replaced")
+        idle = [
+            choice
+            for choice, is_chosen in (
+                ("--casts", capture.request.casts),
+                ("--optimizer-state", capture.request.optimizer_state),
+            )
+            if is_chosen
+        ]
+        if idle:
+            capture.note("capture.idle_choices", choices=", ".join(idle))
         self.root = roots(mindspore) or None
 
     def await_forward(self, on_root: Any) -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 REFUSED = Observation(state="refused", exit_code=2, success=False)
 TAKEN = Observation(state="taken", success=True)
+CARDS = "launch --device ascend --parallel data"
+DUMP = "launch --capture dump"
 SPLIT = "launch --recipe dense --mode graph --parallel"
 
 PAIRS = (
@@ -45,14 +47,22 @@ PAIRS = (
     ("launch --ckpt", "launch --loop model --ckpt"),
     ("launch --keep 2", "launch --checkpoint-every 10 --keep 2"),
     ("launch --best loss", "launch --best loss --checkpoint-every 10"),
-    ("launch --device cpu --visible 0", "launch --visible 0"),
-    ("launch --device cpu --log-level info", "launch --log-level info"),
-    ("launch --buffsize 300", "launch --parallel data --buffsize 300"),
-    ("launch --connect-timeout 300", "launch --parallel data --connect-timeout 300"),
-    ("launch --deterministic true", "launch --parallel data --deterministic true"),
+    ("launch --device cpu --visible 0", "launch --device ascend --visible 0"),
+    ("launch --device cpu --log-level info", "launch --device ascend --log-level info"),
+    ("launch --device cpu --mode graph --launch-blocking", "launch --device cpu --launch-blocking"),
+    ("launch --buffsize 300", f"{CARDS} --buffsize 300"),
+    ("launch --connect-timeout 300", f"{CARDS} --connect-timeout 300"),
+    ("launch --deterministic true", f"{CARDS} --deterministic true"),
+    ("launch --steps 5 --checkpoint-every 6", "launch --steps 6 --checkpoint-every 5"),
+    ("launch --steps 5 --schedule step --decay-every 5", "launch --steps 6 --schedule step --decay-every 5"),
+    (f"{DUMP} --capture-task structure --capture-level L1", f"{DUMP} --capture-task structure --capture-level L0"),
+    (f"{DUMP} --capture-task structure --capture-direction forward", f"{DUMP} --capture-direction forward"),
+    (f"{DUMP} --capture-level L0 --capture-casts -- a.py", f"{DUMP} --capture-level mix --capture-casts -- a.py"),
+    (f"{DUMP} --capture-targets linear --capture-casts -- a.py", f"{DUMP} --capture-targets linear -- a.py"),
+    (f"{DUMP} --capture-optimizer-state", f"{DUMP} --capture-optimizer-state -- a.py"),
     ("launch --capture-at 3", "launch --capture profile --capture-at 3"),
     ("launch --capture profile --capture-level mix", "launch --capture dump --capture-level mix"),
-    ("launch --capture-casts", "launch --capture dump --capture-casts"),
+    ("launch --capture-casts -- a.py", f"{DUMP} --capture-casts -- a.py"),
     ("launch --steps 5 --capture dump --capture-at 6", "launch --steps 6 --capture dump --capture-at 6"),
     ("launch --steps 1 --capture profile", "launch --steps 2 --capture profile"),
     ("launch --capture dump --capture-ranks 1", "launch --parallel data --capture dump --capture-ranks 1"),
@@ -68,6 +78,10 @@ PAIRS = (
     ("preview --network text --layers 48", "preview --network gpt --layers 48"),
     ("preview --network digits --hidden 999", "preview --network llama --hidden 4096"),
     ("preview --network linear --flash", "preview --flash"),
+    ("preview --heads 1 --sequence-parallel", "preview --sequence-parallel"),
+    ("preview --network linear --cards 4 --sequence-parallel", "preview --network text --cards 4 --zero 2"),
+    ("preview --micro-batches 1 --overlap 0.3", "preview --micro-batches 8 --overlap 0.3"),
+    ("preview --micro-batches 1 --zero 2", "preview --micro-batches 8 --zero 2"),
     ("preview --cards 1 --zero 3", "preview --cards 8 --zero 3"),
     ("preview --heads 32 --kv-heads 7", "preview --heads 32 --kv-heads 8"),
     ("launch --pattern loss -- python train.py", "launch --log-pattern auto -- python train.py"),

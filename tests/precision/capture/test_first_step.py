@@ -227,6 +227,17 @@ def test_that_mindspore_has_every_task_and_level(mindspore_training: Training) -
     assert operators(path) == ["Primitive.matmul.MatMul.1.forward", "Primitive.matmul.MatMul.1.backward"]
 
 
+def test_that_choices_that_only_torch_has_add_nothing_with_mindspore_and_are_said_to(
+    mindspore_training: Training,
+) -> None:
+    plain = mindspore_training.capture(kind="dump", steps=1)
+    assert "capture.idle_choices" not in set(mindspore_training.keys())
+    with_casts = mindspore_training.capture(kind="dump", steps=1, casts=True, optimizer_state=True)
+    (plain_path,), (path,) = (dumps(mindspore_training, id).values() for id in (plain, with_casts))
+    assert operators(path) == operators(plain_path)
+    assert "capture.idle_choices" in set(mindspore_training.keys())
+
+
 def test_that_a_mindspore_training_captured_from_its_first_step_has_the_losses_of_one_that_is_not(
     mindspore_training: Training, tmp_path: Path
 ) -> None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from backends.common.npu_devices import npu_names
 from studio import files
 from ui.services import settings
-from ui.services.npu_devices import npu_names
 from ui.services.settings import Settings
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from backends.common.npu_devices import npu_names
 from backends.launch.capture.spec import MODULES, targets_of
 from backends.launch.launchers import python_of as python_of_recipe
 from backends.launch.own.plan import code_of as code_of_own
@@ -26,7 +27,6 @@ from ui.precision.last_training import with_last_training
 from ui.precision.spec_boxes import SpecBoxes
 from ui.services.consent import Consent
 from ui.services.file_dialogs import ask_file
-from ui.services.npu_devices import npu_names
 from ui.widgets.basic import (
     GAP,
     Card,

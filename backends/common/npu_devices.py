@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-_CARD = re.compile(r"davinci(\d+)")
+_CARD = re.compile(r"v?davinci(\d+)")  # vdavinci100: a part of a card
 
 
 def npu_names(folder: str = "/dev") -> tuple[str, ...]:
