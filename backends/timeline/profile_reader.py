@@ -18,6 +18,7 @@ from backends.timeline.source_discovery import (
     Discovery,
     Remark,
     SourceFile,
+    damaged_tables,
     find,
     unreadable,
 )
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
 INCOMPLETE = frozenset(
     f"timeline.remark.{name}"
     for name in (
-        "changed", "closed_folders", "damaged", "limited", "not_read", "too_many_files", "truncated", "unparsed",
+        "changed", "closed_folders", "damaged", "limited", "not_read", "table_cut", "table_damaged", "too_many_files",
+        "truncated", "unparsed",
     )
 )  # fmt: skip
 # Events that are set aside since they are damaged; others are of kinds that have no place in time.
@@ -77,7 +79,7 @@ def open_cached(path: Path) -> Opened | None:
     finding, root = find(path), root_of(path)
     with _file_errors_as_sentences():
         entry = cache.entry(key_of(finding.sources, root), root)
-    return _opened(entry, finding.remarks, fresh=False) if entry else None
+    return _opened(entry, _remarks(finding), fresh=False) if entry else None
 
 
 def read_profile(path: Path, report: ReportProgress, show: Show | None = None) -> Opened:
@@ -98,7 +100,7 @@ def _read(finding: Discovery, root: Path, report: ReportProgress, show: Show | N
     key = key_of(finding.sources, root)
     with cache.reading(key), cache.unfinished(key, "build") as built, cache.unfinished(key, "partial") as partial:
         if entry := cache.entry(key, root):
-            return _opened(entry, finding.remarks, fresh=False)
+            return _opened(entry, _remarks(finding), fresh=False)
         progress = _Progress(
             sizes=[_size(source.path) for source in finding.sources],
             report_bytes=report,
@@ -109,8 +111,13 @@ def _read(finding: Discovery, root: Path, report: ReportProgress, show: Show | N
         if not (changed and again):
             assemble(gather, built, root)
             changing = (Remark(key="timeline.remark.changed"),) if changed else ()
-            return _opened(cache.put(built, key, root), (*finding.remarks, *changing), fresh=True)
+            return _opened(cache.put(built, key, root), (*_remarks(finding), *changing), fresh=True)
     return _read(finding, root, report, show, again=False)
+
+
+def _remarks(finding: Discovery) -> tuple[Remark, ...]:
+    """Return what is said of the files: tables are no part of the cache's key, so they are looked at each time."""
+    return *finding.remarks, *damaged_tables(finding.sources)
 
 
 def _opened(entry: cache.Entry, remarks: tuple[Remark, ...], *, fresh: bool) -> Opened:

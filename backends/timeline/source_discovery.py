@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from backends.timeline.captures import newest
 from backends.timeline.file_signature import looks_like
 from backends.timeline.tables.memory_counters import counter_files
+from backends.timeline.tables.table_damage import damage_of
+from backends.timeline.tables.table_files import files_of
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -79,6 +81,18 @@ def find(path: Path) -> Discovery:
     if not finding.sources:
         raise StudioError("timeline.error.nothing_found", place=str(path))
     return Discovery(sources=_with_tables(finding.sources), remarks=finding.remarks)
+
+
+def damaged_tables(sources: tuple[SourceFile, ...]) -> tuple[Remark, ...]:
+    """Return what is wrong with the tables in the folders of these sources, also with those that are read only where a
+    table or a slice is shown. Reads both ends of each: not for the UI thread."""
+    paths = [source.path for source in sources if source.kind == "analysis"]
+    for folder in {source.folder: None for source in sources}:
+        paths += [path for path in files_of(folder, "*.csv", "*.json") if _is_table(path)]
+    tables = [(path, damage_of(path)) for path in dict.fromkeys(paths) if path.suffix in (".csv", ".json")]
+    return tuple(
+        Remark(key=f"timeline.remark.table_{damage}", args={"place": str(path)}) for path, damage in tables if damage
+    )
 
 
 def _file(path: Path) -> SourceFile:

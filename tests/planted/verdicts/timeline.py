@@ -171,6 +171,27 @@ def memory_table(folder: Path, row: str) -> Path:
     return folder
 
 
+def with_table(folder: Path, name: str, change: Callable[[bytes], bytes]) -> Path:
+    """Change the bytes of one table next to a trace."""
+    path = rank_trace(ranks(folder, 1, kernels=30), 0).parent / name
+    path.write_bytes(change(path.read_bytes()))
+    return folder
+
+
+def to_half(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def to_noise(data: bytes) -> bytes:
+    """Return as many bytes that are no text."""
+    return bytes((at * 167 + at // 7) % 256 for at in range(len(data)))
+
+
+def with_noise_inside(data: bytes) -> bytes:
+    return data[: len(data) // 2] + bytes(range(256)) + data[len(data) // 2 :]
+
+
+TABLES = ("kernel_details.csv", "memory_record.csv", "step_trace_time.csv")
 READING: tuple[tuple[str, Callable[[Path], Path], Observation], ...] = (
     *(
         (f"a text trace that is cut at {share:.0%}", partial(cut, share=share), INCOMPLETE)
@@ -234,6 +255,27 @@ READING: tuple[tuple[str, Callable[[Path], Path], Observation], ...] = (
         "a table row with figures in words",
         partial(memory_table, row="PTA,1736412474714258.990\t,much,more,most,4,NPU:0"),
         INCOMPLETE,
+    ),
+    *(
+        (f"{name} {damage}", partial(with_table, name=name, change=change), INCOMPLETE)
+        for name in TABLES
+        for damage, change in (
+            ("is cut to half", to_half),
+            ("lacks its last line end", lambda data: data[:-1]),
+            ("is empty", lambda _data: b""),
+            ("holds random bytes", to_noise),
+            ("holds random bytes inside", with_noise_inside),
+        )
+    ),
+    *(
+        (f"{name} {change_name}", partial(with_table, name=name, change=change), WHOLE)
+        for name in TABLES
+        for change_name, change in (
+            ("is as it was written", bytes),
+            ("has the line ends of Windows", lambda data: data.replace(b"\n", b"\r\n")),
+            ("has a byte order mark", lambda data: b"\xef\xbb\xbf" + data),
+            ("has its head alone", lambda data: data.partition(b"\n")[0] + b"\n"),
+        )
     ),
     ("no profile but a sentence", partial(with_text, content="hello", name="notes.txt"), REFUSED),
     ("a JSON of a configuration", partial(with_text, content='{"lr": 0.1}', name="config.json"), REFUSED),
