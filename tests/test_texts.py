@@ -16,7 +16,7 @@ MADE = re.compile(r'f"([a-z_]+\.)[^"]*\{|"([a-z_.]+\.)"\s*\+')
 # Keys put together at run time: fields, hints and choices of specs, states, phases, names of metrics, units.
 DYNAMIC = re.compile(
     r"(\w+\.(field|hint|section|choice|tab)\..*|state\..*|phase\..*|metric\..*|unit\..*|cli\..*|feature\..*|launch\.rule\..*|journey\..*"
-    r"|\w+\.did\..*|curves\.(figure|phase|sentence|worker)\..*|precision\.first\..*|precision\.losses\..*|explain\..*\.(cause|fix))"
+    r"|\w+\.did\..*|curves\.(figure|phase|sentence|worker)\..*|precision\.first\..*|precision\.losses\..*|timeline\.lost\..*|explain\..*\.(cause|fix))"
 )
 
 

@@ -64,7 +64,7 @@ class GatheredSeries:
 class GatheredSource:
     """A source file. `chunks`, of text only: (first byte, byte after the last, number of the first event), int64 [n,
     3], so that one event can be found again by its number. `limit`: the size in bytes at which unpacking was stopped
-    because it was too large; else 0. `problem`: why it was left out."""
+    because it was too large; else 0. `problem`: why it was left out. `gaps`: what it lacks."""
 
     path: Path
     kind: str
@@ -73,6 +73,7 @@ class GatheredSource:
     truncated: bool = False
     limit: int = 0
     problem: StudioError | None = None
+    gaps: tuple[StudioError, ...] = ()
 
 
 def _numbers() -> defaultdict[str, int]:

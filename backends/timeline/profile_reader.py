@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 INCOMPLETE = frozenset(
     f"timeline.remark.{name}"
     for name in (
-        "changed", "closed_folders", "damaged", "limited", "not_read", "table_cut", "table_damaged", "too_many_files",
-        "truncated", "unparsed",
+        "changed", "closed_folders", "damaged", "gap", "limited", "not_read", "table_cut", "table_damaged",
+        "too_many_files", "truncated", "unparsed",
     )
 )  # fmt: skip
 # Events that are set aside since they are damaged; others are of kinds that have no place in time.
@@ -132,6 +132,11 @@ def _opened(entry: cache.Entry, remarks: tuple[Remark, ...], *, fresh: bool) -> 
     cut = [
         Remark(key="timeline.remark.truncated", args={"place": source.path}) for source in sources if source.truncated
     ]
+    gaps = [
+        Remark(key="timeline.remark.gap", args={"place": source.path, "gap": str(StudioError(gap.key, **gap.args))})
+        for source in sources
+        for gap in source.gaps
+    ]
     tables = [Remark(key="timeline.remark.tables_only")] if all(source.kind == "analysis" for source in sources) else []
     limited = [
         Remark(key="timeline.remark.limited", args={"place": source.path, "mb": source.limit >> 20})
@@ -140,7 +145,7 @@ def _opened(entry: cache.Entry, remarks: tuple[Remark, ...], *, fresh: bool) -> 
     ]
     damaged = sum(count for reason, count in entry.trace.meta.set_aside.items() if reason in DAMAGED)
     broken = [Remark(key="timeline.remark.damaged", args={"n": damaged})] if damaged else []
-    notes = (*remarks, *left_out, *cut, *limited, *broken, *tables)
+    notes = (*remarks, *left_out, *cut, *gaps, *limited, *broken, *tables)
     return Opened(trace=entry.trace, cache=entry.folder, fresh=fresh, notes=notes, lease=entry.lease)
 
 

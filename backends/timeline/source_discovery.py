@@ -36,6 +36,7 @@ _TABLES = re.compile(
     r"|memory_record|npu_module_mem|communication_statistic|(?:cluster_)?step_trace(?:_time)?)(?:_\w+)?\.csv$"
     r"|(?:cluster_)?communication(?:_matrix)?\.json$"
 )
+_TABLE_REMARKS = {"cut": "timeline.remark.table_cut", "damaged": "timeline.remark.table_damaged"}
 _RANK_FOLDER = re.compile(r".*_ascend_(?:pt|ms)$")  # of torch_npu and MindSpore, one for each rank
 _RAW = re.compile(r"(?:sqlite|device_\d+|host|data|log|logs|cluster_analysis_output|__pycache__|\..*)$", re.I)
 
@@ -90,9 +91,7 @@ def damaged_tables(sources: tuple[SourceFile, ...]) -> tuple[Remark, ...]:
     for folder in {source.folder: None for source in sources}:
         paths += [path for path in files_of(folder, "*.csv", "*.json") if _is_table(path)]
     tables = [(path, damage_of(path)) for path in dict.fromkeys(paths) if path.suffix in (".csv", ".json")]
-    return tuple(
-        Remark(key=f"timeline.remark.table_{damage}", args={"place": str(path)}) for path, damage in tables if damage
-    )
+    return tuple(Remark(key=_TABLE_REMARKS[damage], args={"place": str(path)}) for path, damage in tables if damage)
 
 
 def _file(path: Path) -> SourceFile:

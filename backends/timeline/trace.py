@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 3
+FORMAT = 4
 META = "meta.json"
 
 
@@ -30,7 +30,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     """A source file. `path`: below the root of the trace. `limit`: bytes after which unpacking was stopped, or 0.
-    `problem`: why it was left out."""
+    `problem`: why it was left out. `gaps`: what it lacks."""
 
     path: str
     kind: str
@@ -38,6 +38,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
     limit: int = 0
     problem: Problem | None = None
+    gaps: tuple[Problem, ...] = ()
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True):

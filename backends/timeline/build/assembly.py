@@ -190,7 +190,8 @@ class _Assembling:
         path = os.path.relpath(source.path, self.root)
         return Source(
             path=displayable(path), kind=source.kind, rank=source.rank, truncated=source.truncated, limit=source.limit,
-            problem=_problem(source.problem),
+            problem=_problem(source.problem) if source.problem else None,
+            gaps=tuple(_problem(gap) for gap in source.gaps),
         )  # fmt: skip
 
     def _chunks(self) -> None:
@@ -199,9 +200,7 @@ class _Assembling:
                 write_column(self.folder, f"chunks_{number}", np.array(source.chunks, I64))
 
 
-def _problem(error: StudioError | None) -> Problem | None:
-    if error is None:
-        return None
+def _problem(error: StudioError) -> Problem:
     args = {name: value if isinstance(value, int) else str(value) for name, value in error.values.items()}
     return Problem(key=error.key, args=args)
 

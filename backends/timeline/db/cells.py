@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Reals = NDArray[np.float64]
 
 ABSENT = -(1 << 63)  # of whole numbers; a figure that is absent is NaN
+NONE = 0xFFFFFFFF  # what torch_npu and msprof write for "none"
 NULL, FLOAT, LITERAL_0, LITERAL_1, BLOB, TEXT = 0, 7, 8, 9, 12, 13
 SIZES = np.array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0] + [(kind - BLOB) // 2 for kind in range(BLOB, 256)], np.int64)
 _ZEROS = 0x3030303030303030

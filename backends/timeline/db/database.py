@@ -48,7 +48,8 @@ class DbTable:
 @dataclass(kw_only=True)
 class Database:
     """`descriptor`: of the file itself. `usable`: bytes of a page that records may use. `damaged`: records that could
-    not be read; `lost`: missing pages. `report`: takes bytes done and total, and may raise to cancel."""
+    not be read; `lost`: pages that are missing or hold something else; `is_cut`: the file is shorter than its own head
+    says. `report`: takes bytes done and total, and may raise to cancel."""
 
     path: Path
     connection: sqlite3.Connection
@@ -59,6 +60,7 @@ class Database:
     tables: dict[str, DbTable] = field(default_factory=dict)
     damaged: int = 0
     lost: int = 0
+    is_cut: bool = False
     done: int = 0
     report: Callable[[int, int], None] | None = None
 

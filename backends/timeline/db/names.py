@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from backends.timeline.db.cells import ABSENT
+from backends.timeline.db.cells import ABSENT, NONE
 from backends.timeline.db.database import BROKEN, quoted
 from backends.timeline.db.lookup import translated
 
@@ -23,6 +23,8 @@ class Names:
     def __init__(self, base: Database, gather: Gathering) -> None:
         self._base = base
         self._gather = gather
+        self.unknown: set[int] = set()  # ids that were used and have no text
+        self.used: set[str] = set()
 
     @cached_property
     def texts(self) -> dict[int, str]:
@@ -30,11 +32,18 @@ class Names:
 
     def text(self, number: int) -> str:
         """Return the text of an id, or the id itself where there is none."""
-        return self.texts.get(number, "#" if number == ABSENT else f"#{number}")
+        text = self.texts.get(number)
+        if text is None and number >= 0 and number != NONE:
+            self.unknown.add(number)
+        return text if text is not None else "#" if number == ABSENT else f"#{number}"
 
     def numbers(self, ids: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the gathering's number of the text of each id."""
-        return translated(ids, lambda number: self._gather.names[self.text(number)])
+        return translated(ids, self._number)
+
+    def _number(self, number: int) -> int:
+        self.used.add(text := self.text(number))
+        return self._gather.names[text]
 
 
 def strings(base: Database, table: str = "STRING_IDS", column: str = "value") -> dict[int, str]:

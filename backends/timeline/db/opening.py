@@ -119,7 +119,7 @@ def _base(path: Path, readable: Path, descriptor: int, head: bytes) -> Database:
     base = Database(
         path=path, connection=connection, descriptor=descriptor, size=size, page_size=page_size, usable=usable
     )  # fmt: skip
-    base.lost += size < int.from_bytes(head[28:32], "big") * page_size
+    base.is_cut = size < int.from_bytes(head[28:32], "big") * page_size
     try:
         base.tables = tables_in(connection)
     except BaseException:

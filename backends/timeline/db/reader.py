@@ -11,6 +11,7 @@ from backends.timeline.db.counter_layouts import LAYOUTS
 from backends.timeline.db.counters import read_db_counters
 from backends.timeline.db.device import read_tasks
 from backends.timeline.db.flows import add_host_flows, flows_to_devices
+from backends.timeline.db.gaps import gaps_of
 from backends.timeline.db.host import read_cann, read_collections, read_marks, read_pytorch, read_system
 from backends.timeline.db.lanes import DbLanes
 from backends.timeline.db.names import Names
@@ -18,6 +19,7 @@ from backends.timeline.db.opening import open_database
 from backends.timeline.db.overlap import add_overlap
 from backends.timeline.db.row_blocks import read_blocks
 from backends.timeline.db.slices import DAMAGED, set_aside, timed
+from backends.timeline.tables.capture_settings import switches_of
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -41,11 +43,14 @@ def read_db(path: Path, source: int, gather: Gathering, report: Callable[[int, i
         _check(base)
         base.report = report
         report(0, base.size)
-        _read(base, DbLanes(gather=gather, source=source))
+        names = _read(base, DbLanes(gather=gather, source=source))
         report(base.size, base.size)
         gather.events += base.damaged
         set_aside(gather, DAMAGED, base.damaged)
-        gather.sources[source].truncated = base.lost > 0
+        gaps = gaps_of(base, names, switches_of(path))
+        state = gather.sources[source]
+        state.truncated = base.is_cut
+        state.gaps = (*_damage(base), *gaps)
 
 
 def _check(base: Database) -> None:
@@ -55,7 +60,14 @@ def _check(base: Database) -> None:
     raise StudioError("timeline.db.no_slices" if analysis else "timeline.db.unknown", path=str(base.path))
 
 
-def _read(base: Database, places: DbLanes) -> None:
+def _damage(base: Database) -> tuple[StudioError, ...]:
+    """Return the sentence about pages that are in the file but hold something else. Where the file was cut off, what is
+    lost is behind that."""
+    return (StudioError("timeline.gap.pages"),) if base.lost and not base.is_cut else ()
+
+
+def _read(base: Database, places: DbLanes) -> Names:
+    """Read all tables that have a place in time, and return the names that were used."""
     gather, names = places.gather, Names(base, places.gather)
     read_ranks(base, places)
     read_steps(base, places)
@@ -73,6 +85,7 @@ def _read(base: Database, places: DbLanes) -> None:
         flow.to(operations.lane, operations["startNs"], operations["connectionId"])
         flow.close()
     read_db_counters(base, places, names)
+    return names
 
 
 RANKS = 1 << 24  # more than there are devices anywhere

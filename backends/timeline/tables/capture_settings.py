@@ -88,10 +88,17 @@ def _some_names(trace: Trace) -> Iterator[str]:
 
 def _written(path: Path) -> Iterator[str]:
     """Yield what profiler_info says was switched on."""
+    switches = switches_of(path)
+    yield from (name for name, switch in _SWITCHES.items() if switches.get(switch) is True)
+
+
+def switches_of(path: Path) -> dict[str, Any]:
+    """Return the switches of the profiler that wrote a trace or a database, as its profiler_info has them."""
+    switches: dict[str, Any] = {}
     for folder in settings_folders(path.parent):
         for file in sorted(_glob(folder, "profiler_info*.json"))[:1]:
-            switches = _flat(_json(file))
-            yield from (name for name, switch in _SWITCHES.items() if switches.get(switch) is True)
+            switches |= _flat(_json(file))
+    return switches
 
 
 def _glob(folder: Path, pattern: str) -> list[Path]:

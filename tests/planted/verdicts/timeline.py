@@ -31,6 +31,7 @@ from tests.planted.verdicts.case import Observation, VerdictCase
 from tests.timeline.memory_traces import LaneSpec, trace_of
 from tests.timeline.other_traces import kineto
 from tests.timeline.profile_folders import OUTPUT, ranks
+from tests.timeline.synthetic_profiles import write_profiles
 from tests.timeline.torch_npu_db import write_db
 from tests.timeline.torch_npu_trace import torch_npu, write_array, write_object
 
@@ -191,6 +192,95 @@ def with_noise_inside(data: bytes) -> bytes:
     return data[: len(data) // 2] + bytes(range(256)) + data[len(data) // 2 :]
 
 
+def rank_db(folder: Path, *changes: str) -> Path:
+    """A database with everything that one rank of two writes, and the settings of its capture next to it."""
+    path = next((write_profiles(folder) / "ascend_pytorch_2rank" / "db").rglob("ascend_pytorch_profiler_0.db"))
+    with closing(sqlite3.connect(path)) as base:
+        for change in changes:
+            base.executescript(change)
+        base.commit()
+    return path
+
+
+def overwritten(folder: Path, table: str, *, leaf: bool, noise: bytes) -> Path:
+    """A page of a table is overwritten: its first, or one of its rows."""
+    path = database(folder, tasks=20000)
+    with closing(sqlite3.connect(path)) as base:
+        (root,) = base.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    data = bytearray(path.read_bytes())
+    begin = 4096 * (root - 1)
+    if leaf:
+        begin = 4096 * (int.from_bytes(data[begin + 8 : begin + 12], "big") - 1)
+    data[begin : begin + 4096] = (noise * 4096)[:4096]
+    path.write_bytes(data)
+    return path
+
+
+def damaged_not_cut(build: Callable[[Path], Path], folder: Path) -> Observation:
+    """Tell by which word a database with an overwritten page is incomplete."""
+    with OwnHomes(folder):
+        _, answer = timeline(TimelineSpec(profile=Profile(profile_path=build(folder / "data"))), lambda _line: None)
+    is_cut = any(source["truncated"] for source in answer["sources"])
+    state = "cut off" if is_cut else "damaged" if any("damaged" in note for note in answer["notes"]) else "whole"
+    return Observation(state=state, success=state == "whole")
+
+
+NOT_REFERRED = "UPDATE PYTORCH_API SET callchainId = NULL; DROP TABLE PYTORCH_CALLCHAINS"
+NO_COMMUNICATION = (
+    "DELETE FROM TASK WHERE globalTaskId IN (SELECT globalTaskId FROM COMMUNICATION_TASK_INFO);"
+    "DROP TABLE COMMUNICATION_TASK_INFO; DROP TABLE COMMUNICATION_OP"
+)
+DATABASES: tuple[tuple[str, tuple[str, ...], Observation], ...] = (
+    *(
+        (f"{table} is gone", (f"DROP TABLE {table}",), INCOMPLETE)
+        for table in (
+            "COMMUNICATION_OP", "STRING_IDS", "TASK", "COMPUTE_TASK_INFO", "CONNECTION_IDS", "PYTORCH_CALLCHAINS",
+            "PYTORCH_API", "CANN_API", "STEP_TIME", "MEMORY_RECORD", "OP_MEMORY",
+        )
+    ),
+    *(
+        (f"{table} is empty", (f"DELETE FROM {table}",), INCOMPLETE)
+        for table in ("COMMUNICATION_OP", "STRING_IDS", "TASK", "CONNECTION_IDS", "STEP_TIME")
+    ),
+    ("an operator of communication is missing", ("DELETE FROM COMMUNICATION_OP WHERE rowid = 1",), INCOMPLETE),
+    (
+        "communication is known from the calls of HCCL alone",
+        (f"UPDATE CANN_API SET type = 5500 WHERE rowid IN (SELECT min(rowid) FROM CANN_API); {NO_COMMUNICATION}",),
+        INCOMPLETE,
+    ),
+    *(
+        (
+            f"the text of {table}.{column} is missing",
+            (f"DELETE FROM STRING_IDS WHERE id IN (SELECT {column} FROM {table})",),
+            INCOMPLETE,
+        )
+        for table, column in (
+            ("TASK", "taskType"), ("COMPUTE_TASK_INFO", "name"), ("COMPUTE_TASK_INFO", "opType"),
+            ("COMMUNICATION_OP", "groupName"), ("PYTORCH_API", "inputShapes"), ("PYTORCH_CALLCHAINS", "stack"),
+            ("TASK_PMU_INFO", "name"), ("CANN_API", "name"), ("COMPUTE_TASK_INFO", "inputShapes"),
+        )
+    ),
+    ("half of the connections are missing", ("DELETE FROM CONNECTION_IDS WHERE id % 2",), INCOMPLETE),
+    ("nothing is missing", (), WHOLE),
+    ("a card without communication", (NO_COMMUNICATION,), WHOLE),
+    ("a capture without stacks", (NOT_REFERRED,), WHOLE),
+    ("a capture without metrics of kernels", ("DROP TABLE TASK_PMU_INFO",), WHOLE),
+    ("a text that no row uses is missing", ("INSERT INTO STRING_IDS VALUES (999999, 'x')",), WHOLE),
+    ("a table of a newer version is there", ("CREATE TABLE NEWER (name); INSERT INTO NEWER VALUES (77777777)",), WHOLE),
+    ("the profiler writes its number for none", ("UPDATE COMPUTE_TASK_INFO SET attrInfo = 4294967295",), WHOLE),
+    ("counters of memory modules are not collected", ("DROP TABLE NPU_MODULE_MEM; DROP TABLE NPU_MEM",), WHOLE),
+    ("the rank is not known", ("DROP TABLE RANK_DEVICE_MAP",), WHOLE),
+)  # fmt: skip
+PAGES = tuple(
+    (
+        f"{'rows' if leaf else 'first page'} of {table} overwritten with {name}",
+        partial(overwritten, table=table, leaf=leaf, noise=noise),
+    )
+    for table in ("TASK", "CANN_API", "PYTORCH_API")
+    for leaf in (False, True)
+    for name, noise in (("zeros", b"\0"), ("text", b"lorem ipsum "), ("bytes", bytes(range(255, 0, -1))))
+)  # fmt: skip
+DAMAGED = Observation(state="damaged", success=False)
 TABLES = ("kernel_details.csv", "memory_record.csv", "step_trace_time.csv")
 READING: tuple[tuple[str, Callable[[Path], Path], Observation], ...] = (
     *(
@@ -515,6 +605,21 @@ CASES = (
     *(
         VerdictCase(name=f"timeline: {name}", verdict="profile", expected=expected, observe=partial(read, build))
         for name, build, expected in READING
+    ),
+    *(
+        VerdictCase(
+            name=f"timeline db: {name}",
+            verdict="profile",
+            expected=expected,
+            observe=partial(read, lambda folder, changes=changes: rank_db(folder, *changes)),
+        )
+        for name, changes, expected in DATABASES
+    ),
+    *(
+        VerdictCase(
+            name=f"timeline db: {name}", verdict="profile", expected=DAMAGED, observe=partial(damaged_not_cut, build)
+        )
+        for name, build in PAGES
     ),
     *(
         VerdictCase(name=f"timeline cache: {name}", verdict="cache", expected=expected, observe=partial(stored, damage))

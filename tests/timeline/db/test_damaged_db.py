@@ -247,4 +247,5 @@ def test_that_a_table_whose_pages_lead_in_a_circle_ends(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[4096 * (root - 1) + 8 : 4096 * (root - 1) + 12] = root.to_bytes(4, "big")
     path.write_bytes(data)
-    assert gathered(path).sources[0].truncated
+    (gap,) = gathered(path).sources[0].gaps
+    assert gap.key == "timeline.gap.pages"

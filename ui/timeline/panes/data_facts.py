@@ -39,7 +39,8 @@ def _kind(source: Source) -> str:
     kind = t(KINDS[source.kind]) if source.kind in KINDS else source.kind
     if source.rank is not None:
         kind = t("timeline.view.rank_process", rank=source.rank, name=kind)
-    return " · ".join((kind, t("timeline.data.cut"))) if source.truncated else kind
+    state = "timeline.data.cut" if source.truncated else "timeline.data.gaps" if source.gaps else None
+    return " · ".join((kind, t(state))) if state else kind
 
 
 def count_facts(meta: Meta) -> Iterator[Fact]:
