@@ -106,7 +106,7 @@ class Step:
     `is_optional`: it may stay undone, so it is never proposed as the next step. `again_key`: the title where the step
     is done and proposed once more, as all steps are done; "" where it is not repeated. `state`: what its newest run
     tells beside that: it works, was stopped, or left a problem open; "" for neither. `text_key`: the sentence, where it
-    is another one."""
+    is another one. `is_live`: what works is to be looked at by this step, so its button is there although it works."""
 
     key: str
     is_done: bool
@@ -114,6 +114,7 @@ class Step:
     again_key: str = ""
     state: StepState = ""
     text_key: str = ""
+    is_live: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

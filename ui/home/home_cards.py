@@ -102,7 +102,7 @@ class StepRow(QWidget):
         localize(self.sentence.setText, step.text_key)
         localize(self.go.setText, step.key)
         retone(self.go, "role", "primary" if prominent else "")
-        self.go.setVisible(step.state in ("next", "open"))
+        self.go.setVisible(step.has_button)
         self._state.setVisible(step.state != "next" or bool(step.mark))
         self._state.show_state(t(self._state_key()), MARK_TONES.get(step.mark, "good" if is_done else "neutral"))
 

@@ -25,13 +25,15 @@ ATTENTION = 3  # runs
 @dataclass(frozen=True, kw_only=True)
 class HomeStep:
     """`id` is the feature whose page the step's button opens, or 'project'; `key` the text of its title, `text_key`
-    that of its sentence. `mark`: what its newest run tells beside the state."""
+    that of its sentence. `mark`: what its newest run tells beside the state. `has_button`: whether its button is
+    there."""
 
     id: str
     key: str
     state: State
     text_key: str
     mark: StepState = ""
+    has_button: bool = True
 
 
 def steps(session: Session, *, uses_gpu: bool = False) -> tuple[HomeStep, ...]:
@@ -48,11 +50,14 @@ def steps(session: Session, *, uses_gpu: bool = False) -> tuple[HomeStep, ...]:
     all_steps = {PROJECT: Step(key="journey.project", is_done=has_project, is_optional=bool(session.listed))}
     all_steps |= {feature.id: step for feature in features() if (step := feature.step_of(project_runs))}
     repeatable = [id for id, step in all_steps.items() if step.again_key]
-    required = [
-        id for id, step in all_steps.items() if not (step.is_done or step.is_optional or step.state == "working")
-    ]
+    required = [id for id, step in all_steps.items() if _is_required(step)]
     next_id = (required or repeatable[-1:] or [PROJECT])[0]
     return tuple(_home_step(id, step, is_next=id == next_id) for id, step in all_steps.items())
+
+
+def _is_required(step: Step) -> bool:
+    """Tell whether a step is to be done: one that works is not, but what it shows meanwhile is to be looked at."""
+    return not (step.is_done or step.is_optional or (step.state == "working" and not step.is_live))
 
 
 def _home_step(id: str, step: Step, *, is_next: bool) -> HomeStep:
@@ -61,7 +66,14 @@ def _home_step(id: str, step: Step, *, is_next: bool) -> HomeStep:
     state: State = "next" if is_next else "done" if step.is_done else waiting
     key = step.again_key if is_again else step.key
     text_key = f"{key}_text" if is_again else step.text_key or f"{key}_text"
-    return HomeStep(id=id, key=key, state=state, text_key=text_key, mark=step.state)
+    return HomeStep(
+        id=id,
+        key=key,
+        state=state,
+        text_key=text_key,
+        mark=step.state,
+        has_button=step.is_live or state in ("next", "open"),
+    )
 
 
 def sentence_of(steps: Sequence[HomeStep], listed: Sequence[tuple[Run, Glance]]) -> tuple[str, dict[str, object]]:

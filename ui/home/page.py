@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from backends import features
 from backends.common.gpu_use import uses_gpu
 from studio.feature import load
+from studio.run import is_at_work
 from studio.texts import t
 from ui.home.home_cards import (
     AttentionCard,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
 
     from studio.feature import FirstStep
+    from studio.run import Run
     from ui.services.session import Session
 
 
@@ -119,14 +121,19 @@ class HomePage(QWidget):
         ask_folder(self, t("home.open_folder"), Path.home(), lambda path: self._session.open_project(path.absolute()))
 
     def _go(self, step: str) -> None:
-        watchable = (run for run, _ in self._session.listed if page_of(run) == watching_page())
-        newest = next(watchable, None)
         if step == PROJECT:
             self.open_folder()
-        elif step == watching_page() and self._session.run is None and newest:
-            self._session.open_run(newest)
+        elif step == watching_page() and (run := self._run_to_watch()):
+            self._session.open_run(run)
         else:
             self._session.page_requested.emit(step)
+
+    def _run_to_watch(self) -> Run | None:
+        """Return the newest training that runs; else the newest one, where none is looked at."""
+        watchable = [(run, glance) for run, glance in self._session.listed if page_of(run) == watching_page()]
+        running = [run for run, glance in watchable if is_at_work(glance) and glance.state != "queued"]
+        newest = [run for run, _ in watchable] if self._session.run is None else []
+        return next(iter((*running, *newest)), None)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -16,6 +16,7 @@ from studio import run as runs
 from studio.events import Ended, Journal
 from studio.project import Project, make_runs_folder
 from tests.planted.verdicts.case import Observation, VerdictCase
+from tests.runs import write_worker
 from ui.home.journey_steps import sentence_of, steps
 
 if TYPE_CHECKING:
@@ -55,7 +56,9 @@ def observe(history: History, folder: Path) -> Observation:
 def _written(project: Project, number: int, command: str, end: Ended | None) -> tuple[runs.Run, runs.Glance]:
     created = runs.create(make_runs_folder(project), command, {}, project.folder)
     run = runs.open_run(created.folder.rename(project.runs / f"20260101-0000{number:02d}-{command}"))
-    if end is not None:
+    if end is None:
+        write_worker(run.folder)
+    else:
         Journal(run.folder, 1).write(end)
     return run, runs.glance(run)
 
@@ -111,6 +114,12 @@ FAULTS = (
         for command in ("launch", "script")
         for after, former in (("the first", []), ("after one that was done", [FIRST]))
     ),
+    *(
+        case(f"{command} is at work, {after}, and its curves", [*former, (command, None)], "curves", "working")
+        for command in ("launch", "script")
+        for after, former in (("the first", []), ("after one that was done", [FIRST]))
+    ),
+    case("no training runs, and none was looked at", [("scan", None)], "curves", "later"),
     *(case(f"a project with {code}", [FIRST], "migration", "next", code=code + "\n") for code in CUDA),
     *(
         case(f"{command} failed after a training that was done", [FIRST, (command, Ended(code=1))], "launch", "next")
@@ -155,6 +164,7 @@ HEALTHY = (
         for command in ("check-first", "shapes", "preview", "rehearse")
     ),
     case("compared and equal", [FIRST, ("compare", DONE)], "precision", "done", success=True),
+    case("a training was looked at, and none runs", [FIRST], "curves", "done", success=True),
     case("proved", [FIRST, ("certify", DONE)], "migration", "done", success=True),
 )
 

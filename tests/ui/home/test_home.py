@@ -12,6 +12,7 @@ from studio import run as runs
 from studio import schema
 from studio.events import Ended, Finding, Journal, Metric, Progress
 from tests.launch.specs import launch_spec
+from tests.runs import write_worker
 from tests.ui import looks
 from ui.home.journey_steps import steps
 from ui.home.page import HomePage, make_page
@@ -310,6 +311,26 @@ def test_that_a_certificate_that_was_refused_later_is_no_proof(session: Session,
     run_of(session, "certify", Ended(code=3, reason="no"), at=2)
     assert states(session)["migration"] == "next"
     assert marks(session) == {"migration": "problem"}
+
+
+def test_that_a_training_that_runs_is_under_way_in_the_step_that_watches_and_is_opened_by_it(
+    qtbot: QtBot, page: HomePage, session: Session, put: Callable[..., Run]
+) -> None:
+    session.choose_run(put())
+    running = runs.create(session.folder, "launch", schema.to_json(launch_spec()))
+    write_worker(running.folder)
+    session.refresh_runs()
+    assert marks(session)["curves"] == "working"
+    press(page, "home.step.curves")
+    assert session.run is not None
+    assert session.run.folder == running.folder
+
+
+def test_that_a_training_that_waits_for_its_turn_is_not_to_be_watched_yet(session: Session) -> None:
+    session.folder.mkdir(parents=True, exist_ok=True)
+    runs.create(session.folder, "launch", schema.to_json(launch_spec()))
+    session.refresh_runs()
+    assert "curves" not in marks(session)
 
 
 def test_that_a_rehearsal_that_is_looked_at_is_not_watching_a_training(session: Session, tmp_path: Path) -> None:
