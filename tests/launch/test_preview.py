@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.launch.preview.answer import dearest, preview_answer
+from backends.launch.preview.answer import dearest, name_of, preview_answer, size_text
 from backends.launch.preview.ascend_parts import Link, Part, read_parts
 from backends.launch.preview.memory import activation_bytes, memory_of, optimizer_bytes, saved_bytes, stage_size
 from backends.launch.preview.network import Layer, Network, Weight
@@ -427,3 +428,53 @@ def test_that_the_whole_search_of_a_thousand_cards_is_ordered_and_finite() -> No
     assert seconds == sorted(seconds)
     assert all(one.memory.total > 0 for one in found)
     assert json.loads(json.dumps([one.memory.total for one in found]))
+
+
+def with_words(spec: PreviewSpec, words: str) -> PreviewSpec:
+    """The spec with the options that a way out names."""
+    parser = argparse.ArgumentParser()
+    schema.add_arguments(parser, PreviewSpec, lambda field: field.name)
+    named, wrong = schema.from_arguments(PreviewSpec, parser.parse_args(words.split()))
+    given = schema.given_fields(PreviewSpec, parser.parse_args(words.split()))
+    assert not wrong
+    for name in given:
+        spec = schema.with_value(spec, name, schema.value_of(named, name))
+    return spec
+
+
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [
+        ({"sequence": 65536, "recomputation": "full"}, ["--flash", "--cards 32", "--sequence 32768"]),
+        ({"cards": 1}, ["--cards 4"]),
+        ({"batch": 4, "cards": 4}, ["--sequence-parallel", "--recomputation full", "--batch 2 --micro-batches 128"]),
+        ({"cards": 4, "recomputation": "none", "sequence": 8192}, ["--flash", "--recomputation selective"]),
+        ({"cards": 2, "batch": 16, "recomputation": "none"}, ["--recomputation full --batch 1 --micro-batches 1024"]),
+        ({"cards": 2, "zero": "1", "flash": True, "sequence": 512}, ["--gradients same"]),
+    ],
+)  # fmt: skip
+def test_that_ways_out_that_are_named_fit_when_they_are_previewed(values: dict[str, Any], options: list[str]) -> None:
+    spec = spec_of(**values)
+    answer = preview_answer(spec)
+    assert answer.fitting == 0
+    ways = [message.args for message in answer.after if message.key == "preview.way_out"]
+    words = [str(args["options"]) for args in ways]
+    assert [option for option in options if not any(option in text for text in words)] == [], words
+    for args in ways:
+        taken = preview_answer(with_words(spec, str(args["options"])))
+        assert taken.fitting
+        assert (name_of(taken.splits[0].split), size_text(taken.splits[0].memory.total)) == (
+            args["split"],
+            args["need"],
+        )
+
+
+def test_that_no_way_out_is_named_that_does_not_fit() -> None:
+    """Selective recomputation keeps no scores either, so FlashAttention saves nothing beside it."""
+    ways = [str(message.args.get("options")) for message in preview_answer(spec_of(batch=4, cards=4)).after]
+    assert "--flash" not in ways
+    answer = preview_answer(
+        spec_of(cards=1, recomputation="full", sequence=1, layers=10_000, hidden=1_000_000, heads=1)
+    )
+    assert [message.key for message in answer.after][:2] == ["preview.nothing_fits", "preview.no_way_out"]
+    assert not [message for message in preview_answer(spec_of()).after if "way_out" in message.key]

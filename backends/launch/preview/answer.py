@@ -10,6 +10,7 @@ from backends.launch.preview.ascend_parts import GIB, Part, read_parts
 from backends.launch.preview.search import LEAST_SECONDS, Estimate, search_splits
 from backends.launch.preview.spec import FORMS, PreviewSpec, efficiency_of, network_of, setting_of
 from backends.launch.preview.times import Times, flops_of
+from backends.launch.preview.ways_out import ways_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +67,12 @@ def preview_answer(spec: PreviewSpec) -> Answer:
         fitting=len(fitting),
         splits=tuple(fitting[: spec.shown.show]),
         before=tuple(_before(spec, network.parameters, part, len(estimates), len(fitting))),
-        after=(*_verdict(estimates, fitting, limit, spec), *_unknown(part, estimates), *_assumptions(spec)),
+        after=(
+            *_verdict(estimates, fitting, limit, spec),
+            *_ways_out(fitting, limit, part, spec),
+            *_unknown(part, estimates),
+            *_assumptions(spec),
+        ),
     )
 
 
@@ -144,6 +150,20 @@ def _verdict(
         yield Message(key="preview.nothing_fits", args=args, is_warning=True)
     else:
         yield from _why(estimates, fitting, limit)
+
+
+def _ways_out(fitting: list[Estimate], limit: float | None, part: Part, spec: PreviewSpec) -> Iterator[Message]:
+    if fitting or limit is None:
+        return
+    ways = ways_out(spec, part, limit)
+    for way in ways:
+        args = {
+            "options": way.words, "split": name_of(way.estimate.split), "need": size_text(way.estimate.memory.total),
+            "seconds": seconds_text(way.estimate.seconds),
+        }  # fmt: skip
+        yield Message(key="preview.way_out", args=args)
+    if not ways:
+        yield Message(key="preview.no_way_out", args={})
 
 
 WHY = {

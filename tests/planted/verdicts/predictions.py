@@ -7,6 +7,7 @@ import stat
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from backends import features
 from backends.launch.check import figures
 from backends.launch.check.largest import Largest, Point, summed_up
 from backends.launch.check.messages import largest as largest_note
@@ -15,8 +16,8 @@ from backends.launch.check.work import check_first
 from backends.launch.preview.answer import preview_answer
 from backends.launch.preview.spec import PreviewSpec
 from backends.launch.preview.work import preview
+from studio import command_line, schema
 from studio import run as runs
-from studio import schema
 from tests.planted.verdicts.case import Observation, VerdictCase
 
 if TYPE_CHECKING:
@@ -39,6 +40,19 @@ def previewed(values: dict[str, Any], folder: Path) -> Observation:
     unknown = UNKNOWN & {note.key for note in preview_answer(spec).after}
     state = "does not fit" if ended.code else "unranked" if unknown else "fits"
     return Observation(state=state, exit_code=ended.code, success=state == "fits")
+
+
+def way_out(values: dict[str, Any], kind: str, folder: Path) -> Observation:
+    """Whether a way out of this kind is named for a network that does not fit, and fits when it is taken."""
+    spec = with_values(PreviewSpec(), values)
+    ways = (str(note.args["options"]) for note in preview_answer(spec).after if note.key == "preview.way_out")
+    words = next((way for way in ways if kind in way), "")
+    if not words:
+        return Observation(state="not named", success=False)
+    arguments = command_line._parser(features()).parse_args(["preview", *words.split()])
+    named, _ = schema.from_arguments(PreviewSpec, arguments)
+    given = schema.given_fields(PreviewSpec, arguments)
+    return previewed({**values, **{name: schema.value_of(named, name) for name in given}}, folder)
 
 
 def largest_told(points: tuple[tuple[int, int], ...], limit: int, _folder: Path) -> Observation:
@@ -109,6 +123,22 @@ PREVIEWS = (
     (FITS, {"cards": 8, "part": "atlas-800-a3-die"}),
     (FITS, {"network": "gpt", "layers": 24, "hidden": 2048, "heads": 16, "cards": 8}),
 )
+NOT_NAMED = Observation(state="not named", success=False)
+WAYS = (
+    (FITS, LONG, "--flash"),
+    (FITS, {"cards": 1}, "--cards"),
+    (FITS, {"cards": 4, "batch": 4}, "--sequence-parallel"),
+    (FITS, {"cards": 4, "recomputation": "none", "sequence": 8192}, "--flash"),
+    (NOT_NAMED, {"cards": 4, "batch": 4}, "--flash"),
+    (FITS, {"cards": 4, "batch": 4}, "--recomputation"),
+    (FITS, {"cards": 4, "batch": 4}, "--batch"),
+    (FITS, {"cards": 2, "batch": 16, "recomputation": "none"}, "--gradients"),
+    (FITS, LONG, "--sequence"),
+    (NOT_NAMED, {"cards": 1}, "--zero"),
+    (NOT_NAMED, {"cards": 1}, "--recomputation"),
+    (NOT_NAMED, {"cards": 1}, "--flash"),
+    (NOT_NAMED, {"cards": 8}, "--flash"),
+)
 FAR = Observation(state="as far as run", success=False)
 GUESS = Observation(state="estimate", success=False)
 RUN = Observation(state="verified", success=True)
@@ -143,6 +173,13 @@ CASES = (
     *(
         VerdictCase(name=f"preview {values}", verdict="preview", expected=expected, observe=partial(previewed, values))
         for expected, values in PREVIEWS
+    ),
+    *(
+        VerdictCase(
+            name=f"a way out of {values} by {kind}", verdict="preview", expected=expected,
+            observe=partial(way_out, values, kind),
+        )
+        for expected, values, kind in WAYS
     ),
     *(
         VerdictCase(
