@@ -25,7 +25,7 @@ from studio.feature import action_of, command_line_of
 from studio.output.terminal import json_text, printable, printable_line
 from studio.output.usage_errors import usage_error
 from studio.project import Project, make_runs_folder, project_around, project_of, runs_folder
-from studio.sentences import known_reason, log_end, reason_of
+from studio.sentences import known_reason, log_end, loss_text, reason_of
 from studio.texts import t
 
 if TYPE_CHECKING:
@@ -390,8 +390,13 @@ def _as_json(run: Run, glance: Glance) -> dict[str, Any]:
     return {
         "run": str(run.folder), "command": run.request.command, "state": glance.state,
         "code": None if _is_lost(glance) else glance.code, "reason": _reason(glance),
-        "message": reason_of(run.folder, glance), "metrics": values,
+        "message": reason_of(run.folder, glance), "metrics": values, **_loss_basis(glance),
     }  # fmt: skip
+
+
+def _loss_basis(glance: Glance) -> dict[str, str]:
+    """Return what the losses of a run are of."""
+    return {"loss_basis": "mean_of_ranks" if glance.is_mean else "rank_0"} if "loss" in glance.values else {}
 
 
 def _reason(glance: Glance) -> str:
@@ -443,13 +448,12 @@ def _list_runs(arguments: argparse.Namespace) -> int:
 
 
 def _table(listed: Iterable[tuple[Run, Glance]]) -> Iterable[str]:
-    from studio.units import duration, number
+    from studio.units import duration
 
     for run, glance in listed:
         state = t(f"state.{runs.outcome_of(glance)}")
         lasted = duration(max(0.0, (glance.ended - glance.begun) / 1e9)) if glance.ended else ""
-        loss = f"loss {number(glance.values['loss'])}" if "loss" in glance.values else ""
-        yield f"{run.name}  {state:<12}  {lasted:>12}  {loss}"
+        yield f"{run.name}  {state:<12}  {lasted:>12}  {loss_text(glance)}"
 
 
 def _named_run(arguments: argparse.Namespace) -> Run:

@@ -14,8 +14,9 @@ from studio.events import Ended, Finding, Metric, Note, Progress, is_error
 from studio.faults.held_folder import HeldFolder
 from studio.faults.lost_records import NOTHING, is_loss, lost_in
 from studio.output.terminal import printable_line
+from studio.rank_losses import RankLosses
 from studio.security import ledger
-from studio.sentences import NONFINITE_RULES, sentence_of
+from studio.sentences import NONFINITE_RULES, sentence_of, with_ranks
 from studio.tail import RunTail, last_lines
 from studio.texts import t
 from studio.units import number
@@ -62,9 +63,10 @@ class Follower:
         checked_at = 0.0
         while True:
             offset = tail.offset()
-            for _, rank, events in tail.read():
-                lines.add(events if rank == 0 else [each for each in events if is_error(each) or is_nonfinite(each)])
+            for process, events in tail.read_processes():
+                lines.add(process, events)
                 lines.lost += lost_in(events)
+            lines.tell_nonfinite()
             if tail.offset() > offset and tail.pending():
                 lines.show()
                 continue
@@ -132,12 +134,40 @@ class _Lines:
         self._values: dict[str, Any] = {}
         self._progress: Progress | None = None
         self._news = False
+        self._losses = RankLosses()
+        self._ranks: set[int] = set()
         self._errors: set[str] = set()
+        self._nonfinite: dict[str, tuple[Finding, list[int]]] = {}
         self._is_disk_full = False
         self.lost = NOTHING
         self.ended = False
 
-    def add(self, events: list[Event]) -> None:
+    def add(self, process: tuple[int, int, int], events: list[Event]) -> None:
+        """Add the events of a process (attempt, rank, pid): of other ranks than the first, what is wrong with them and
+        their part of the mean loss."""
+        rank = process[1]
+        self._ranks.add(rank)
+        self._losses.add(process, events)
+        self._gather([event for event in events if is_nonfinite(event)], rank)
+        rest = [event for event in events if not is_nonfinite(event)]
+        self._add(rest if rank == 0 else [event for event in rest if is_error(event)])
+
+    def _gather(self, events: list[Event], rank: int) -> None:
+        """Keep what several ranks say alike for one line."""
+        for event in events:
+            if isinstance(event, Finding):
+                self._nonfinite.setdefault(sentence_of(event), (event, []))[1].append(rank)
+
+    def tell_nonfinite(self) -> None:
+        """Print what the ranks said of losses that are no numbers since the last time, each sentence once."""
+        gathered, self._nonfinite = self._nonfinite, {}
+        for sentence, (finding, ranks) in gathered.items():
+            if sentence and sentence not in self._errors:
+                self._errors.add(sentence)
+                is_named = len(self._ranks) > 1 and "rank" not in finding.args
+                self._say(sentence_of(with_ranks(finding, ranks)) if is_named else sentence)
+
+    def _add(self, events: list[Event]) -> None:
         for event in events:
             if isinstance(event, Metric):
                 self._values |= event.values
@@ -153,12 +183,15 @@ class _Lines:
 
     def _print_event(self, event: Note | Finding) -> None:
         sentence = sentence_of(event)
-        if (is_error(event) or is_nonfinite(event)) and sentence in self._errors:
+        if is_error(event) and sentence in self._errors:
             return
         if sentence:
             self._errors.add(sentence)
-            self._clear()
-            self._print(sentence)
+            self._say(sentence)
+
+    def _say(self, sentence: str) -> None:
+        self._clear()
+        self._print(sentence)
 
     def _clear(self) -> None:
         if self._live:
@@ -187,9 +220,18 @@ class _Lines:
             self._print(sentence)
 
     def _line(self) -> str:
-        values = "  ".join(f"{name} {number(float(value))}" for name, value in self._values.items())
+        values = "  ".join(f"{name} {self._figure(name)}" for name in self._values)
         progress = self._progress
         if progress is None:
             return printable_line(values)
         done = f"{progress.done}/{progress.total}" if progress.total else str(progress.done)
         return printable_line(f"{t('phase.' + progress.phase)} {done}  {values}")
+
+    def _figure(self, name: str) -> str:
+        """Return the last value of a metric: of a loss the mean over the ranks, which is said."""
+        ranks, means = self._losses.ranks(name), self._losses.means(name)
+        if ranks < 2:
+            return number(float(self._values[name]))
+        if not means:
+            return t("run.figure_of_first", figure=number(float(self._values[name])))
+        return t("run.figure_of_ranks", figure=number(means[-1][1]), ranks=ranks)

@@ -30,6 +30,7 @@ from studio import files, processes
 from studio.errors import StudioError, from_os
 from studio.events import Ended, Event, Metric, Progress, attempt_and_rank, decode, last_of
 from studio.faults.held_folder import current_folder
+from studio.rank_losses import losses_of
 from studio.security import ledger, secret_words, trust
 from studio.tail import last_lines
 
@@ -204,7 +205,8 @@ class Glance:
     """What a list shows of a run, from the ends of its files. `state`: queued; running; unattended (the worker was
     killed, the training goes on or left its exit code); interrupted (the worker was killed before anything was
     started); ended; lost; elsewhere (the worker is on another host); gone (the folder was moved or deleted). Times in
-    ns since the epoch, 0 where unknown.
+    ns since the epoch, 0 where unknown. `values`: of rank 0, but losses are the mean over the ranks where `is_mean`.
+    `ranks`: how many have a loss, 0 where one alone is known.
     """
 
     state: str
@@ -214,6 +216,8 @@ class Glance:
     ended: int = 0
     values: dict[str, float]
     progress: Progress | None = None
+    ranks: int = 0
+    is_mean: bool = False
 
 
 def glance(run: Run) -> Glance:
@@ -222,10 +226,12 @@ def glance(run: Run) -> Glance:
     ended: Ended | None = last_of(events, Ended)
     newest = max((event.time for event in events), default=0)
     state = "ended" if ended else state_of(run.folder)
+    losses = losses_of(run.folder)
+    means = losses.last_means()
     return Glance(
         state=state, code=ended.code if ended else None, reason=ended.reason if ended else "",
-        begun=run.request.time, ended=ended.time if ended else newest, values=_last_values(events),
-        progress=last_of(events, Progress),
+        begun=run.request.time, ended=ended.time if ended else newest, values=_last_values(events) | means,
+        progress=last_of(events, Progress), ranks=losses.ranks(), is_mean="loss" in means,
     )  # fmt: skip
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from studio.events import Finding, last_error
 from studio.output.terminal import printable_line
 from studio.run import NONFINITE, last_events, outcome_of
 from studio.tail import last_lines
 from studio.texts import has, t
+from studio.units import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from studio.events import Event, Note
@@ -34,7 +37,32 @@ def sentence_of(event: Note | Finding | None) -> str:
     args = {_FORMER_ARGUMENTS.get(name, name): value for name, value in args.items()}
     if isinstance(why := args.get("why"), str) and has(why):
         args = {**args, "why": t(why)}
-    return t(key, **args) if has(key) else ""
+    sentence = t(key, **args) if has(key) else ""
+    ranks = args.get(RANKS) if isinstance(event, Finding) else None
+    return t("run.of_ranks", ranks=ranks, sentence=sentence) if sentence and isinstance(ranks, str) else sentence
+
+
+RANKS = "of_ranks"
+"""The argument that `of_ranks` adds to a finding."""
+MOST_RANKS = 8  # that a sentence names
+
+
+def with_ranks(finding: Finding, ranks: Sequence[int]) -> Finding:
+    """Return a finding whose sentence names the ranks that it is of."""
+    named = ", ".join(map(str, sorted(ranks)[:MOST_RANKS])) + (" …" if len(ranks) > MOST_RANKS else "")
+    return structs.replace(finding, args={**finding.args, RANKS: named})
+
+
+def loss_text(glance: Glance, *, is_short: bool = False) -> str:
+    """Return the last loss of a run with what it is of where it has several ranks, "" where it has none."""
+    if "loss" not in glance.values:
+        return ""
+    loss = number(glance.values["loss"])
+    if glance.ranks < 2:
+        return f"loss {loss}"
+    if not glance.is_mean:
+        return t("run.loss_of_first", loss=loss)
+    return t("run.mean_loss", loss=loss) if is_short else t("run.loss_of_ranks", loss=loss, ranks=glance.ranks)
 
 
 def reason_of(folder: Path, glance: Glance) -> str:

@@ -9,6 +9,7 @@ from backends.common.marks import Marks, mark_of
 from backends.common.summary import NOTE, Summary, as_number, from_note
 from studio.events import Ended, Finding, Metric, Note, Progress
 from studio.faults.lost_records import NOTHING, is_loss, lost_in
+from studio.sentences import NONFINITE_RULES, with_ranks
 
 if TYPE_CHECKING:
     from studio.events import Event
@@ -37,6 +38,8 @@ class RunStatus:
         self.debug_ports = range(0)
         self.breaks_in_step = True
         self.findings: list[Finding] = []
+        self._tellers: list[tuple[int, Finding, list[int]]] = []  # number of a finding, as it was said, its ranks
+        self._ranks: set[int] = set()
         self.lost = NOTHING
         self.marks = Marks()
         self.ended: Ended | None = None
@@ -45,20 +48,41 @@ class RunStatus:
     def extend(self, attempt: int, rank: int, events: list[Event]) -> None:
         if rank == 0 and attempt > self.attempt:
             self._begin(attempt)
+        if rank not in self._ranks:
+            self._ranks.add(rank)
+            self._name_ranks()
         for event in [event for event in events if type(event) is not Metric]:
             if mark := mark_of(event):
                 self.marks.add(mark)
             if is_loss(event):
                 self.lost += lost_in([event])
             elif isinstance(event, Finding):
-                self._find(event)
+                self._find(event, rank)
             elif rank == 0 and attempt >= self.attempt:
                 self._add(event)
         if rank == 0 and attempt >= self.attempt:
             self._step([event for event in events[-RECENT:] if type(event) is Metric])
 
-    def _find(self, finding: Finding) -> None:
-        """A flood of warnings leaves room for what ended the run."""
+    def _find(self, finding: Finding, rank: int) -> None:
+        """A flood of warnings leaves room for what ended the run. What several ranks say alike of a loss is kept once,
+        with its ranks."""
+        if finding.rule in NONFINITE_RULES and "rank" not in finding.args:
+            known = (ranks for _, each, ranks in self._tellers if _are_alike(each, finding))
+            if (ranks := next(known, None)) is not None:
+                ranks.append(rank)
+                self._name_ranks()
+                return
+            self._tellers.append((len(self.findings), finding, [rank]))
+        self._keep(finding)
+        self._name_ranks()
+
+    def _name_ranks(self) -> None:
+        """Let findings say which ranks they are of, once there are several."""
+        for number, finding, ranks in self._tellers if len(self._ranks) > 1 else ():
+            if number < len(self.findings):
+                self.findings[number] = with_ranks(finding, sorted(set(ranks)))
+
+    def _keep(self, finding: Finding) -> None:
         ends = finding.severity == "error" or finding.rule.startswith("explain.")
         if len(self.findings) < MAX_FINDINGS * (2 if ends else 1):
             self.findings.append(finding)
@@ -138,3 +162,7 @@ def _ports(args: dict[str, Any]) -> range:
     if isinstance(port, int) and isinstance(ranks, int) and port > 0 and 0 < ranks <= MAX_RANKS:
         return range(port, port + ranks)
     return range(0)
+
+
+def _are_alike(first: Finding, second: Finding) -> bool:
+    return (first.rule, first.args) == (second.rule, second.args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,19 +14,19 @@ from studio.tail import RunTail
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from studio.run import Run
+    from studio.run import Glance, Run
 
 
 def training_answer(run: Run) -> dict[str, Any]:
-    """Return seconds of the run and, of rank 0, its steps, the median seconds of a step, and the mean samples a second.
-    The first step compiles, or loads kernels: it is in none of the two. `loss` is the last one, of several ranks their
-    mean.
+    """Return seconds of the run and, of rank 0, the median seconds of a step, and the mean samples a second.
+    The first step compiles, or loads kernels: it is in none of the two. `last_step` is the number of the last step,
+    not a count: a script may begin anywhere and record some. `loss` is the same as among the metrics.
     """
     ended = glance(run)
     curves = _curves_of(run)
     figures: dict[str, Any] = {"duration": round((ended.ended - ended.begun) / 1e9, 3), "ranks": len(curves.ranks())}
-    steps = max((series.point(-1)[0] for series in curves.every_series() if len(series)), default=0)
-    return {**figures, "steps": steps, **_speed(curves), **_loss(curves)}
+    steps = [series.point(-1)[0] for series in curves.every_series() if len(series)]
+    return {**figures, **({"last_step": max(steps)} if steps else {}), **_speed(curves), **_loss(ended)}
 
 
 def _curves_of(run: Run) -> Curves:
@@ -54,8 +55,6 @@ def _values(curves: Curves, name: str) -> NDArray[np.float64]:
     return finite
 
 
-def _loss(curves: Curves) -> dict[str, float]:
-    mean, own = curves.mean("loss"), curves.series.get((0, "loss"))
-    series = own if mean is None else mean
-    value = series.point(-1)[1] if series is not None and len(series) else np.nan
-    return {"loss": value} if np.isfinite(value) else {}
+def _loss(ended: Glance) -> dict[str, float]:
+    value = ended.values.get("loss", math.nan)
+    return {"loss": value} if math.isfinite(value) else {}

@@ -18,6 +18,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+DDP = """
+import os, subprocess, sys
+if "RANK" not in os.environ:
+    env = {**os.environ, "WORLD_SIZE": "2"}
+    ranks = [subprocess.Popen([sys.executable, __file__], env={**env, "RANK": str(rank)}) for rank in (0, 1)]
+    raise SystemExit(max(rank.wait() for rank in ranks))
+import ascend_studio
+rank = int(os.environ["RANK"])
+for step in range(1, 12):
+    ascend_studio.metric(step, loss=1.0 + 2 * rank)
+"""
+
+
 def test_that_an_unknown_failure_shows_the_end_of_its_log(tmp_path: Path, homes: Path) -> None:
     program = "import sys; print('reading shard 17'); print('\\x1b[31mwrong magic\\x1b[0m'); sys.exit(9)"
     done = studio("--no-project", "launch", "--json", "--", sys.executable, "-c", program, cwd=tmp_path)
@@ -50,7 +63,7 @@ for step in range(1, 12):
     answer = last_json(done)
     assert done.returncode == 0
     assert answer["duration"] > 0
-    assert (answer["steps"], answer["ranks"]) == (11, 1)
+    assert (answer["last_step"], answer["ranks"]) == (11, 1)
     assert (answer["median_step_time"], answer["mean_throughput"]) == (0.5, 64.0)
     assert answer["loss"] == pytest.approx(1 / 11)
     assert "log" not in answer
@@ -73,3 +86,20 @@ def test_that_the_loss_of_several_ranks_is_their_mean(tmp_path: Path) -> None:
     Journal(run.folder, 1).write(Ended(code=0))
     answer = training_answer(run)
     assert (answer["ranks"], answer["loss"]) == (2, 2.0)
+
+
+def test_that_the_two_losses_of_an_answer_are_one_and_its_basis_is_named(tmp_path: Path, homes: Path) -> None:
+    """A script that spawns its ranks wrote rank 0's loss among the metrics, and the mean beside it."""
+    (tmp_path / "train.py").write_text(DDP)
+    done = studio("--no-project", "launch", "--json", "--", sys.executable, "train.py", cwd=tmp_path)
+    answer = last_json(done)
+    assert (answer["ranks"], answer["loss_basis"]) == (2, "mean_of_ranks")
+    assert answer["loss"] == answer["metrics"]["loss"] == 2.0
+    assert "loss 2 (mean of 2 ranks)" in done.stderr
+
+
+def test_that_the_last_step_is_no_count(tmp_path: Path) -> None:
+    run = prepare(tmp_path)
+    Journal(run.folder, 1).write(*(Metric(step=step, values={"loss": 1.0}) for step in (100, 110, 120)), Ended(code=0))
+    answer = training_answer(run)
+    assert (answer["last_step"], "steps" in answer) == (120, False)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 
-from studio.units import duration, number
+from studio.sentences import loss_text
+from studio.units import duration
 from ui.services.run_titles import state_name, title_of, when
 from ui.widgets.plain_tip import plain_tip
 
@@ -109,4 +110,4 @@ def facts_of(run: Run, glance: Glance) -> str:
 
 
 def loss_of(glance: Glance) -> str:
-    return f"loss {number(glance.values['loss'])}" if "loss" in glance.values else ""
+    return loss_text(glance)

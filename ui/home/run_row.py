@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
 from backends.common.ends import last_values
+from studio.rank_losses import losses_of
 from studio.run import last_events
-from studio.units import duration, number
+from studio.sentences import loss_text
+from studio.units import duration
 from ui.services.run_titles import (
     state_name,
     title_of,
@@ -44,7 +47,7 @@ class RunRow(QPushButton):
         row.setSpacing(14)
         row.addWidget(self._curve)
         row.addLayout(words, 1)
-        for widget, width in ((self._loss, 96), (self._lasted, 84)):
+        for widget, width in ((self._loss, 128), (self._lasted, 84)):
             widget.setFixedWidth(width)
             widget.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             row.addWidget(widget)
@@ -63,7 +66,7 @@ class RunRow(QPushButton):
     def show_run(self, run: Run, glance: Glance) -> None:
         """Reads the end of the run's events, only where the run has changed."""
         if (run.folder, glance) != (self.run.folder if self.run else None, self._glance):
-            self._curve.show_values(last_values(last_events(run.folder, END_BYTES), "loss"))
+            self._curve.show_values(_last_losses(run, glance))
         self.run, self._glance = run, glance
         self.retranslate()
 
@@ -71,10 +74,17 @@ class RunRow(QPushButton):
         if self.run is None or self._glance is None:
             return
         glance = self._glance
-        loss = glance.values.get("loss")
         self._name.setText(title_of(self.run))
         self._when.setText(when(self.run))
-        self._loss.setText("" if loss is None else f"loss {number(loss)}")
+        self._loss.setText(loss_text(glance, is_short=True))
+        self.setToolTip(loss_text(glance) if glance.ranks > 1 else "")
         self._lasted.setText(duration(max(0.0, (glance.ended - glance.begun) / 1e9)) if glance.ended else "")
         self._state.show_state(state_name(glance), tone_of(glance))
         self.setAccessibleName(f"{title_of(self.run)}, {when(self.run)}, {state_name(glance)}")
+
+
+def _last_losses(run: Run, glance: Glance) -> list[float]:
+    """Return the last losses, of several ranks their means."""
+    if glance.is_mean:
+        return [value if math.isfinite(value) else math.nan for _, value in losses_of(run.folder, END_BYTES).means()]
+    return last_values(last_events(run.folder, END_BYTES), "loss")

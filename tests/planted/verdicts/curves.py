@@ -5,7 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from studio import run as runs
 from studio.events import Metric
+from studio.rank_losses import MOST_RANKS
+from studio.sentences import loss_text
 from studio.series import Curves, Series
 from tests.planted.verdicts.case import Observation, VerdictCase
 from ui.widgets.chart_lines import Line, is_sparse, run_style
@@ -25,6 +28,39 @@ def observation(state: str, success: bool) -> Observation:
 def case(name: str, verdict: str, expected: Observation, observe: Callable[[Path], Observation]) -> VerdictCase:
     return VerdictCase(name=name, verdict=verdict, expected=expected, observe=observe)
 
+
+# What the loss of a list of runs is of
+
+MEAN, FIRST, OWN = observation("mean of ranks", True), observation("rank 0", False), observation("its own", True)
+
+
+def basis_of(ranks: tuple[tuple[int, int, range], ...], folder: Path) -> Observation:
+    """Write the losses of processes (rank, pid, steps), each its rank + step, and see what the list says of them."""
+    run = runs.create(folder, "launch", {})
+    for rank, pid, steps in ranks:
+        lines = (f'{{"type":"metric","time":1,"step":{step},"values":{{"loss":{rank + step}.0}}}}\n' for step in steps)
+        (run.folder / f"events.a1.r{rank}.p{pid}.jsonl").write_text("".join(lines))
+    glance = runs.glance(run)
+    text, means = loss_text(glance), {rank + max(steps) for rank, _, steps in ranks}
+    if "mean" in text and min(means) <= glance.values["loss"] <= max(means):
+        return MEAN
+    return FIRST if "rank 0" in text else OWN
+
+
+TOGETHER: dict[str, tuple[tuple[int, int, range], ...]] = {
+    f"{count} ranks{name}": tuple((rank, 9 + rank, steps(rank)) for rank in range(count))
+    for count in (2, 3, 8, 64)
+    for name, steps in (
+        ("", lambda _rank: range(1, 30)),
+        (", one a step behind", lambda rank: range(1, 30 - (rank == 1))),
+        (", every tenth step", lambda _rank: range(10, 300, 10)),
+    )
+}
+NOT_TOGETHER: dict[str, tuple[tuple[int, int, range], ...]] = {
+    "two ranks without a common step": ((0, 9, range(50, 60)), (1, 10, range(1, 9))),
+    "two processes that claim one rank": ((0, 9, range(1, 9)), (0, 10, range(1, 9)), (1, 11, range(1, 9))),
+    "more ranks than a list reads": tuple((rank, 9 + rank, range(1, 3)) for rank in range(MOST_RANKS + 1)),
+}
 
 # Processes that claim one rank
 
@@ -101,6 +137,11 @@ OUTSIDE = ((1, 20, 149), (1, 20, 21), (5, 20, 4), (5, 20, 0), (100, 200, 1), (7,
 INSIDE = ((1, 20, 1), (1, 20, 20), (1, 20, 10), (100, 200, 150), (7, 7, 7), (5, 6, 5), (1, 1000, 999))
 
 CASES = (
+    *(case(f"loss in a list: {name}", "loss of ranks", MEAN, partial(basis_of, ranks))
+      for name, ranks in TOGETHER.items()),
+    *(case(f"loss in a list: {name}", "loss of ranks", FIRST, partial(basis_of, ranks))
+      for name, ranks in NOT_TOGETHER.items()),
+    case("loss in a list: one rank", "loss of ranks", OWN, partial(basis_of, ((0, 9, range(1, 30)),))),
     *(case(f"one rank: {name}", "line of a rank", APART, partial(lines_of, batches))
       for name, batches in CLAIMS.items()),
     *(case(f"ranks: {name}", "line of a rank", ONE_LINE, partial(lines_of, batches))
