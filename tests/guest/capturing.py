@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
     from backends.launch.capture.state import Rank
 
 SECRET = "hunter2-7fe1"

@@ -67,6 +67,9 @@ tests/planted/optimizer_plants.py, 67 of whose 68 plants were named right then, 
     min_products           -           -
     random_norm_factor     -           -
     turned_share           not run     not run
+    direction_growth       not run     not run
+    direction_rounding     not run     not run
+    direction_base         not run     not run
     extreme_margin         -           -
     digest_eps_share       -           -
     usual_dtype_share      -           -22 named, +8 alarms

@@ -159,12 +159,13 @@ class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
 
     def _after_update(self, optimizer: Any, args: Any) -> None:
         self.quietly(self.record.end)
+        self.keep_late_update()
         self.go_on()
 
-    def _keep_record(self) -> None:
+    def _keep_record(self, folder: str) -> None:
         """Whoever hears that the optimizer was called ends a step, before the call is over for us."""
         self.quietly(self.record.end)
-        super()._keep_record()
+        super()._keep_record(folder)
 
     def _switch_off_apis(self, function: Any, args: Any) -> None:
         self._switch_apis(False)
@@ -188,17 +189,28 @@ class MindsporeDump(captures_msprobe.Dump):  # type: ignore[misc]
 
     def _guarded(self, do: Any, *args: Any) -> None:
         if self.calls:
-            self.capture.guarded(functools.partial(do, *args))
+            guarded = self.quietly if self.is_over else self.capture.guarded
+            guarded(functools.partial(do, *args))
+
+    def close_record(self, root: Any = None) -> None:
+        super().close_record(root)
+        if self.is_over:
+            self._unwrap()
 
     def _undo(self) -> None:
+        """Leave the calls of optimizers watched until the record of the last step is closed."""
+        if not self.is_over:
+            self._unwrap()
+        if self.jit is not None:  # each call of it would put msprobe's wrappers back, where another one compiles
+            self.jit.__call__ = self.jit.__mro__[1].__call__
+
+    def _unwrap(self) -> None:
         calls, self.calls = self.calls, []
         for owner, call in calls:
             if call is None:
                 del owner.__call__
             else:
                 owner.__call__ = call
-        if self.jit is not None:  # each call of it would put msprobe's wrappers back, where another one compiles
-            self.jit.__call__ = self.jit.__mro__[1].__call__
 
 
 def roots(mindspore: ModuleType) -> Any:

@@ -30,7 +30,10 @@ class Dump:
 
     name = ""
     has_record = True
-    record: Any = None  # of the optimizer
+    record: Any = None  # of the optimizers
+    # Of the last step, until the next forward begins: another optimizer may be updated behind the one that ended it.
+    record_folder: Any = None
+    is_over = False
 
     def __init__(self, capture: captures.Capture) -> None:
         self.capture = capture
@@ -77,6 +80,8 @@ class Dump:
         self.debugger.service.reset_status()
         self.begun = self.current = step
         self.debugger.set_init_step(step)
+        if not self.capture.by_forward:
+            self._await_close("")
         self._start()
 
     def settings(self, enabled: bool) -> Dict[str, Any]:
@@ -126,7 +131,7 @@ class Dump:
 
     def go_on(self) -> None:
         """Start again after one of several optimizers: the step may not be over."""
-        if not self.running and not self.waiting:
+        if not (self.running or self.waiting or self.is_over):
             self._start()
 
     def between(self, step: int) -> None:
@@ -153,6 +158,7 @@ class Dump:
     def finish(self) -> str:
         self.waiting = False
         self.hold()
+        self.is_over = True
         self.debugger.step()
         self._undo()
         self._switch_off()
@@ -163,18 +169,36 @@ class Dump:
 
     def _keep(self) -> None:
         """A training that goes on from a checkpoint says at the end of its first step which one that was."""
-        self._keep_record()
+        folder = self._rank_folder()
+        self._keep_record(folder)
         was, self.begun = self.begun, self.capture.values["start"]
         if was != self.begun:
             os.rename(self._folder_of(was), self._folder_of(self.begun))
+            folder = folder.replace(self._folder_of(was), self._folder_of(self.begun), 1)
         if self.folder != self.capture.folder:
             captures_folder.move_steps(self.folder, self.capture.folder, self.capture.request.margin)
+            folder = folder.replace(self.folder, self.capture.folder, 1)
+        self._await_close(folder)
 
-    def _keep_record(self) -> None:
-        folder = self._rank_folder()
+    def _await_close(self, folder: str) -> None:
+        """Keep updates for the step that has ended until the next forward begins. `folder`: "" where that step is not
+        captured."""
+        self.record_folder = folder
+        self.await_forward(self.close_record)
+
+    def _keep_record(self, folder: str) -> None:
         if folder:
             self.quietly(self.record.write, folder)
-        self.record.updates = []
+
+    def keep_late_update(self) -> None:
+        """Write the record of the last step again where an optimizer was updated after the one that ended the step."""
+        if self.record_folder:
+            self.quietly(self.record.write, self.record_folder)
+
+    def close_record(self, root: Any = None) -> None:
+        """Begin the record of the next step: its forward begins."""
+        if self.record_folder is not None:
+            self.record_folder, self.record.updates = None, []
 
     def _rank_folder(self) -> str:
         """Return the folder of this process in that of the step, "" where msprobe left none."""

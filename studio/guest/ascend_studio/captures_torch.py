@@ -17,6 +17,7 @@ if False:
     from typing import Any, Dict, List, Optional
 
 _dump: Optional[TorchDump] = None
+_last_dump: Optional[TorchDump] = None  # which is over, until the next forward begins
 # Of msprobe 26, 8 and 1.
 SERVICES = ("msprobe.pytorch.dump.pytorch_service", "msprobe.pytorch.pytorch_service", "msprobe.pytorch.service")
 COMPILER = "torch._dynamo.convert_frame"
@@ -50,7 +51,12 @@ def _before(watch: captures.Watch) -> Any:
         saw(optimizer)
         if _dump is not None:
             _dump.capture.guarded(_dump.hold)
-            _dump.quietly(_dump.record.begin, optimizer)
+        if optimizer is watch.optimizer:  # a training without modules has no forward that is seen
+            for dump in filter(None, (_dump, _last_dump)):
+                dump.close_record()
+        dump = _dump or _last_dump
+        if dump is not None:
+            dump.quietly(dump.record.begin, optimizer)
         return with_closure(args, kwargs) if _dump is not None or watch.waits else None
 
     return before
@@ -80,8 +86,10 @@ def _with_closure(args: Any, kwargs: Any) -> Any:
 
 
 def _updated(optimizer: Any, args: Any, kwargs: Any) -> None:
-    if _dump is not None:
-        _dump.quietly(_dump.record.end, optimizer, _dump.named_root)
+    dump = _dump or _last_dump
+    if dump is not None:
+        dump.quietly(dump.record.end, optimizer, dump.named_root)
+        dump.keep_late_update()
 
 
 def _after(watch: captures.Watch) -> Any:
@@ -312,9 +320,15 @@ class TorchDump(Dump):  # type: ignore[misc]
 
         return run
 
+    def close_record(self, root: Any = None) -> None:
+        global _last_dump
+        super().close_record(root)
+        if _last_dump is self:
+            _last_dump = None
+
     def _undo(self) -> None:
-        global _dump
-        _dump = None
+        global _dump, _last_dump
+        _dump, _last_dump = None, self if self.is_over else None
         self._give_back()
 
 

@@ -186,8 +186,8 @@ def test_that_a_comparison_that_ends_elsewhere_replaces_neither_a_form_nor_a_res
 
 def compared_elsewhere(session: Session) -> Run:
     """A comparison that was made on the command line."""
-    dump = DUMPS / "torch_statistics"
-    spec = schema.with_value(schema.with_value(CompareSpec(), "target", dump), "golden", dump)
+    target, golden = DUMPS / "torch_statistics", DUMPS / "torch_tensor"
+    spec = schema.with_value(schema.with_value(CompareSpec(), "target", target), "golden", golden)
     run = runs.create(make_runs_folder(session.project), "compare", schema.to_json(spec))
     Journal(run.folder, 1).write(compare(spec, run))
     time.sleep(0.002)  # Runs are named by their start time.

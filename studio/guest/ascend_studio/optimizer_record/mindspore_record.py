@@ -62,9 +62,8 @@ class OptimizerRecord:
         self.before, self.groups, self.gradients = {}, [], []
 
     def write(self, folder: str) -> None:
-        """Write the updates into the folder of the step's dump, and begin anew. Raises OSError."""
-        updates, self.updates = self.updates, []
-        form.write_updates(updates, folder)
+        """Write the updates into the folder of the step's dump. Raises OSError."""
+        form.write_updates(self.updates, folder)
 
     def _parameter(self, parameter: Any, gradient: Any) -> Dict[str, Any]:
         before, sums_before = self.before[id(parameter)]

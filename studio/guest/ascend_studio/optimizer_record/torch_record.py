@@ -113,9 +113,8 @@ class OptimizerRecord:
         self.before = {}
 
     def write(self, folder: str) -> None:
-        """Write the updates into the folder of the step's dump, and begin anew. Raises OSError."""
-        updates, self.updates = self.updates, []
-        form.write_updates(updates, folder)
+        """Write the updates into the folder of the step's dump. Raises OSError."""
+        form.write_updates(self.updates, folder)
 
     def _parameter(self, optimizer: Any, parameter: Any, name: str, rows: List[Any]) -> Dict[str, Any]:
         """Return a parameter whose figures are indices into `rows`: the device is waited for once, at the end."""
