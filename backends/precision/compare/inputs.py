@@ -10,7 +10,7 @@ from backends.precision.compare.spec import numbers_of, pairs_of
 from backends.precision.dump.dump import CUT_OFF, STACK_DAMAGED
 from backends.precision.dump.gaps import gaps
 from backends.precision.dump.layout import find_dumps, refuse_several_captures
-from backends.precision.dump.optimizer import OPTIMIZER_FILE
+from backends.precision.dump.optimizer import OPTIMIZER, OPTIMIZER_FILE
 from backends.precision.dump.pairs import pair_dumps
 from backends.precision.dump.read import read_dump
 from studio.errors import StudioError
@@ -114,9 +114,16 @@ def _open(location: DumpLocation, notify: Notify) -> Dump:
     elif dump.skipped:
         notify("precision.compare.unread_values", place=str(location.folder), count=dump.skipped)
     _notify_updates(dump, notify)
-    if not dump.calls or (not len(dump.call) and dump.task != "structure"):
+    if not _has_calls(dump):
         raise StudioError("precision.compare.empty", place=str(location.folder))
     return _writable(dump)
+
+
+def _has_calls(dump: Dump) -> bool:
+    """Return whether there is anything but the record of the optimizer."""
+    if dump.task == "structure":
+        return bool(dump.calls)
+    return any(not dump.calls[call].startswith(f"{OPTIMIZER}.") for call in set(dump.call.tolist()))
 
 
 def _notify_updates(dump: Dump, notify: Notify) -> None:

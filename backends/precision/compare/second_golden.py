@@ -18,7 +18,7 @@ from backends.precision.compare.verdict.first_divergence import name_at
 from backends.precision.dump.digest import file_digest
 from backends.precision.dump.dump import TENSOR
 from backends.precision.dump.names import name_of
-from backends.precision.dump.optimizer import OPTIMIZER, UPDATE_SUFFIX
+from backends.precision.dump.optimizer import OPTIMIZER, OPTIMIZER_FILE, UPDATE_SUFFIX
 from backends.precision.dump.read import read_dump
 from studio.errors import StudioError, from_os
 
@@ -47,8 +47,14 @@ def refuse_equal_content(pairs: Sequence[DumpPair], again: Mapping[Path, DumpLoc
         raise StudioError("precision.compare.again_is_golden")
 
 
-def _digest(location: DumpLocation) -> str:
-    path = location.folder / location.file
+def _digest(location: DumpLocation) -> tuple[str, ...]:
+    """Return the digest of a dump, and that of the optimizer's record beside it."""
+    record = location.folder / OPTIMIZER_FILE
+    paths = (location.folder / location.file, *((record,) if record.is_file() else ()))
+    return tuple(_file_digest(path) for path in paths)
+
+
+def _file_digest(path: Path) -> str:
     try:
         return file_digest(path)
     except OSError as error:

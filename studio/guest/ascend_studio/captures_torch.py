@@ -52,8 +52,8 @@ def _before(watch: captures.Watch) -> Any:
         if _dump is not None:
             _dump.capture.guarded(_dump.hold)
         if optimizer is watch.optimizer:  # a training without modules has no forward that is seen
-            for dump in filter(None, (_dump, _last_dump)):
-                dump.close_record()
+            for open_dump in filter(None, (_dump, _last_dump)):
+                open_dump.close_record()
         dump = _dump or _last_dump
         if dump is not None:
             dump.quietly(dump.record.begin, optimizer)

@@ -184,7 +184,7 @@ def test_that_the_optimizer_is_named_with_group_and_rule(
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("rate", "optimizer_scaled_seen"), ("still", "optimizer_scaled_seen"), ("decay", "optimizer_decay_seen")],
+    [("rate", "optimizer_scaled_seen"), ("still", "optimizer_still_seen"), ("decay", "optimizer_decay_seen")],
 )
 def test_that_parameters_tell_of_the_optimizer_where_nothing_was_recorded(
     captures: dict[str, Path], answer: Callable[[str], dict[str, Any]], name: str, reason: str

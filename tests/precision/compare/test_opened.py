@@ -51,6 +51,32 @@ def test_that_a_dump_without_calls_is_refused(compared: Callable[..., Compared],
     assert refused(compared, "healthy", empty) == "precision.compare.empty"
 
 
+def test_that_the_record_of_an_optimizer_beside_no_call_is_no_dump(
+    compared: Callable[..., Compared], changed: Callable[..., Path]
+) -> None:
+    empty = changed(_without_calls)
+    (path,) = empty.rglob("dump.json")
+    parameter = {"name": "0.weight", "before": [1.0, -1.0, 0.0, 1.0], "update": [0.1, -0.1, 0.0, 0.1]}
+    record = {"format": 2, "updates": [{"optimizer": "SGD", "groups": [{"parameters": [parameter]}]}]}
+    (path.parent / "optimizer.json").write_text(json.dumps(record))
+    assert refused(compared, empty, "healthy") == "precision.compare.empty"
+
+
+@pytest.mark.parametrize("names", [("Mean",), ("Mean", "Norm")])
+def test_that_figures_that_one_side_lacks_are_a_gap(
+    compared: Callable[..., Compared], changed: Callable[..., Path], names: tuple[str, ...]
+) -> None:
+    def without(dump: Any) -> Any:
+        call = next(call for call in dump["data"].values() if call.get("output"))
+        call["output"][0] |= dict.fromkeys(names)
+        return dump
+
+    result = compared(changed(without), "healthy")
+    assert (result.code, result.answer["verdict"]) == (3, "incomplete")
+    gaps = {note["key"]: note["args"] for note in result.answer["gaps"]}
+    assert gaps["precision.compare.partial_figures"]["count"] == 1
+
+
 def test_that_a_dump_cut_off_in_its_first_call_is_refused(
     compared: Callable[..., Compared], changed: Callable[..., Path], dumps: Path
 ) -> None:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from backends.precision.compare.tolerances import Tolerances
     from backends.precision.compare.values.joined import JoinedDumps
 
-RATE, DECAY, OTHER, SKIPPED = "optimizer_scaled", "optimizer_decay", "optimizer_update", "optimizer_skipped"
+RATE, DECAY, OTHER = "optimizer_scaled", "optimizer_decay", "optimizer_update"
+SKIPPED, STILL = "optimizer_skipped", "optimizer_still"
 """Reasons of `First`: the rule that an update differs by."""
 
 
@@ -70,6 +71,8 @@ def unexplained_updates(joined: JoinedDumps, before: DriftState, noise: Array | 
     else:
         wrong = is_wrong.any(axis=1)
         reason, ratio = _rule(move[is_wrong], golden_move[is_wrong], golden_then[is_wrong], joined)
+        if not np.nan_to_num(move).any() or not np.nan_to_num(golden_move).any():
+            reason = STILL
     if not wrong.any():
         return UnexplainedUpdates()
     first = rows[int(np.flatnonzero(wrong)[0])]

@@ -65,7 +65,8 @@ class CoverageCounter:
             by_element=int((is_judged & by_element).sum()), by_digest=int(by_digest.sum()),
         )  # fmt: skip
         self._count_updates(joined, step, rank)
-        unjudged = {"both_nan": has_nan, "both_infinite": has_inf, "no_figures": is_open}
+        is_partial = is_judged & ~by_element & ~by_digest & _has_figures_on_one_side(joined)
+        unjudged = {"both_nan": has_nan, "both_infinite": has_inf, "no_figures": is_open, "partial_figures": is_partial}
         for key, rows in unjudged.items():
             self._note_unjudged(f"precision.compare.{key}", joined, np.flatnonzero(rows), step, rank)
 
@@ -130,6 +131,15 @@ def _is_nan_on_both_sides(joined: JoinedDumps) -> Array:
     in_sums = (both[:, MEAN] | both[:, NORM]) & finite.all(axis=1)
     uninitialised = np.array([name_at(joined, call).startswith(UNINITIALISED) for call in range(len(joined.names))])
     return np.asarray((both[:, MAX] | both[:, MIN] | in_sums) & ~uninitialised[joined.rows.call])
+
+
+def _has_figures_on_one_side(joined: JoinedDumps) -> Array:
+    """Mark tensors of one dtype that have a mean, or a norm, on one side alone. Of other dtypes msprobe writes other
+    figures: of float64 no mean."""
+    sides = ((joined.target, joined.rows.target), (joined.golden, joined.rows.golden))
+    figures = [np.append(side.has_stats, 0)[rows] for side, rows in sides]
+    dtypes = [np.array([*side.dtypes, ""])[np.append(side.dtype, -1)[rows]] for side, rows in sides]
+    return np.asarray((figures[0] != figures[1]) & (dtypes[0] == dtypes[1]))
 
 
 def _is_unasked_infinity(joined: JoinedDumps) -> Array:
