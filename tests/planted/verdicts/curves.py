@@ -41,8 +41,8 @@ def basis_of(ranks: tuple[tuple[int, int, range], ...], folder: Path) -> Observa
         lines = (f'{{"type":"metric","time":1,"step":{step},"values":{{"loss":{rank + step}.0}}}}\n' for step in steps)
         (run.folder / f"events.a1.r{rank}.p{pid}.jsonl").write_text("".join(lines))
     glance = runs.glance(run)
-    text, means = loss_text(glance), {rank + max(steps) for rank, _, steps in ranks}
-    if "mean" in text and min(means) <= glance.values["loss"] <= max(means):
+    text, last = loss_text(glance), min(max(steps) for _, _, steps in ranks)
+    if "mean" in text and glance.values["loss"] == sum(rank + last for rank, _, _ in ranks) / len(ranks):
         return MEAN
     return FIRST if "rank 0" in text else OWN
 
