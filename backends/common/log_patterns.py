@@ -44,6 +44,7 @@ _SHORT = re.compile(r"\{([A-Za-z_]\w*)\}")
 _UNITS = {"_ms": 1e-3, "_us": 1e-6, "_percent": 1e-2}
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]")
 _MAX_REPEATS = 14
+_LOSS_WORDS = re.compile("loss|Loss|LOSS|(?i:cost|objective|nll|elbo|bce)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,15 +139,28 @@ def plain(line: bytes) -> str:
 
 
 def best(lines: Iterable[str]) -> Pattern | None:
-    """The pattern that reads a loss in most of the lines; None where none does."""
+    """The pattern that reads a loss in most of the lines, of those that come last the first; None where none does."""
     counts = {pattern.id: 0 for pattern in patterns()}
     for line in lines:
-        if "loss" in line or "Loss" in line or "LOSS" in line:
+        if may_have_loss(line):
             for pattern in patterns():
                 row = read(line, pattern)
                 counts[pattern.id] += row is not None and "loss" in row.values
     matching = [pattern for pattern in patterns() if counts[pattern.id]]
-    return max(matching, key=lambda pattern: (not pattern.last, counts[pattern.id]), default=None)
+    return max(matching, key=lambda pattern: 0 if pattern.last else counts[pattern.id], default=None)
+
+
+def is_better(pattern: Pattern, former: Pattern | None) -> bool:
+    """Tell whether a pattern is to be read with from now on, in place of the one before."""
+    if former is None or not pattern.last:
+        return True
+    order = [each.id for each in patterns()]
+    return former.last and order.index(pattern.id) < order.index(former.id)
+
+
+def may_have_loss(line: str) -> bool:
+    """Tell whether a line has a word for a loss: most lines of most logs have none."""
+    return bool(_LOSS_WORDS.search(line))
 
 
 def preview(pattern: Pattern, lines: Iterable[str]) -> tuple[tuple[int, Row], ...]:

@@ -92,12 +92,30 @@ def test_that_each_pattern_reads_its_example_better_than_any_other(pattern: Patt
     ("loss = -1.5e-3", -1.5e-3), ("epoch 3 loss_train: 2 loss_val: 1", 2.0), ("loss train (curr): 1.671, val 1", 1.671),
     ("test loss: 0.5", None), ("Test set: Average loss: 0.1", None), ("val_loss: 0.5", None), ("lossless: 3", None),
     ("| end of epoch  25 | time: 127.27s | valid loss  4.35 |", None), ("glossary 5", None),
+    ("cost = 0.5", 0.5), ("Cost after iteration 100: 0.64", 0.64), ("epoch 2 step 30 cost: 1.25, lr 0.1", 1.25),
+    ("train_nll: 3.1", 3.1), ("objective is 2e-3", 2e-3), ("epoch cost: 3.2 s", None), ("time cost: 3.2", None),
+    ("cost 35ms", None), ("cost time: 3.2", None), ("test cost: 0.5", None), ("total cost = 12.5", None),
+    ("cost: 1e5 ms", None), ("cost: 1,234 s", None), ("costs = 5", None), ("per step cost: 120.3 ms", None),
     ("loss scale: 65536", None), ("the loss is high", None),
 ])  # fmt: skip
 def test_that_a_plain_loss_is_read_and_a_tests_loss_is_not(line: str, loss: float | None) -> None:
     pattern = best([line])
     row = read(line, pattern) if pattern else None
     assert (row.values["loss"] if row else None) == loss
+
+
+@pytest.mark.parametrize("line", ["cost = nan", "step 7 cost: NaN", "nll nan", "epoch 1, objective = -inf", "BCE: inf"])
+def test_that_a_loss_by_another_name_that_is_no_number_is_read(line: str) -> None:
+    pattern = best([line])
+    row = read(line, pattern) if pattern else None
+    assert row is not None
+    assert not math.isfinite(row.values["loss"])
+
+
+def test_that_a_line_with_a_loss_comes_before_many_with_a_cost() -> None:
+    pattern = best([*["cost: 3.5"] * 20, "epoch 1 loss: 0.25"])
+    assert pattern is not None
+    assert pattern.id == "any"
 
 
 def test_that_an_own_pattern_is_an_expression_with_short_forms_and_units() -> None:

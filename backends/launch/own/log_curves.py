@@ -35,6 +35,7 @@ TICK = 0.15
 FINISH = 10.0
 LONGEST = 1 << 16
 MAX_FILES = 16
+WORDS = re.compile(rb"(?i)cost|objective|nll|elbo|bce")  # what a loss is called otherwise
 SAMPLE = 200
 
 _BAR = re.compile(r"\b(\d{1,9})/\d{1,9} \[")
@@ -203,7 +204,7 @@ class LogCurves:
         """Choose a pattern by the first lines that any of them reads: trying all on all lines would cost too much."""
         for begin in range(0, len(texts), SAMPLE):
             if pattern := log_patterns.best(texts[begin : begin + SAMPLE]):
-                self._pattern = pattern if self._pattern is None or not pattern.last else self._pattern
+                self._pattern = pattern if log_patterns.is_better(pattern, self._pattern) else self._pattern
                 return
 
     def _texts(self, lines: list[bytes]) -> list[str]:
@@ -212,7 +213,8 @@ class LogCurves:
     def _may_count(self, line: bytes) -> bool:
         """Most lines of most logs say nothing about a loss."""
         pattern = self._pattern
-        return b"oss" in line or b"OSS" in line or (pattern is not None and (pattern.id == OWN or pattern.bar))
+        is_any = pattern is not None and (pattern.id == OWN or pattern.bar)
+        return is_any or b"oss" in line or b"OSS" in line or bool(WORDS.search(line))
 
     def _point(self, text: str, pattern: Pattern) -> list[Point]:
         row = log_patterns.read(text, pattern)
