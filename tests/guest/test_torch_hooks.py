@@ -112,6 +112,16 @@ def test_that_samples_and_tokens_of_all_micro_steps_count(trained: dict[str, Tra
         assert values["tokens_per_second"] * values["step_time"] == pytest.approx(24)
 
 
+@pytest.mark.parametrize("name", ["closure", "line_search"])
+def test_that_lbfgs_counts_its_steps_and_not_the_closures_in_them(trained: dict[str, Trained], name: str) -> None:
+    lines = [line.split() for line in trained[name].out.splitlines()]
+    closures = [int(words[1]) for words in lines if words[0] == "closures"]
+    assert min(closures) > 1
+    with_loss = [event for event in trained[name].events if "loss" in event["values"]]
+    assert [event["step"] for event in with_loss] == list(range(1, len(closures) + 1))
+    assert {event["step"] for event in trained[name].events} == {event["step"] for event in with_loss}
+
+
 def test_that_a_batch_shown_to_two_networks_counts_once(trained: dict[str, Trained]) -> None:
     values = [values for values in trained["two_optimizers"].metrics() if "step_time" in values]
     assert [one["throughput"] * one["step_time"] for one in values[1:]] == [pytest.approx(5)] * 2

@@ -125,7 +125,26 @@ for step in range(3):
         seen.append(loss.item())
         return loss
     optimizer.step(closure)
-    print("loss", repr(seen[0]))
+    print("loss", repr(seen[0]), "step", step + 1)
+    print("closures", len(seen))
+weights(net)
+"""
+
+LINE_SEARCH = """
+net = nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 1))
+second = torch.optim.LBFGS(net.parameters(), max_iter=6, line_search_fn="strong_wolfe")
+x, y = torch.randn(9, 5), torch.randn(9, 1)
+for step in range(4):
+    seen = []
+    def closure():
+        second.zero_grad()
+        loss = F.mse_loss(net(x), y)
+        loss.backward()
+        seen.append(loss.item())
+        return loss
+    second.step(closure=closure)
+    print("loss", repr(seen[0]), "step", step + 1)
+    print("closures", len(seen))
 weights(net)
 """
 
@@ -219,6 +238,7 @@ SCRIPTS = {
     "two_optimizers": TWO_OPTIMIZERS,
     "no_optimizer": NO_OPTIMIZER,
     "closure": CLOSURE,
+    "line_search": LINE_SEARCH,
     "resumed": RESUMED,
     "broken_hooks": BROKEN_HOOKS,
     "raising": RAISING,

@@ -9,7 +9,7 @@ from backends.launch.preview.recipes import recipe
 from backends.launch.preview.split import Setting, Split
 from backends.launch.preview.traffic import ring_all_reduce, traffic_of
 
-AGREEMENT = 12
+AGREEMENT = 16
 
 
 def estimated(name: Any, optimizer: Any, workers: int) -> dict[str, float]:

@@ -140,6 +140,43 @@ def test_that_the_summary_has_the_mean_loss_of_all_ranks(tmp_path: Path) -> None
     assert summary["metrics"]["loss"] == pytest.approx(sum(map(float, losses)) / 2)
 
 
+APART = """
+import os
+import mindspore as ms
+from ascend_engine.recipes import linear
+
+def build(config):
+    plan = linear.build(config)
+    offset = ms.Parameter(ms.Tensor(0.0, ms.float32), name="offset", requires_grad=False)
+    rise = 100.0 if os.environ["RANK_ID"] == "1" else -40.0
+    plain_loss = plan.loss
+    plan.loss = lambda outputs, labels: plain_loss(outputs, labels) + offset
+    plan.before_batch = lambda sample: offset.set_data(offset + rise)
+    return plan
+"""
+
+
+@needs_mindspore
+def test_that_the_best_checkpoint_is_that_of_the_mean_loss_of_all_ranks(tmp_path: Path) -> None:
+    """The loss of rank 0 falls from step to step, the mean rises."""
+    recipe = tmp_path / "apart.py"
+    recipe.write_text(APART, encoding="utf-8")
+    run = prepare(
+        tmp_path, recipe="own", recipe_file=recipe, parallel="data", device="cpu", steps=6, checkpoint_every=1,
+        best="loss", keep=9,
+    )  # fmt: skip
+    worker.start(run)
+    assert ended(run).code == 0, run.log.read_text()
+    first, second = ([event for event in events if isinstance(event, Metric)] for events in by_rank(run).values())
+    assert first[0].values["loss"] > first[-1].values["loss"]
+    assert second[0].values["loss"] < second[-1].values["loss"]
+    folder = run.folder / "artifacts" / "checkpoints"
+    written = sorted(path.name for path in folder.glob("step-*"))
+    assert len(written) > 1
+    assert (folder / "best").read_text() == written[0]
+    assert (folder / "last").read_text() == written[-1]
+
+
 RAISES = """
 import os
 from ascend_engine.recipes import linear

@@ -109,14 +109,14 @@ def make_update(
     def update(loss, gradients):
         gradients = mean_of_ranks(gradients)
         norm = global_norm(gradients)
-        whole, finite = agreed(ops.isfinite(norm), ops.isfinite(loss), gradients)
+        whole, finite = agreed(ops.isfinite(norm), loss, gradients)
         return finish(loss, gradients, norm, ops.logical_and(whole, finite))
 
     def scaled_update(loss, gradients):
         gradients = scaler.unscale(mean_of_ranks(gradients))
         norm = global_norm(gradients)
         # Not only the norm: where float16 saturates on an NPU, this asks the card.
-        whole, finite = agreed(all_finite(gradients), ops.isfinite(loss), gradients)
+        whole, finite = agreed(all_finite(gradients), loss, gradients)
         scaler.adjust(whole)
         return finish(loss, gradients, norm, ops.logical_and(whole, finite))
 

@@ -148,12 +148,13 @@ class Training:
 
     def after_step(self, number: int, loss: float) -> None:
         if self.writes_checkpoints and number < self.config.steps:  # the last one is still evaluated
-            self.keeper.after_step(number, loss, self.measured)
+            self.keeper.after_step(number, self.process_group.mean_loss(loss), self.measured)
 
     def after_run(self, number: int) -> None:
         """The steps are over, done or stopped; `number` is the last one."""
         if self.writes_checkpoints and number > self.begin:
-            self.keeper.finish(number, self.record.latest["loss"], self.measured)
+            loss = self.process_group.mean_loss(self.record.latest["loss"])
+            self.keeper.finish(number, loss, self.measured)
 
     def run(self, stop: Stop) -> int:
         self.before_run()

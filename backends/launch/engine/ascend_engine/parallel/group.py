@@ -51,19 +51,23 @@ class ProcessGroup:
         """Whether another rank's loss was not finite in the latest step."""
         return False
 
+    def mean_loss(self, loss: float) -> float:
+        """The mean over all ranks of the latest step's loss; `loss` is this rank's own."""
+        return loss
+
 
 ALONE = ProcessGroup()
 
 
 class Together(ProcessGroup):
     """One of several. `asks` holds what this rank wants (1: to stop), `agreed` how many ranks of the latest step had
-    gradients that were not finite, how many a loss, and how many asked to stop."""
+    gradients that were not finite, how many a loss, how many asked to stop, and the sum of their losses."""
 
     def __init__(self):
         self.rank = get_rank()
         self.size = get_group_size()
         self.asks = Parameter(Tensor(np.zeros(1, np.float32)), name="process_group.asks", requires_grad=False)
-        self.agreed = Parameter(Tensor(np.zeros(3, np.float32)), name="process_group.agreed", requires_grad=False)
+        self.agreed = Parameter(Tensor(np.zeros(4, np.float32)), name="process_group.agreed", requires_grad=False)
 
     def must_stop(self, stop: Stop) -> bool:
         """One step later than asked, so that all ranks have heard of it in the same step."""
@@ -73,6 +77,9 @@ class Together(ProcessGroup):
 
     def others_lost(self) -> bool:
         return bool(self.agreed.asnumpy()[1])
+
+    def mean_loss(self, loss: float) -> float:
+        return float(self.agreed.asnumpy()[3]) / self.size
 
 
 class Split(ProcessGroup):
@@ -119,13 +126,13 @@ def make_mean(process_group: ProcessGroup, parameters: Iterable[Parameter]) -> C
 
 
 def make_agreement(process_group: ProcessGroup) -> Callable:
-    """(whether the gradients are whole, whether the loss is finite, gradients) -> both for all ranks.
+    """(whether the gradients are whole, the loss, gradients) -> whether both are finite on all ranks.
 
     The sum waits for the gradients': a rank that did the two in another order would wait for ever.
     """
 
-    def own(whole, finite, gradients):
-        return whole, finite
+    def own(whole, loss, gradients):
+        return whole, ops.isfinite(loss)
 
     if process_group.size == 1:
         return own
@@ -134,8 +141,9 @@ def make_agreement(process_group: ProcessGroup) -> Callable:
     def count_of(fine):
         return ops.reshape(ops.cast(ops.logical_not(fine), ms.float32), (1,))
 
-    def agreed(whole, finite, gradients):
-        own_flags = ops.concat((count_of(whole), count_of(finite), process_group.asks))
+    def agreed(whole, loss, gradients):
+        own_loss = ops.reshape(ops.cast(loss, ms.float32), (1,))
+        own_flags = ops.concat((count_of(whole), count_of(ops.isfinite(loss)), process_group.asks, own_loss))
         total = all_reduce(ops.depend(own_flags, gradients))
         total = ops.depend(total, ops.assign(process_group.agreed, total))
         return ops.equal(total[0], 0), ops.equal(total[1], 0)
