@@ -147,6 +147,7 @@ class _Lines:
         their part of the mean loss."""
         rank = process[1]
         self._ranks.add(rank)
+        self._news = self._news or any(isinstance(event, Metric) for event in events)  # the mean is another one
         self._losses.add(process, events)
         self._gather([event for event in events if is_nonfinite(event)], rank)
         rest = [event for event in events if not is_nonfinite(event)]
@@ -198,7 +199,8 @@ class _Lines:
             sys.stderr.write("\r\033[K")
 
     def show(self) -> None:
-        if self._news and time.monotonic() - self._printed_at > (0.2 if self._live else 5):
+        is_known = bool(self._values or self._progress)  # of the first rank
+        if self._news and is_known and time.monotonic() - self._printed_at > (0.2 if self._live else 5):
             self._printed_at = time.monotonic()
             self._news = False
             self._clear()

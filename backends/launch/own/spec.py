@@ -30,7 +30,7 @@ class Recording:
     curves: bool = option(True)
     log_pattern: Literal[
         "auto", "off", "own", "nanogpt", "megatron", "mindformers", "transformers", "torchtitan", "mindspore", "tqdm",
-        "examples", "imagenet", "language_model", "gan", "keras", "any",
+        "examples", "imagenet", "language_model", "gan", "keras", "any", "cost",
     ] = option("auto")  # fmt: skip
     pattern: str = option("", visible_when=("log_pattern", ("own",)))
 
