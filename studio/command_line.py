@@ -395,7 +395,7 @@ def _as_json(run: Run, glance: Glance) -> dict[str, Any]:
 
 
 def _loss_basis(glance: Glance) -> dict[str, str]:
-    """Return what the losses of a run are of."""
+    """Return what the metric `loss` of a run is of."""
     return {"loss_basis": "mean_of_ranks" if glance.is_mean else "rank_0"} if "loss" in glance.values else {}
 
 

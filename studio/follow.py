@@ -172,7 +172,6 @@ class _Lines:
         for event in events:
             if isinstance(event, Metric):
                 self._values |= event.values
-                self._news = True
             elif isinstance(event, Progress):
                 self._progress = event
                 self._news = True

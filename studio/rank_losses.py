@@ -55,7 +55,7 @@ class RankLosses:
         """Return the last steps that all ranks have, and the means there; nothing where one rank alone has that loss,
         and where two processes claim one rank."""
         writers = self._losses.get(name, {})
-        if self.ranks(name) < 2 or self.ranks(name) < len(writers):
+        if not writers or self.ranks(name) < 2 or self.ranks(name) < len(writers):
             return []
         common = sorted(set.intersection(*map(set, writers.values())))
         return [(step, sum(steps[step] for steps in writers.values()) / len(writers)) for step in common]
@@ -64,21 +64,16 @@ class RankLosses:
         """Return how many ranks have a loss."""
         return self.unread or len({rank for rank, _ in self._losses.get(name, {})})
 
-    def last_means(self) -> dict[str, float]:
-        """Return the last mean of each loss that has one."""
-        means = {name: self.means(name) for name in self._losses}
-        return {name: values[-1][1] for name, values in means.items() if values}
 
-
-def losses_of(folder: Path, max_bytes: int = END_BYTES) -> RankLosses:
-    """Return the losses at the ends of the files of all ranks, at most `max_bytes` of each file; nothing of a run with
-    one rank, or with more than MOST_RANKS."""
+def losses_of(folder: Path) -> RankLosses:
+    """Return the losses at the ends of the files of all ranks, END_BYTES of each; nothing of a run with one rank, or
+    with more than MOST_RANKS."""
     losses, processes = RankLosses(), _processes(folder)
     count = len({rank for _, rank, _ in processes.values()})
     if count > MOST_RANKS:
         losses.unread = count
     for name, process in processes.items() if 1 < count <= MOST_RANKS else ():
-        losses.add(process, decode(b"\n".join(last_lines(folder / name, max_bytes)))[0])
+        losses.add(process, decode(b"\n".join(last_lines(folder / name, END_BYTES)))[0])
     return losses
 
 

@@ -13,6 +13,7 @@ artifacts/
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import secrets
@@ -205,8 +206,9 @@ class Glance:
     """What a list shows of a run, from the ends of its files. `state`: queued; running; unattended (the worker was
     killed, the training goes on or left its exit code); interrupted (the worker was killed before anything was
     started); ended; lost; elsewhere (the worker is on another host); gone (the folder was moved or deleted). Times in
-    ns since the epoch, 0 where unknown. `values`: of rank 0, but losses are the mean over the ranks where `is_mean`.
-    `ranks`: how many have a loss, 0 where one alone is known.
+    ns since the epoch, 0 where unknown. `values`: of rank 0, but `loss` is the mean over the ranks where `is_mean`.
+    `ranks`: how many have a loss, 0 where one alone is known; `mean_losses`: the last means over them, NaN where one
+    is no number, nothing where there is none.
     """
 
     state: str
@@ -217,7 +219,11 @@ class Glance:
     values: dict[str, float]
     progress: Progress | None = None
     ranks: int = 0
-    is_mean: bool = False
+    mean_losses: tuple[float, ...] = ()
+
+    @property
+    def is_mean(self) -> bool:
+        return bool(self.mean_losses)
 
 
 def glance(run: Run) -> Glance:
@@ -227,11 +233,13 @@ def glance(run: Run) -> Glance:
     newest = max((event.time for event in events), default=0)
     state = "ended" if ended else state_of(run.folder)
     losses = losses_of(run.folder)
-    means = losses.last_means()
+    # One NaN for all: another one would be another glance each time.
+    means = tuple(mean if math.isfinite(mean) else math.nan for _, mean in losses.means())
+    values = _last_values(events) | ({"loss": means[-1]} if means else {})
     return Glance(
         state=state, code=ended.code if ended else None, reason=ended.reason if ended else "",
-        begun=run.request.time, ended=ended.time if ended else newest, values=_last_values(events) | means,
-        progress=last_of(events, Progress), ranks=losses.ranks(), is_mean="loss" in means,
+        begun=run.request.time, ended=ended.time if ended else newest, values=values,
+        progress=last_of(events, Progress), ranks=losses.ranks(), mean_losses=means,
     )  # fmt: skip
 
 
@@ -251,6 +259,11 @@ def outcome_of(glance: Glance) -> str:
 def is_at_work(glance: Glance) -> bool:
     """Tell whether a run works, waits to, or goes on without a worker."""
     return glance.state in ("running", "queued", "unattended")
+
+
+def is_running(glance: Glance) -> bool:
+    """Tell whether a run works, with or without a worker, and does not wait for its turn."""
+    return is_at_work(glance) and glance.state != "queued"
 
 
 def last_events(folder: Path, max_bytes: int = 8192) -> list[Event]:

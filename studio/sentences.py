@@ -43,7 +43,7 @@ def sentence_of(event: Note | Finding | None) -> str:
 
 
 RANKS = "of_ranks"
-"""The argument that `of_ranks` adds to a finding."""
+"""The argument that `with_ranks` adds to a finding."""
 MOST_RANKS = 8  # that a sentence names
 
 

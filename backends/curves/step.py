@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from backends import features
 from studio.feature import ProjectRuns, Step
-from studio.run import is_at_work
+from studio.run import is_running
 
 if TYPE_CHECKING:
     from studio.run import Glance, Run
@@ -25,7 +25,7 @@ def step(project_runs: ProjectRuns) -> Step:
 
 
 def _is_running(run: Run, glance: Glance) -> bool:
-    return is_at_work(glance) and glance.state != "queued" and run.request.command in _trainings()
+    return is_running(glance) and run.request.command in _trainings()
 
 
 def _trainings() -> frozenset[str]:

@@ -111,3 +111,22 @@ def test_that_a_run_of_one_rank_names_none() -> None:
     status = RunStatus()
     status.extend(1, 0, [NAN])
     assert list(map(sentence_of, status.findings)) == [sentence_of(NAN)]
+
+
+def test_that_the_basis_is_of_the_loss_alone_and_other_losses_stay_those_of_rank_0(run: Run) -> None:
+    for rank, loss in ((0, 1.0), (1, 3.0)):
+        line = f'{{"type":"metric","time":1,"step":{rank + 1},"values":{{"loss":{loss}}}}}\n'
+        line += f'{{"type":"metric","time":1,"step":9,"values":{{"val_loss":{loss}}}}}\n'
+        (run.folder / f"events.a1.r{rank}.p{rank + 1}.jsonl").write_text(line)
+    glance = runs.glance(run)
+    assert (glance.is_mean, glance.values) == (False, {"loss": 1.0, "val_loss": 1.0})
+
+
+def test_that_a_mean_that_is_no_number_is_the_same_glance_each_time(run: Run) -> None:
+    write(run, 0, {1: 1.0})
+    write(run, 1, {1: 3.0})
+    path = next(run.folder.glob("events.a1.r1.*"))
+    path.write_text(path.read_text().replace("3.0", '"NaN"'))
+    first, second = runs.glance(run), runs.glance(run)
+    assert first.is_mean
+    assert first == second

@@ -9,7 +9,8 @@ from PySide6.QtGui import QFont, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from studio.run import outcome_of
-from ui.curves.run_model import RunModel, facts_of, loss_of
+from studio.sentences import loss_text
+from ui.curves.run_model import RunModel, facts_of
 from ui.services.run_titles import state_name, title_of, tone_of
 from ui.widgets import theme
 
@@ -80,7 +81,7 @@ class RunDelegate(QStyledItemDelegate):
         shape = QRectF(upper.right() - width - 15, upper.center().y() - 3.5, 9, 9)
         paint_state(painter, shape, outcome, tone)
         painter.setPen(theme.color("dim"))
-        loss = loss_of(glance)
+        loss = loss_text(glance)
         painter.drawText(lower, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, loss)
         used = painter.fontMetrics().horizontalAdvance(loss)
         _elided(painter, lower.adjusted(0, 0, -used - 8, 0), facts_of(run, glance))

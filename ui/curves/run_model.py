@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 
-from studio.sentences import loss_text
 from studio.units import duration
 from ui.services.run_titles import state_name, title_of, when
 from ui.widgets.plain_tip import plain_tip
@@ -107,7 +106,3 @@ def facts_of(run: Run, glance: Glance) -> str:
     """'14:32 · 12.3 s'."""
     lasted = duration(max(0.0, (glance.ended - glance.begun) / 1e9)) if glance.ended else ""
     return " · ".join(filter(None, (when(run), lasted)))
-
-
-def loss_of(glance: Glance) -> str:
-    return loss_text(glance)

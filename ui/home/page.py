@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from backends import features
 from backends.common.gpu_use import uses_gpu
 from studio.feature import load
-from studio.run import is_at_work
+from studio.run import is_running
 from studio.texts import t
 from ui.home.home_cards import (
     AttentionCard,
@@ -131,7 +131,7 @@ class HomePage(QWidget):
     def _run_to_watch(self) -> Run | None:
         """Return the newest training that runs; else the newest one, where none is looked at."""
         watchable = [(run, glance) for run, glance in self._session.listed if page_of(run) == watching_page()]
-        running = [run for run, glance in watchable if is_at_work(glance) and glance.state != "queued"]
+        running = [run for run, glance in watchable if is_running(glance)]
         newest = [run for run, _ in watchable] if self._session.run is None else []
         return next(iter((*running, *newest)), None)
 

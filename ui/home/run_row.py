@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
 from backends.common.ends import last_values
-from studio.rank_losses import losses_of
 from studio.run import last_events
 from studio.sentences import loss_text
 from studio.units import duration
@@ -85,6 +83,4 @@ class RunRow(QPushButton):
 
 def _last_losses(run: Run, glance: Glance) -> list[float]:
     """Return the last losses, of several ranks their means."""
-    if glance.is_mean:
-        return [value if math.isfinite(value) else math.nan for _, value in losses_of(run.folder, END_BYTES).means()]
-    return last_values(last_events(run.folder, END_BYTES), "loss")
+    return list(glance.mean_losses) or last_values(last_events(run.folder, END_BYTES), "loss")

@@ -123,7 +123,8 @@ def _has_calls(dump: Dump) -> bool:
     """Return whether there is anything but the record of the optimizer."""
     if dump.task == "structure":
         return bool(dump.calls)
-    return any(not dump.calls[call].startswith(f"{OPTIMIZER}.") for call in set(dump.call.tolist()))
+    # Rows are in the order of the calls, and those of the optimizers come last.
+    return len(dump.call) > 0 and not dump.calls[dump.call[0]].startswith(f"{OPTIMIZER}.")
 
 
 def _notify_updates(dump: Dump, notify: Notify) -> None:

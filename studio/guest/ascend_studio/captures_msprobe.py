@@ -174,11 +174,11 @@ class Dump:
         was, self.begun = self.begun, self.capture.values["start"]
         if was != self.begun:
             os.rename(self._folder_of(was), self._folder_of(self.begun))
-            folder = folder.replace(self._folder_of(was), self._folder_of(self.begun), 1)
         if self.folder != self.capture.folder:
             captures_folder.move_steps(self.folder, self.capture.folder, self.capture.request.margin)
-            folder = folder.replace(self.folder, self.capture.folder, 1)
-        self._await_close(folder)
+        step = self.begun if self.current == was else self.current
+        rank = os.path.basename(folder)
+        self._await_close(os.path.join(self.capture.folder, "step%d" % step, rank) if rank else "")
 
     def _await_close(self, folder: str) -> None:
         """Keep updates for the step that has ended until the next forward begins. `folder`: "" where that step is not
