@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,19 +82,22 @@ def pairs_of(choices: dict[str, Any], steps: int = STEPS) -> tuple[tuple[Pair, .
     chosen = {"device": "cpu", "steps": steps, "checkpoint_every": 100, **choices}
     with tempfile.TemporaryDirectory() as folder:
         _, found = checked(Path(folder), spec_with(**chosen, largest=False))
-        reaped()
+        reap()
         load = Load()
         run = launch(Path(folder), **chosen)
         assert ended(run, seconds=600).code == 0, run.log.read_text()
-        reaped()
+        reap()
         return prediction_pairs(found, run), max(found.busy, load.cores_of_others())
 
 
-def reaped() -> None:
-    """Wait for workers that have ended, so that what they and their trainings computed counts as this process's own."""
+def reap(seconds: float = 20.0) -> None:
+    """Wait for workers that have ended, so that what they and their trainings computed counts as this process's own: a
+    worker writes its end some time before it leaves."""
+    deadline = time.monotonic() + seconds
     with suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+        while time.monotonic() < deadline:
+            if not os.waitpid(-1, os.WNOHANG)[0]:
+                time.sleep(0.01)
 
 
 def summed_up(pairs: Sequence[Pair], busy: float) -> Figure:
