@@ -12,7 +12,8 @@ from backends.launch.capture import state
 from backends.launch.idle_options import idle_ascend_options
 from backends.launch.launchers import python_of
 from backends.launch.plan import launch_command, write_inputs
-from studio import code_state, paths, processes, schema
+from studio import paths, processes, schema
+from studio.code.record import keep_code_state
 from studio.events import Finding, Journal
 from studio.faults.held_folder import current_folder
 from studio.supervisor import supervise
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 def launch(spec: LaunchSpec, run: Run) -> Ended:
     if not (run.folder / "code.json").exists():
-        code_state.keep(run.folder, Path(run.request.project or paths.ROOT), python_of(spec))
+        keep_code_state(run.folder, Path(run.request.project or paths.ROOT), python_of(spec))
     if not (run.folder / "training.json").exists():
         state.request_planned(run.folder, schema.effective(spec).planned)
         write_inputs(spec, run.folder)

@@ -1,4 +1,4 @@
-"""The state of the code that a run executed: commit, patch of the dirty tree and packages, kept beside the run."""
+"""The state of the code in a repository: its commit, and the patch of the dirty tree."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import studio
-from studio import files, interpreters, paths
 from studio.errors import StudioError
 from studio.git.calls import open_repository
 
@@ -161,16 +159,3 @@ def _size(path: Path) -> int:
         return path.lstat().st_size
     except OSError:  # deleted: its removal belongs to the patch
         return 0
-
-
-def keep(run_folder: Path, code: Path, python: Path) -> None:
-    """Write code.json and, for a dirty tree, code.patch. Raises OSError."""
-    state = read_state(code)
-    if state.patch:
-        files.write_whole(run_folder / "code.patch", state.patch, files.mode_in(run_folder))
-    value: dict[str, Any] = {
-        "folder": str(code), "commit": state.commit, "dirty": None if state.changed is None else bool(state.changed),
-        "python": str(python), "studio": studio.__version__, "studio_commit": read_commit(paths.ROOT),
-        "packages": interpreters.packages(python),
-    }  # fmt: skip
-    files.write_json(run_folder / "code.json", value)

@@ -16,7 +16,9 @@ import pytest
 from backends.migration.migrate import git_branch, undo
 from backends.migration.migrate.spec import Migrated, MigrateSpec, Result
 from backends.migration.migrate.work import apply_to_branch
-from studio import code_state, interpreters, schema
+from studio import interpreters, schema
+from studio.code import state as code_state
+from studio.code.record import keep_code_state
 from studio.errors import StudioError
 from studio.git.calls import open_repository
 from studio.texts import t
@@ -44,7 +46,7 @@ def patched(patch: bytes) -> list[str]:
 def callers(folder: Path, run: Path) -> Iterator[str]:
     """Go through all that calls git, and yield what has just been done."""
     (run / "artifacts").mkdir(parents=True)
-    code_state.keep(run, folder, interpreters.embedded())
+    keep_code_state(run, folder, interpreters.embedded())
     yield "keep"
     spec = MigrateSpec(migrated=Migrated(path=folder), result=Result(branch="npu"))
     assert not list(schema.problems(spec))

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from studio import code_state, environment, interpreters
+from studio import environment, interpreters
+from studio.code.record import keep_code_state
+from studio.code.state import read_commit
 from studio.security import trust
 
 if TYPE_CHECKING:
@@ -101,12 +103,12 @@ def test_that_a_run_keeps_the_commit_and_the_patch_but_no_secrets_and_nothing_la
     for name in ("train.py", ".env.local", "api_token.txt"):
         (code / name).write_text("after\n")
     (code / "big.txt").write_text("x" * 2_000_000)
-    code_state.keep(run, code, interpreters.embedded())
+    keep_code_state(run, code, interpreters.embedded())
     patch = (run / "code.patch").read_text()
     assert "+after" in patch
     assert "train.py" in patch
     assert not [name for name in (".env", "token", "big") if name in patch]
-    assert len(code_state.read_commit(code)) == 40
+    assert len(read_commit(code)) == 40
     assert '"mindspore"' in (run / "code.json").read_text() or sys.version_info >= (3, 13)
 
 
@@ -128,5 +130,5 @@ def test_that_keeping_the_code_runs_nothing_that_a_repository_asks_for(tmp_path:
         "filter.evil.clean",
     ):
         git(code, "config", key, f"touch {tmp_path}/ran-{key}; cat")
-    code_state.keep(run, code, interpreters.embedded())
+    keep_code_state(run, code, interpreters.embedded())
     assert not sorted(path.name for path in tmp_path.glob("ran-*"))

@@ -12,9 +12,10 @@ from backends.common import logs, npu_devices
 from backends.launch.capture import state
 from backends.launch.own.busy_npus import refuse_busy
 from backends.launch.own.limits import Memory, keep_to_cores
-from backends.launch.own.plan import check_program, folder_of, program_command, python_of
+from backends.launch.own.plan import check_program, folder_of, program_command, python_of, script_of
 from backends.launch.work import end_training
-from studio import code_state, files, processes
+from studio import files, processes
+from studio.code.record import keep_code_state
 from studio.events import Finding, Journal, Note, attempt_and_rank
 from studio.faults.held_folder import current_folder
 from studio.run import exit_code, located
@@ -75,7 +76,8 @@ def keep_code(spec: OwnSpec, run: Run) -> None:
     """Raises OSError."""
     if not (run.folder / "code.json").exists():
         folder = Path(run.request.project) if run.request.project else folder_of(spec, "")
-        code_state.keep(run.folder, folder, python_of(spec, run.request.project))
+        script = script_of(spec, run.request.project)
+        keep_code_state(run.folder, folder, python_of(spec, run.request.project), script)
 
 
 class Watch:

@@ -7,7 +7,6 @@ program's own arguments the names tell; paths are compared by their last part, s
 
 from __future__ import annotations
 
-import hashlib
 import re
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ from backends.common.program_line import parse_program_line
 from backends.precision.config.extra_checks import value_text
 from backends.precision.config.result import CheckRow, part
 from backends.precision.origin import run_around
-from studio import files
 from studio import run as runs
 from studio.errors import StudioError
 from studio.security.secret_words import masked_words
@@ -42,7 +40,6 @@ TELLING = re.compile(
 )
 """Names of options that change what is computed."""
 _HARMLESS = re.compile(r"(log(ging)?|sav(e|ing)|eval\w*|print|report|checkpoint|ckpt|val|test)_\w+", re.IGNORECASE)
-MAX_PATCH = 1 << 26  # bytes
 MAX_VALUE_LENGTH = 2000
 _FLAG = re.compile(r"-{1,2}[A-Za-z][\w.-]*")
 _SETTING = re.compile(r"(?P<name>-{0,2}[A-Za-z][\w.-]*)=(?P<value>.*)", re.DOTALL)
@@ -50,14 +47,20 @@ _SETTING = re.compile(r"(?P<name>-{0,2}[A-Za-z][\w.-]*)=(?P<value>.*)", re.DOTAL
 
 def options_part(golden: Path, target: Path) -> Part | None:
     """Compare the options of the runs that two sides lie in; None where one of them is no run of the studio."""
-    sides = [run_of_side(side) for side in (golden, target)]
-    if sides[0] is None or sides[1] is None:
+    runs = runs_of_sides(golden, target)
+    if runs is None:
         return None
-    if sides[0].request.command != sides[1].request.command:
-        return part("options", OPTIONS_HEADER, [_row("command", *(run.request.command for run in sides if run))])
-    a, b = (dict(_options(run)) for run in sides if run is not None)
+    if runs[0].request.command != runs[1].request.command:
+        return part("options", OPTIONS_HEADER, [_row("command", *(run.request.command for run in runs))])
+    a, b = (dict(_options(run)) for run in runs)
     rows = [_row(name, a.get(name, ""), b.get(name, "")) for name in dict.fromkeys((*a, *b))]
     return part("options", OPTIONS_HEADER, rows)
+
+
+def runs_of_sides(golden: Path, target: Path) -> tuple[Run, Run] | None:
+    """Return the trainings that two sides lie in, None where one is no run of the studio."""
+    sides = (run_of_side(golden), run_of_side(target))
+    return (sides[0], sides[1]) if sides[0] is not None and sides[1] is not None else None
 
 
 def run_of_side(side: Path) -> Run | None:
@@ -89,19 +92,6 @@ def _options(run: Run) -> Iterator[tuple[str, str]]:
                 yield from _line_options(masked_words(tuple(map(str, value))))
             elif name not in LEFT_OUT:
                 yield from _field(name, value)
-    code = files.read_json(run.folder / "code.json")
-    if isinstance(code, dict) and code.get("commit"):
-        changes = f" * {_patch_digest(run.folder)}".rstrip() if code.get("dirty") is True else ""
-        yield "commit", f"{str(code['commit'])[:12]}{changes}"
-
-
-def _patch_digest(folder: Path) -> str:
-    """Return a short digest of the uncommitted changes of a run: code of one commit may differ; "" where they were not
-    kept."""
-    try:
-        return hashlib.sha256(files.read_bytes(folder / "code.patch", MAX_PATCH)).hexdigest()[:8]
-    except OSError:
-        return ""
 
 
 def _field(name: str, value: Any) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,7 @@ Outcome = Literal["pass", "warning", "error", "incomplete"]
 ORDER: tuple[Level, ...] = ("pass", "warning", "error")
 PARTS = {
     "options": "precision.config.part.options",
+    "code": "precision.config.part.code",
     "seeds": "precision.config.part.seeds",
     "determinism": "precision.config.part.determinism",
     "weights": "precision.config.part.weights",

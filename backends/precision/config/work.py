@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from backends.precision.config import extra_checks, members, pip, result
+from backends.precision.config.code import code_part, uncovered_code
 from backends.precision.config.options import options_part
 from backends.precision.config.pack import ENV, PIP
 from backends.precision.config.pack_discovery import one_sided, pair_packs, read_packs
@@ -47,6 +48,7 @@ MSPROBE_FOLDER = Path("artifacts") / "msprobe"
 RESULT = "result.xlsx"
 TODO = {
     "options": "precision.config.do_options",
+    "code": "precision.config.do_code",
     "weights": "precision.config.do_weights",
     "dataset": "precision.config.do_dataset",
     "random": "precision.config.do_random",
@@ -171,13 +173,15 @@ def environment_check(
 ) -> EnvironmentCheck:
     """The result, of tables that are there."""
     options = options_part(*sides)
+    code = code_part(*sides)
+    uncovered += uncovered_code(*sides)
     packages = _packages(pairs)
     pip_parts = (
         [part("pip", pip.PACKAGE_HEADER, list(packages), msprobe=msprobe.verdicts.get("pip", ""))] if packages else []
     )
     parts = tuple(
         sorted(
-            (*([options] if options else []), *extra_checks.extra_parts(pairs), *pip_parts, *msprobe.parts),
+            (*filter(None, (options, code)), *extra_checks.extra_parts(pairs), *pip_parts, *msprobe.parts),
             key=lambda each: list(PARTS).index(each.name),
         )
     )

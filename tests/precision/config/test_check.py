@@ -201,9 +201,10 @@ def test_that_a_rank_or_a_part_of_one_side_alone_is_no_success(
 
 
 def packed_run(folder: Path, line: list[str], **pack: Any) -> Path:
-    """A run of the studio that kept a pack."""
+    """A run of the studio that kept a pack, and `code` as its code.json."""
     run = runs.create(folder, "script", {"program": {"line": line, "workdir": str(folder), "python": ""}})
     own = pack.pop("own", {})
+    (run.folder / "code.json").write_text(json.dumps(pack.pop("code", {"sources": {"train.py": "aa"}})))
     packs.write(run.folder / "artifacts" / "config" / "rank0.zip", packs.own(**own), **pack)
     return run.folder
 
@@ -229,6 +230,8 @@ MEMBERS = {"weights__step0__rank0__weight": WEIGHTS, "dataset__step0__rank0__dat
         (LINE, {"own": {"seeds": {"torch.seed": 4, "torch.state": "bb"}}}),
         (LINE, {"own": {"determinism": {"torch.deterministic_algorithms": False, "HCCL_DETERMINISTIC": None}}}),
         (LINE, {"weights__step0__rank0__weight": ""}),
+        (LINE, {"code": {"commit": "", "dirty": None}}),
+        (LINE, {"code": {"sources": {"train.py": ""}}}),
     ],
 )
 def test_that_no_planted_difference_is_a_success(

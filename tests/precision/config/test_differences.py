@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from backends.precision.config import extra_checks, members, options, pip
+from backends.precision.config import code, extra_checks, members, options, pip
 from backends.precision.config.pack import read_pack
 from backends.precision.config.statistics import statistics_level
 from studio import run as runs
@@ -111,7 +111,7 @@ def test_that_uncommitted_code_that_differs_is_told(tmp_path: Path) -> None:
         (run.folder / "code.json").write_text('{"commit": "a30616a0f4ef00", "dirty": true}')
         (run.folder / "code.patch").write_bytes(patch)
         sides.append(run.folder)
-    part = options.options_part(*sides)
+    part = code.code_part(*sides)
     assert part is not None
     assert [row.cells[0] for row in part.rows if row.level != "pass"] == ["commit"]
 
