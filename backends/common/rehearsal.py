@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FILE = "artifacts/rehearsal.json"
 OPERATORS = "artifacts/operators.csv"
+VIRTUAL = "virtual_npu"
 HEAD = (
     "operator", "phase", "module", "input_dtypes", "input_shapes", "output_dtypes", "output_shapes", "count",
 )  # fmt: skip
@@ -45,12 +46,14 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """`losses`: of the first rank that has any, non-finite ones as in the protocol; `operators`: how many different
-    ones ran; `ended`: "steps", "time" or "memory" where a limit ended it, "script" where the script did; `traces`: of
-    each process that has one, by rank."""
+    """`device`: "cpu" or "virtual_npu"; `device_operators`: how often an operator ran on the virtual NPU; `losses`: of
+    the first rank that has any, non-finite ones as in the protocol; `operators`: how many different ones ran; `ended`:
+    "steps", "time" or "memory" where a limit ended it, "script" where the script did; `traces`: of each process that
+    has one, by rank."""
 
     stance: str
     device: str = "cpu"
+    device_operators: int = 0
     steps: int
     losses: tuple[float | str, ...]
     redirected: dict[str, int]
@@ -60,6 +63,10 @@ class Report:
     ended: str
     answer: bool
     traces: tuple[tuple[Step, ...], ...] = ()
+
+    @property
+    def is_virtual(self) -> bool:
+        return self.device == VIRTUAL
 
 
 def read_report(folder: Path) -> Report | None:
@@ -76,9 +83,9 @@ def read_operators(folder: Path) -> list[dict[str, str]]:
         return []
 
 
-def uses_device(redirected: Iterable[str]) -> bool:
+def uses_device(redirected: Iterable[str], device_operators: int = 0) -> bool:
     """Return whether anything was put on a device: asking for its name or pinning memory does not count."""
-    return any(
+    return device_operators > 0 or any(
         name.startswith(("Tensor.", "Module.", "torch."))
         and not name.startswith(_WITHOUT_LOCATION)
         and "pin" not in name

@@ -89,11 +89,13 @@ def check_operators(rows: tuple[tuple[Any, ...], ...]) -> None:
     assert "aten._foreach_norm.Scalar" not in {row[0] for row in rows}
 
 
-def verdicts(folder: Path, scripts: list[str]) -> list[Verdict]:
+def verdicts(folder: Path, scripts: list[str], npu_device: str) -> list[Verdict]:
     """As the worker would judge each script, as npu."""
     (folder / "scripts.json").write_text(json.dumps(scripts), encoding="utf-8")
     off = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}  # so that `import torch_npu` is an edit that counts
-    done = child(folder, FORKS, "scripts.json", hooks="curves,rehearse=npu", **off)
+    done = child(
+        folder, FORKS, "scripts.json", hooks="curves,rehearse=npu", **off, ASCEND_STUDIO_REHEARSAL_NPU_DEVICE=npu_device
+    )
     codes = [int(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("code ")]
     assert len(codes) == len(scripts), done.stderr
     spec = RehearseSpec(rehearsal=Rehearsal(stance="npu"))
@@ -119,10 +121,12 @@ AS_NPU = {
 }
 
 
-@pytest.fixture(scope="module")
-def as_npu(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Verdict], list[Verdict]]:
+@pytest.fixture(scope="module", params=["virtual", "cpu"])
+def as_npu(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> tuple[dict[str, Verdict], list[Verdict]]:
     """Of each script by its name, and of those with one edit less."""
-    found = verdicts(tmp_path_factory.mktemp("npu"), [*AS_NPU.values(), *DROPPED])
+    found = verdicts(tmp_path_factory.mktemp("npu"), [*AS_NPU.values(), *DROPPED], request.param)
     return dict(zip(AS_NPU, found, strict=False)), found[len(AS_NPU) :]
 
 

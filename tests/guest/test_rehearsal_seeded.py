@@ -66,7 +66,7 @@ assert accelerator.get_device_capability() is None
 os.environ["TORCH_NPU_DEVICE_CAPABILITY"] = "8.0"
 assert accelerator.get_device_capability(0) == (8, 0)
 assert accelerator.memory.memory_allocated() == 0 and accelerator.memory_stats()["any"] == 0
-assert torch.zeros(2, device=DEVICE_TYPE).is_npu is False
+assert torch.zeros(2, device=DEVICE_TYPE).is_npu is (os.environ["ASCEND_STUDIO_REHEARSAL_NPU_DEVICE"] == "virtual")
 import torch.distributed as dist
 assert dist.get_default_backend_for_device("npu") == dist.Backend.HCCL == "hccl"
 net = torch.nn.Linear(2, 2).to(torch.device(DEVICE_TYPE, 0))
@@ -122,8 +122,9 @@ def test_that_a_host_with_cuda_alone_has_no_npu_and_code_for_both_takes_its_path
     assert "hooks.given_up" not in [event.get("rule") for event in events(tmp_path)]
 
 
-def test_that_device_agnostic_code_meets_an_npu_as_the_wheel_describes_it(tmp_path: Path) -> None:
-    more = {"ASCEND_STUDIO_REHEARSAL_SEED": "1"}
+@pytest.mark.parametrize("npu_device", ["virtual", "cpu"])
+def test_that_device_agnostic_code_meets_an_npu_as_the_wheel_describes_it(tmp_path: Path, npu_device: str) -> None:
+    more = {"ASCEND_STUDIO_REHEARSAL_SEED": "1", "ASCEND_STUDIO_REHEARSAL_NPU_DEVICE": npu_device}
     done = child(tmp_path, EXPLICIT, hooks="curves,rehearse=npu", **more)
     assert done.stdout == "trained True\nNone\n", done.stderr
     assert done.stderr.splitlines()[-1] == "AttributeError: 'Properties' object has no attribute 'maxThreadsPerBlock'"

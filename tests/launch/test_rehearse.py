@@ -133,6 +133,19 @@ def test_that_the_answer_is_no_where_an_npu_host_would_not_train(
         assert (refusal(found, Ended(code=code)).path, refusal(found, Ended(code=code)).line) == ("/a.py", 3)
 
 
+def test_that_operators_on_the_virtual_npu_are_a_use_of_the_device_and_calls_of_its_names_are_not(
+    tmp_path: Path,
+) -> None:
+    run = prepare(tmp_path)
+    for rank, operators in ((0, 5), (1, 7)):
+        part(run, rank, device="virtual_npu", device_operators=operators, redirected={"torch.npu.set_device": 1})
+    found = assembled(rehearse_spec(stance="npu"), run, report.read_parts(run.folder), Ended(code=0), "")
+    assert (found.is_virtual, found.device_operators, found.answer) == (True, 12, True)
+    part(run, 0, device="virtual_npu", redirected={"torch.npu.set_device": 1})
+    part(run, 1, device="virtual_npu")
+    assert not assembled(rehearse_spec(stance="npu"), run, report.read_parts(run.folder), Ended(code=0), "").answer
+
+
 def test_that_a_script_that_never_asks_for_a_device_is_refused_without_a_place(tmp_path: Path) -> None:
     run = prepare(tmp_path)
     part(run)
@@ -215,6 +228,53 @@ def test_that_time_ends_a_script_that_has_no_steps_and_that_is_no_failure(tmp_pa
     found = last_json(done)
     assert (found["code"], found["ended"], found["steps"], found["losses"]) == (0, "time", 0, [])
     assert found["redirected"]["torch.ones"] > 0
+
+
+ON_CARD = """
+import torch, torch_npu
+net = torch.nn.Linear(4, 2).npu()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(9):
+    data = torch.ones(8, 4, device="npu")
+    assert data.device.type == net.weight.device.type == DEVICE
+    loss = net(data).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@needs_torch
+@pytest.mark.parametrize(
+    ("words", "device", "report", "sentence"),
+    [
+        ((), "npu", "virtual_npu", "Rehearsal on a virtual NPU, computed by the CPU: 2 steps"),
+        (("--npu-device", "cpu"), "cpu", "cpu", "Rehearsal on the CPU, posing as a host with an NPU: 2 steps"),
+    ],
+)
+def test_that_as_npu_a_script_runs_on_a_virtual_npu_unless_the_cpu_is_asked_for_and_the_answer_says_which(
+    tmp_path: Path, words: tuple[str, ...], device: str, report: str, sentence: str
+) -> None:
+    (tmp_path / "train.py").write_text(ON_CARD.replace("DEVICE", repr(device)))
+    line = ("--steps", "2", "--json", *words, "--", sys.executable, "train.py")
+    done = studio("--no-project", "rehearse", "--as", "npu", *line, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = last_json(done)
+    assert (found["device"], found["steps"], found["answer"], found["blocked"]) == (report, 2, True, [])
+    assert (found["device_operators"] > 0) is (device == "npu")
+    assert sentence in done.stderr
+
+
+@needs_torch
+def test_that_on_the_virtual_npu_a_batch_left_on_the_cpu_is_refused_with_its_line(tmp_path: Path) -> None:
+    lines = ("import torch, torch_npu", "net = torch.nn.Linear(4, 2).npu()", "net(torch.ones(8, 4))")
+    (tmp_path / "train.py").write_text("\n".join(lines))
+    done = studio("--no-project", "rehearse", "--as", "npu", "--json", "--", sys.executable, "train.py", cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    found = last_json(done)
+    ((message, line),) = [(one["message"], one["line"]) for one in found["blocked"]]
+    assert message.startswith("Expected all tensors to be on the same device, but found at least two devices, npu:0")
+    assert line == 3
 
 
 @needs_torch

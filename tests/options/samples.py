@@ -117,6 +117,7 @@ REHEARSAL = {
     "stance": Sample(words="--as npu"),
     "steps": Sample(words="--steps 7"),
     "host_cards": Sample(words="--cards 2"),
+    "npu_device": Sample(words="--npu-device cpu", base="--as npu"),
     "seed": Sample(words="--seed 7"),
 }
 

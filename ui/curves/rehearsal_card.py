@@ -23,6 +23,7 @@ from ui.widgets.basic import (
     retone,
 )
 from ui.widgets.facts_table import FactsTable
+from ui.widgets.localized import localize
 
 if TYPE_CHECKING:
     from backends.common.rehearsal import Blocked, Report
@@ -137,6 +138,8 @@ class RehearsalCard(Card):
         retone(self.ended, "role", "dim" if report.answer else "bad")
         self.ended.setText(end_text(report))
         self.facts.show_rows((), facts(report))
+        title_key = "curves.rehearsal.called" if report.is_virtual else "curves.rehearsal.redirected"
+        localize(self._titles[self.redirections].setText, title_key)
         pairs = list(report.redirected.items())
         rows = [(name, count_text(times)) for name, times in pairs[:MAX_ROWS]]
         self.redirections.show_rows(("", t("curves.rehearsal.times")), rows)
@@ -158,7 +161,7 @@ def end_text(report: Report) -> str:
     """How it ended; where the answer is no, whether the NPU was refused or only left alone."""
     if report.answer:
         return t(ENDS.get(report.ended, ENDS["script"]), steps=report.steps)
-    is_left_alone = report.steps > 0 and not uses_device(report.redirected)
+    is_left_alone = report.steps > 0 and not uses_device(report.redirected, report.device_operators)
     return t("curves.rehearsal.left_alone" if is_left_alone else "curves.rehearsal.no")
 
 
@@ -169,11 +172,21 @@ def facts(report: Report) -> list[tuple[str, str]]:
             losses_text(report.losses) if report.losses else t("curves.rehearsal.no_losses"),
         ),
         (t("curves.rehearsal.operators"), count_text(report.operators)),
-        (t("curves.rehearsal.redirections"), count_text(sum(report.redirected.values()))),
+        *device_facts(report),
     ]
     if report.processes > 1:
         rows.append((t("curves.rehearsal.processes"), str(report.processes)))
     return rows
+
+
+def device_facts(report: Report) -> list[tuple[str, str]]:
+    """What stood in for the NPU and how much it did, or how many uses of a device went to the CPU."""
+    if not report.is_virtual:
+        return [(t("curves.rehearsal.redirections"), count_text(sum(report.redirected.values())))]
+    return [
+        (t("curves.rehearsal.device"), t("curves.rehearsal.virtual_npu")),
+        (t("curves.rehearsal.device_operators"), count_text(report.device_operators)),
+    ]
 
 
 def losses_text(losses: tuple[float | str, ...]) -> str:

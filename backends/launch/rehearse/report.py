@@ -29,7 +29,8 @@ PARTS = "artifacts/rehearsal"  # of the guest, one file per process
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What one process left. `operators`: rows as in HEAD; `trace`: empty where no seed was asked for."""
+    """What one process left. `operators`: rows as in HEAD; `trace`: empty where no seed was asked for; `device`,
+    `device_operators`: as in Report."""
 
     rank: int
     stance: str
@@ -38,6 +39,8 @@ class Part:
     blocked: tuple[Blocked, ...]
     operators: tuple[tuple[str, str, str, str, str, str, str, int], ...]
     trace: tuple[Step, ...] = ()
+    device: str = "cpu"
+    device_operators: int = 0
 
 
 def read_parts(folder: Path) -> list[Part]:

@@ -36,6 +36,10 @@ GRACE = 10.0
 STEPS = "ASCEND_STUDIO_REHEARSAL_STEPS"
 DEVICES = "ASCEND_STUDIO_REHEARSAL_DEVICES"
 SEED = "ASCEND_STUDIO_REHEARSAL_SEED"
+NPU_DEVICE = "ASCEND_STUDIO_REHEARSAL_NPU_DEVICE"
+DONE = {
+    "cuda": "launch.rehearse.done_cuda", "npu": "launch.rehearse.done_npu", "virtual": "launch.rehearse.done_virtual",
+}  # fmt: skip
 
 
 def rehearse(spec: RehearseSpec, run: Run) -> Ended:
@@ -57,6 +61,8 @@ def rehearsal_command(spec: RehearseSpec, run: Run, environ: Mapping[str, str] =
     chosen = spec.rehearsal
     command = program_command(own_of(spec), run, environ)
     env = {**command.env, HOOKS: f"curves,rehearse={chosen.stance}", DEVICES: str(chosen.host_cards)}
+    if chosen.stance == "npu":
+        env[NPU_DEVICE] = chosen.npu_device
     if chosen.steps is not None:
         env[STEPS] = str(chosen.steps)
     if chosen.seed is not None:
@@ -92,13 +98,16 @@ def assembled(spec: RehearseSpec, run: Run, parts: list[Part], ended: Ended, lim
     redirected, blocked = report.redirected_in(parts), report.blocked_in(parts)
     max_steps = spec.rehearsal.steps
     why = limit or ("steps" if max_steps is not None and steps >= max_steps else "script")
+    device_operators = sum(part.device_operators for part in parts)
     is_refused = spec.rehearsal.stance == "npu" and (
         any(call.kind == "disabled" for call in blocked)
         or (bool(ended.code) and not limit and any(call.kind == "raised" for call in blocked))
-        or (steps > 0 and not uses_device(redirected))
+        or (steps > 0 and not uses_device(redirected, device_operators))
     )
     return Report(
         stance=spec.rehearsal.stance,
+        device=next((part.device for part in parts), "cpu"),
+        device_operators=device_operators,
         steps=steps,
         losses=report.losses_of(run.folder),
         redirected=redirected,
@@ -114,10 +123,9 @@ def assembled(spec: RehearseSpec, run: Run, parts: list[Part], ended: Ended, lim
 def summary(rehearsal: Report) -> Note:
     args = {
         "steps": rehearsal.steps, "redirected": sum(rehearsal.redirected.values()), "blocked": len(rehearsal.blocked),
-        "operators": rehearsal.operators,
+        "operators": rehearsal.operators, "device_operators": rehearsal.device_operators,
     }  # fmt: skip
-    key = "launch.rehearse.done_npu" if rehearsal.stance == "npu" else "launch.rehearse.done_cuda"
-    return Note(key=key, args=args)
+    return Note(key=DONE["virtual" if rehearsal.is_virtual else rehearsal.stance], args=args)
 
 
 def refusal(rehearsal: Report, ended: Ended) -> Finding:

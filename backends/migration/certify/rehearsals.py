@@ -38,6 +38,8 @@ def rehearsal_values(spec: CertifySpec, stance: str, line: tuple[str, ...], work
             "minutes": proof.minutes,
             "memory": proof.memory,
             "host_cards": proof.host_cards,
+            # Both sides are to compute alike: the virtual NPU takes float16 and operators as a card does.
+            "npu_device": "cpu" if stance == "npu" else "auto",
             "seed": proof.seed,
         },
         "environment": {"env": dict(spec.environment.env) | (CUDA_ALONE if stance == "cuda" else {})},

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 
 from backends.common.rehearsal import FILE, OPERATORS, Blocked, Report
 from studio import files, schema
@@ -130,6 +130,17 @@ def test_that_a_script_that_left_the_npu_alone_is_told_so(page: CurvesPage, sess
     qtbot.waitUntil(page.content.rehearsal.isVisible)
     assert "put nothing on the NPU" in page.content.rehearsal.ended.text()
     assert not page.content.rehearsal.blocked.isVisible()
+
+
+def test_that_the_card_says_that_the_npu_was_a_virtual_one(page: CurvesPage, session: Session, qtbot: QtBot) -> None:
+    rehearsed(session, replace(REPORT, device="virtual_npu", device_operators=1234, answer=True, blocked=()))
+    card = page.content.rehearsal
+    qtbot.waitUntil(card.isVisible)
+    texts = [widget.text() for widget in card.findChildren(QLabel) if widget.isVisible()]
+    assert "Virtual NPU, computed by this host's CPU" in texts
+    assert "Calls of torch.npu" in texts
+    assert not [text for text in texts if "redirected" in text]
+    assert looks.faults(card) == []
 
 
 def test_that_a_rehearsal_without_a_report_shows_no_card(page: CurvesPage, session: Session, qtbot: QtBot) -> None:

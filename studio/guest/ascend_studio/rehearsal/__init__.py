@@ -2,7 +2,8 @@
 
     as cuda    every device is redirected to the CPU
     as npu     torch.cuda is not there, as in the torch of an NPU host; a stand-in torch_npu is, and what its
-               transfer_to_npu covers is redirected once the script has imported that
+               transfer_to_npu covers is redirected once the script has imported that. Where torch lets a device be
+               written in Python, tensors are on a virtual NPU, else they are redirected to the CPU
     here       nothing is redirected: the same few steps on whatever device this host has, to compare with
 
 What was redirected, what was refused and every operator that ran go into a part of the report, one file per process.
@@ -14,7 +15,7 @@ import os
 import sys
 
 from ascend_studio import hooks
-from ascend_studio.rehearsal import before, devices, limits, npu, operators, record, seeds, trace
+from ascend_studio.rehearsal import before, devices, limits, npu, operators, record, seeds, trace, virtual
 
 if False:
     from types import ModuleType
@@ -59,12 +60,16 @@ def _install_or_end(torch: ModuleType) -> None:
 
 
 def _install(torch: ModuleType) -> None:
-    devices.install(torch, record.stance)
+    if record.stance == "npu" and virtual.choose(torch):
+        virtual.prepare(torch, limits.tick)
+    else:
+        devices.install(torch, record.stance)
     if record.stance == "npu":
         npu.refuse_cuda(torch)
         if os.environ.get(AUTOLOAD_VARIABLE, "1") == "1" and hasattr(torch, "_import_device_backends"):
             __import__("torch_npu")
-    operators.install(torch, limits.tick)
+    if not virtual.is_on():
+        operators.install(torch, limits.tick)
 
 
 def _follow_steps(torch: ModuleType) -> None:

@@ -12,7 +12,7 @@ import os
 import sys
 from importlib import import_module
 
-from ascend_studio.rehearsal import devices, npu_parts, ranks, record, redirect, standins
+from ascend_studio.rehearsal import devices, npu_parts, ranks, record, redirect, standins, virtual
 
 if False:
     from types import ModuleType
@@ -73,13 +73,11 @@ def _missing(module: ModuleType) -> Callable[[str], Any]:
 
 def _torch_npu(module: Any, torch: Any) -> None:
     module.__version__ = facts()["version"]
-    torch.utils.rename_privateuse1_backend("npu")
-    module.npu = import_module("torch_npu.npu")
-    if stance == "npu":
-        devices.know_npu(torch)
-    torch._register_device_module("npu", module.npu)
-    if torch.distributed.is_available():
-        ranks.know_hccl(torch)
+    if virtual.is_on():
+        module.npu = import_module("torch_npu.npu")
+        virtual.install(torch, module.npu)
+    else:
+        _redirected(module, torch)
     torch.npu.amp = module.npu.amp = import_module("torch_npu.npu.amp")
     module.profiler = import_module("torch_npu.profiler")
     setting = os.environ.get("TORCH_TRANSFER_TO_NPU", "0")
@@ -90,8 +88,20 @@ def _torch_npu(module: Any, torch: Any) -> None:
         raise ValueError(reason % setting)
 
 
+def _redirected(module: Any, torch: Any) -> None:
+    torch.utils.rename_privateuse1_backend("npu")
+    module.npu = import_module("torch_npu.npu")
+    if stance == "npu":
+        devices.know_npu(torch)
+    torch._register_device_module("npu", module.npu)
+    if torch.distributed.is_available():
+        ranks.know_hccl(torch)
+
+
 def _npu(module: Any, torch: Any) -> None:
     members: Dict[str, Any] = {**standins.functions(torch, "npu"), **standins.classes("npu")}
+    if virtual.is_on():
+        members.update(virtual.members(torch))
     for name in facts()["cuda"]:
         if name in members:
             setattr(module, name, members[name])
@@ -117,8 +127,9 @@ def _amp(module: Any, torch: Any) -> None:
             super().__init__("npu", *args, **kwargs)
 
     module.autocast, module.GradScaler = autocast, GradScaler
-    module.custom_fwd = functools.partial(torch.amp.custom_fwd, device_type="cpu")
-    module.custom_bwd = functools.partial(torch.amp.custom_bwd, device_type="cpu")
+    kind = "npu" if virtual.is_on() else "cpu"
+    module.custom_fwd = functools.partial(torch.amp.custom_fwd, device_type=kind)
+    module.custom_bwd = functools.partial(torch.amp.custom_bwd, device_type=kind)
 
 
 class _Choices(type):
@@ -174,7 +185,10 @@ def _transfer(module: Any, torch: Any) -> None:
     torch.distributed.is_nccl_available = lambda: True
     torch.is_autocast_enabled = _of_npu(torch.is_autocast_enabled)
     torch.get_autocast_gpu_dtype = torch.npu.get_autocast_dtype
-    torch.Generator = _generator(torch.Generator)
+    if virtual.is_on():
+        virtual.transfer(torch)
+    else:
+        torch.Generator = _generator(torch.Generator)
     torch.jit.script = lambda obj, *_args, **_kwargs: obj
     torch.jit.script_method = lambda method: method
 

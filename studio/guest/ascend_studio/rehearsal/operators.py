@@ -34,19 +34,26 @@ _stack: List[str] = [""]
 _numbers: List[int] = [-1]
 _modules: List[str] = [""]
 _state = {"optimizer": 0}
+_ticks: List[Any] = []  # what the virtual NPU's operators call; empty where operators are followed by a mode
+_on_device = {"operators": 0}
 
 
 def install(torch: ModuleType, tick: Callable[[], None]) -> None:
     record.contents.append(_fill)
     _follow_modules(torch)
     _follow_optimizers(torch)
-    _mode_type(torch, tick, seeds.requested_seed() is not None)().__enter__()
+    is_seeded = seeds.requested_seed() is not None
+    if record.device == "virtual_npu":
+        _ticks[:] = [tick]
+    if record.device != "virtual_npu" or is_seeded:
+        _mode_type(torch, tick, is_seeded)().__enter__()
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_counts.clear)
 
 
 def _fill(part: Dict[str, Any]) -> None:
     part["operators"] = [[*key, count] for key, count in _counts.items()]
+    part["device_operators"] = _on_device["operators"]
 
 
 def modules() -> List[Any]:
@@ -68,12 +75,27 @@ def _mode_type(torch: Any, tick: Callable[[], None], is_seeded: bool) -> Any:
             result = func(*args, **(kwargs or {}))
             if is_seeded:
                 seeds.fill(func, result)
-            if getattr(func, "namespace", "") != "profiler" and not _is_ours(sys._getframe(1)):
+            if not _ticks and getattr(func, "namespace", "") != "profiler" and not _is_ours(sys._getframe(1)):
                 count(tensor, func, args, kwargs, result, node_of())
                 tick()
             return result
 
     return Inventory
+
+
+def observer(torch: Any) -> Callable[..., None]:
+    """Return what follows the operators of a virtual NPU."""
+    node_of = getattr(torch._C, "_current_autograd_node", lambda: None)
+    tensor = torch.Tensor
+    count = hooks.guarded("operators")(_count)
+
+    def observe(op: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if not _is_ours(sys._getframe(3)):
+            count(tensor, op, args, kwargs, result, node_of())
+            _on_device["operators"] += 1
+            _ticks[0]()
+
+    return observe
 
 
 def _is_ours(frame: Any) -> bool:

@@ -29,6 +29,7 @@ _KINDS = {
 _GPU = re.compile(r"cuda|nccl|nvtx|\bnpu\b|hccl|accelerator|dummy base class", re.IGNORECASE)
 
 stance = ""
+device = "cpu"  # or "virtual_npu"
 redirected: Dict[str, int] = {}
 blocked: List[Dict[str, Any]] = []
 # Fills in "operators"; the inventory puts itself here.
@@ -61,7 +62,8 @@ def _find_libraries() -> None:
 
 
 def write_stance() -> None:
-    note_once({"cuda": "rehearsal.as_cuda", "npu": "rehearsal.as_npu", "here": "rehearsal.here"}[stance])
+    as_npu = "rehearsal.on_virtual_npu" if device == "virtual_npu" else "rehearsal.as_npu"
+    note_once({"cuda": "rehearsal.as_cuda", "npu": as_npu, "here": "rehearsal.here"}[stance])
 
 
 def note_once(key: str, **args: Any) -> None:
@@ -122,7 +124,7 @@ def write() -> None:
     """Write the part of this process, whole or not at all; a process that used no device writes nothing."""
     global _written
     _written = time.monotonic()
-    part: Dict[str, Any] = {"rank": process_rank.rank(), "stance": stance, "steps": _steps}
+    part: Dict[str, Any] = {"rank": process_rank.rank(), "stance": stance, "device": device, "steps": _steps}
     part["redirected"], part["blocked"] = redirected, blocked
     for fill in contents:
         fill(part)
