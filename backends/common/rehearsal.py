@@ -34,6 +34,19 @@ class Blocked:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Fallback:
+    """An operator at a line of the script that torch_npu has no kernel for. `kind`: fallback, it is computed on the
+    host; maybe, the lists leave that open. `bytes_moved`: of its tensors, to the host and back, in all `calls`."""
+
+    operator: str
+    kind: Literal["fallback", "maybe"]
+    path: str
+    line: int
+    calls: int
+    bytes_moved: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Step:
     """A step of one optimizer: digests of the bits of its gradients and of the weights after it, and the gradients'
     norm.
@@ -49,7 +62,7 @@ class Report:
     """`device`: "cpu" or "virtual_npu"; `device_operators`: how often an operator ran on the virtual NPU; `losses`: of
     the first rank that has any, non-finite ones as in the protocol; `operators`: how many different ones ran; `ended`:
     "steps", "time" or "memory" where a limit ended it, "script" where the script did; `traces`: of each process that
-    has one, by rank."""
+    has one, by rank; `fallbacks`: of all processes, those that moved most first."""
 
     stance: str
     device: str = "cpu"
@@ -63,6 +76,7 @@ class Report:
     ended: str
     answer: bool
     traces: tuple[tuple[Step, ...], ...] = ()
+    fallbacks: tuple[Fallback, ...] = ()
 
     @property
     def is_virtual(self) -> bool:

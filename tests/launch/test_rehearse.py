@@ -277,6 +277,50 @@ def test_that_on_the_virtual_npu_a_batch_left_on_the_cpu_is_refused_with_its_lin
     assert line == 3
 
 
+# weight_norm and huber_loss have no kernel in torch_npu; addmm and mean have one.
+FALLS_BACK = """
+import torch, torch_npu
+net = torch.nn.Linear(4, 4).npu()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(2):
+    output = net(torch.ones(8, 4, device="npu"))
+    loss = torch.nn.functional.huber_loss(output, torch.zeros(8, 4, device="npu"))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+torch.mode(torch.ones(16, device="npu"))
+torch.lgamma(torch.ones(2, device="npu"))
+torch.mode(torch.ones(16))
+"""
+
+
+@needs_torch
+def test_that_operators_without_a_kernel_are_counted_with_their_line_and_the_bytes_they_move(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(FALLS_BACK)
+    line = ("--steps", "9", "--json", "--", sys.executable, "train.py")
+    done = studio("--no-project", "rehearse", "--as", "npu", *line, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = [
+        (row["operator"], row["kind"], row["line"], row["calls"], row["bytes_moved"])
+        for row in last_json(done)["fallbacks"]
+    ]
+    assert rows == [
+        ("huber_loss", "fallback", 7, 2, 2 * (2 * 8 * 4 * 4 + 4)),  # two tensors of 8x4 there, a scalar back
+        ("mode", "fallback", 11, 1, 16 * 4 + 4 + 8),  # values of float32 and indices of int64 back
+        ("lgamma", "maybe", 12, 1, 2 * 4 + 2 * 4),
+    ]
+    assert "huber_loss: torch_npu 2.13 has no kernel for it" in done.stderr
+
+
+def test_that_fallbacks_of_all_ranks_are_added_up_by_their_line(tmp_path: Path) -> None:
+    run = prepare(tmp_path)
+    for rank in (0, 1):
+        rows = [["mode", "fallback", "/a.py", 3, 1, 10], ["mode", "fallback", "/a.py", 4, 1, 100]]
+        part(run, rank, fallbacks=rows)
+    found = report.fallbacks_in(report.read_parts(run.folder))
+    assert [(row.line, row.calls, row.bytes_moved) for row in found] == [(4, 2, 200), (3, 2, 20)]
+
+
 @needs_torch
 def test_that_an_unmigrated_script_is_refused_as_npu_with_the_place_in_its_code(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("import torch\n\ntorch.nn.Linear(2, 2).cuda()\n")

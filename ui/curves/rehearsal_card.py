@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from backends.common.rehearsal import OPERATORS, read_report, uses_device
 from studio.texts import t
-from studio.units import count, number
+from studio.units import count, number, size
 from ui.services.background import run_in_background
 from ui.widgets.basic import (
     Card,
@@ -26,7 +26,7 @@ from ui.widgets.facts_table import FactsTable
 from ui.widgets.localized import localize
 
 if TYPE_CHECKING:
-    from backends.common.rehearsal import Blocked, Report
+    from backends.common.rehearsal import Blocked, Fallback, Report
     from studio.run import Run
 
 COMMAND = "rehearse"
@@ -143,12 +143,13 @@ class RehearsalCard(Card):
         pairs = list(report.redirected.items())
         rows = [(name, count_text(times)) for name, times in pairs[:MAX_ROWS]]
         self.redirections.show_rows(("", t("curves.rehearsal.times")), rows)
-        self.blocked.setText("\n".join(blocked_text(blocked) for blocked in report.blocked[:MAX_ROWS]))
+        reviews = [*map(blocked_text, report.blocked), *map(fallback_text, report.fallbacks)]
+        self.blocked.setText("\n".join(reviews[:MAX_ROWS]))
         for table, title in self._titles.items():
-            is_filled = bool(pairs if table is self.redirections else report.blocked)
+            is_filled = bool(pairs if table is self.redirections else reviews)
             table.setVisible(is_filled)
             title.setVisible(is_filled)
-        more = max(0, len(pairs) - MAX_ROWS) + max(0, len(report.blocked) - MAX_ROWS)
+        more = max(0, len(pairs) - MAX_ROWS) + max(0, len(reviews) - MAX_ROWS)
         self.rest.setText(t("curves.rehearsal.more", count=more))
         self.rest.setVisible(more > 0)
 
@@ -202,3 +203,10 @@ def blocked_text(blocked: Blocked) -> str:
     """Where, what came of it, and what a host with an NPU says there."""
     location = f"{PurePath(blocked.path).name}:{blocked.line}" if blocked.path else blocked.name
     return t(KINDS[blocked.kind], place=location, message=blocked.message or blocked.name)
+
+
+def fallback_text(fallback: Fallback) -> str:
+    """Where an operator is needed that a card leaves to the host, and what that would move."""
+    key = "curves.rehearsal.falls_back" if fallback.kind == "fallback" else "curves.rehearsal.may_fall_back"
+    place = f"{PurePath(fallback.path).name}:{fallback.line}"
+    return t(key, place=place, operator=fallback.operator, moved=size(fallback.bytes_moved))

@@ -7,11 +7,11 @@ import io
 import shutil
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from backends.common.rehearsal import FILE, HEAD, OPERATORS, Blocked, Step, read_report
+from backends.common.rehearsal import FILE, HEAD, OPERATORS, Blocked, Fallback, Step, read_report
 from studio import files
 from studio.events import Metric
 from studio.output.spreadsheet import safe_row
@@ -41,6 +41,7 @@ class Part:
     trace: tuple[Step, ...] = ()
     device: str = "cpu"
     device_operators: int = 0
+    fallbacks: tuple[tuple[str, Literal["fallback", "maybe"], str, int, int, int], ...] = ()
 
 
 def read_parts(folder: Path) -> list[Part]:
@@ -66,6 +67,21 @@ def redirected_in(parts: Iterable[Part]) -> dict[str, int]:
     for part in parts:
         counts.update(part.redirected)
     return dict(counts.most_common())
+
+
+def fallbacks_in(parts: Iterable[Part]) -> tuple[Fallback, ...]:
+    """Return the fallbacks of all processes, those that moved most first."""
+    totals: dict[tuple[str, Literal["fallback", "maybe"], str, int], tuple[int, int]] = {}
+    for part in parts:
+        for operator, kind, path, line, calls, moved in part.fallbacks:
+            key = (operator, kind, path, line)
+            before = totals.get(key, (0, 0))
+            totals[key] = (before[0] + calls, before[1] + moved)
+    fallbacks = (
+        Fallback(operator=operator, kind=kind, path=path, line=line, calls=calls, bytes_moved=moved)
+        for (operator, kind, path, line), (calls, moved) in totals.items()
+    )
+    return tuple(sorted(fallbacks, key=lambda fallback: -fallback.bytes_moved))
 
 
 def losses_of(folder: Path) -> tuple[float | str, ...]:

@@ -21,10 +21,12 @@ from studio.events import Artifact, Ended, Finding, Journal, Note
 from studio.exit_codes import NO
 from studio.run import located
 from studio.supervisor import supervise
+from studio.units import size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from backends.common.rehearsal import Fallback
     from backends.launch.rehearse.report import Part
     from backends.launch.rehearse.spec import RehearseSpec
     from studio.command import Command
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from studio.run import Run
 
 GRACE = 10.0
+MAX_FALLBACKS = 10  # that are findings; the report has all
 # As the guest reads them: studio/guest/ascend_studio/rehearsal.
 STEPS = "ASCEND_STUDIO_REHEARSAL_STEPS"
 DEVICES = "ASCEND_STUDIO_REHEARSAL_DEVICES"
@@ -78,7 +81,7 @@ def report_end(spec: RehearseSpec, run: Run, journal: Journal, ended: Ended, lim
     except OSError as error:
         return _lost(journal, from_os(error, run.folder))
     journal.write_or_keep(Artifact(kind="rehearsal", path=FILE), Artifact(kind="operators", path=OPERATORS))
-    journal.write_or_keep(summary(rehearsal))
+    journal.write_or_keep(summary(rehearsal), *map(fallback_finding, rehearsal.fallbacks[:MAX_FALLBACKS]))
     if ended.reason == "stopped":
         return ended
     if not rehearsal.answer:
@@ -117,6 +120,7 @@ def assembled(spec: RehearseSpec, run: Run, parts: list[Part], ended: Ended, lim
         ended=why,
         answer=not is_refused,
         traces=tuple(part.trace for part in parts if part.trace),
+        fallbacks=report.fallbacks_in(parts),
     )
 
 
@@ -126,6 +130,13 @@ def summary(rehearsal: Report) -> Note:
         "operators": rehearsal.operators, "device_operators": rehearsal.device_operators,
     }  # fmt: skip
     return Note(key=DONE["virtual" if rehearsal.is_virtual else rehearsal.stance], args=args)
+
+
+def fallback_finding(fallback: Fallback) -> Finding:
+    """What an operator without a kernel would cost on a card, at the line of the script that needs it."""
+    rule = "launch.rehearse.falls_back" if fallback.kind == "fallback" else "launch.rehearse.may_fall_back"
+    args = {"operator": fallback.operator, "calls": fallback.calls, "moved": size(fallback.bytes_moved)}
+    return Finding(rule=rule, severity="warning", path=fallback.path, line=fallback.line, args=args)
 
 
 def refusal(rehearsal: Report, ended: Ended) -> Finding:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from backends.migration.scan.facts.tables import aten_kinds
 from studio.paths import GUEST
 from tests.guest.rehearsed_process import events
 
@@ -152,6 +153,13 @@ def test_that_a_process_sees_the_cards_that_it_may(tmp_path: Path, visible: str,
     """Without torch: the count is asked for before any tensor is made."""
     script = "from ascend_studio.virtual_npu import cards; print(cards.count())"
     assert child(tmp_path, "-c", script, ASCEND_RT_VISIBLE_DEVICES=visible).stdout == f"{count}\n"
+
+
+def test_that_the_guest_knows_the_operators_without_a_kernel_that_the_scan_knows() -> None:
+    shipped = json.loads((GUEST / "ascend_studio" / "virtual_npu" / "cpu_fallback.json").read_text("utf-8"))
+    kinds = aten_kinds()
+    for kind in ("fallback", "maybe"):
+        assert sorted(shipped[kind]) == sorted(name for name in kinds if kinds[name] == kind)
 
 
 def test_that_the_record_says_that_the_npu_is_a_virtual_one(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from backends.common.rehearsal import FILE, OPERATORS, Blocked, Report
+from backends.common.rehearsal import FILE, OPERATORS, Blocked, Fallback, Report
 from studio import files, schema
 from studio import run as runs
 from studio.events import Ended, Journal
@@ -133,13 +133,18 @@ def test_that_a_script_that_left_the_npu_alone_is_told_so(page: CurvesPage, sess
 
 
 def test_that_the_card_says_that_the_npu_was_a_virtual_one(page: CurvesPage, session: Session, qtbot: QtBot) -> None:
-    rehearsed(session, replace(REPORT, device="virtual_npu", device_operators=1234, answer=True, blocked=()))
+    fallback = Fallback(operator="mode", kind="fallback", path="/x/train.py", line=7, calls=2, bytes_moved=3000)
+    report = replace(
+        REPORT, device="virtual_npu", device_operators=1234, answer=True, blocked=(), fallbacks=(fallback,)
+    )
+    rehearsed(session, report)
     card = page.content.rehearsal
     qtbot.waitUntil(card.isVisible)
     texts = [widget.text() for widget in card.findChildren(QLabel) if widget.isVisible()]
     assert "Virtual NPU, computed by this host's CPU" in texts
     assert "Calls of torch.npu" in texts
     assert not [text for text in texts if "redirected" in text]
+    assert card.blocked.text() == "train.py:7 needs mode, which a card leaves to the host: 3.0 kB moved"
     assert looks.faults(card) == []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ascend_studio import virtual_npu
+from ascend_studio import hooks, virtual_npu
 from ascend_studio.rehearsal import amp, npu_parts, operators, record, redirect, seeds, standins
 
 if False:
@@ -61,11 +61,13 @@ def members(torch: Any) -> Dict[str, Any]:
 
 def install(torch: Any, module: Any) -> None:
     """Make the device: torch_npu has been imported."""
-    from ascend_studio.virtual_npu import dispatch, functions
+    from ascend_studio.virtual_npu import cpu_fallback, dispatch, functions
 
     npu_parts.Properties.name = functions.NAME
     virtual_npu.install(torch, module)
-    dispatch.observers.append(operators.observer(torch))
+    count_fallback = hooks.guarded("operators")(cpu_fallback.observer(torch, record.user_location))
+    dispatch.observers.extend((operators.observer(torch), count_fallback))
+    record.contents.append(lambda part: part.update(fallbacks=cpu_fallback.rows()))
     if seeds.requested_seed() is not None:
         dispatch.observers.append(_zeroed)
 

@@ -3,8 +3,9 @@
     cards        how many there are, which of them the process sees, which one is current
     storages     the memory of a card: host memory under a handle that says npu
     dispatch     the call through which each operator on a card passes, with its arguments and its result
-    fallback     the CPU's kernel for an operator, and what torch says of tensors on two devices
+    host_kernels the CPU's kernel for an operator, and what torch says of tensors on two devices
     kernels      operators that torch takes apart in another way on a device than on the CPU
+    cpu_fallback operators that torch_npu has no kernel for, counted by line
     autocast     the lists of torch_npu
     functions    torch.npu
 

@@ -11,9 +11,9 @@ from ascend_studio.virtual_npu import (
     cards,
     compiled,
     dispatch,
-    fallback,
     generators,
     hccl,
+    host_kernels,
     kernels,
     pinned,
     placement,
@@ -34,9 +34,9 @@ def install(torch: Any, module: Any) -> None:
     """
     _register(torch, module)
     cards.mark_used()
-    for part in (storages, fallback, kernels, generators):
+    for part in (storages, host_kernels, kernels, generators):
         part.install(torch)
-    dispatch.install(kernels.own(), fallback.kernel)
+    dispatch.install(kernels.own(), host_kernels.kernel)
     registrations.install(torch)
     autocast.install(torch)
     for part in (storage_type, placement, pinned, accelerator, compiled, hccl):

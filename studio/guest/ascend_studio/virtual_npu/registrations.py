@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ascend_studio.virtual_npu import dispatch, fallback, kernels
+from ascend_studio.virtual_npu import dispatch, host_kernels, kernels
 
 if False:
     from typing import Any, Iterator, List
@@ -34,7 +34,7 @@ def install(torch: Any) -> None:
     _libraries.extend((everything, library))
     for name in _taken_apart(torch):
         op = dispatch.operator(torch, name[6:])
-        if op is not None and not fallback.Plan(op).is_view:
+        if op is not None and not host_kernels.Plan(op).is_view:
             library.impl(name, dispatch.entry(op), "PrivateUse1")
     for key in ("AutogradPrivateUse1", "PrivateUse1"):
         library.impl("aten::scaled_dot_product_attention", kernels.attention, key)
