@@ -212,7 +212,7 @@ def chosen(frameworks: tuple[str, ...]) -> tuple[Plant, ...]:
 
 
 def healthy(model: str) -> Iterator[Pair]:
-    for noise in ("", *TORCH_NOISES):
+    for noise in TORCH_NOISES:
         yield _nothing(noise, Order(model=model, autocast=AUTOCAST.get(noise, "")))
     for noise, optimizer in (("kernels", "adamw"), ("ulp", "adamw"), ("double", "adamw"), ("threads", "sgd")):
         yield _nothing(noise, Order(model=model, steps=3, optimizer=optimizer))
@@ -227,7 +227,7 @@ def healthy(model: str) -> Iterator[Pair]:
 
 
 def healthy_mindspore() -> Iterator[Pair]:
-    for noise in ("", *MINDSPORE_NOISES):
+    for noise in MINDSPORE_NOISES:
         yield _nothing(noise, Order(model="mindspore"))
     yield _nothing("ulp", Order(model="mindspore", steps=3, optimizer="sgd"))
     yield _nothing("ulp", Order(model="mindspore", level="mix"))

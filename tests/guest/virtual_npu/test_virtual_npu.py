@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +13,11 @@ import pytest
 from backends.migration.scan.facts.tables import aten_kinds
 from studio.paths import GUEST
 from tests.guest.rehearsed_process import events
+from tests.guest.virtual_npu.two_cards import child
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
 
 PROBES = Path(__file__).with_name("probes.py")
-TWO_CARDS = {"ASCEND_STUDIO_REHEARSAL_DEVICES": "2", "ASCEND_STUDIO_HOOKS": "curves,rehearse=npu"}
-
-
-def child(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    env = kept | {"PYTHONPATH": str(GUEST), "OMP_NUM_THREADS": "1", "ASCEND_STUDIO_RUN": str(folder)} | TWO_CARDS | more
-    line = [sys.executable, "-W", "ignore", *words]
-    return subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
 
 
 @pytest.fixture(scope="module")

@@ -35,8 +35,8 @@ def install(torch: Any) -> None:
 
         device = property(lambda self: _torch.device("npu", _indices.get(self._cdata, 0)))
 
-        def __del__(self) -> None:
-            _indices.pop(self._cdata, None)
+        def __del__(self, forget: Any = _indices.pop) -> None:  # bound: a module is empty while Python ends
+            forget(self._cdata, None)
 
     _of_card = OfCard
     torch.Generator = _kind(_real)

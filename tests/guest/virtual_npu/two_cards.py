@@ -1,0 +1,22 @@
+"""A process of the user's with two virtual cards."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from studio.paths import GUEST
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TWO_CARDS = {"ASCEND_STUDIO_REHEARSAL_DEVICES": "2", "ASCEND_STUDIO_HOOKS": "curves,rehearse=npu"}
+
+
+def child(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    env = kept | {"PYTHONPATH": str(GUEST), "OMP_NUM_THREADS": "1", "ASCEND_STUDIO_RUN": str(folder)} | TWO_CARDS | more
+    line = [sys.executable, "-W", "ignore", *words]
+    return subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
