@@ -146,7 +146,11 @@ def test_that_an_interrupted_launch_prints_each_sentence_once(tmp_path: Path) ->
         while True: time.sleep(1)
     """
     line = [sys.executable, "-I", str(MAIN), "launch", "--", sys.executable, "-c", program]
-    child = subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell has it ignored
+    try:
+        child = subprocess.Popen(line, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert child.stderr is not None
     first = child.stderr.readline().rstrip("\n")
     child.send_signal(signal.SIGINT)
