@@ -98,7 +98,7 @@ def test_that_a_configuration_of_cuda_is_told_and_that_of_an_npu_is_not() -> Non
         b = profile(experimental_config=torch_npu.profiler._ExperimentalConfig())
         c = profile(with_stack=True)
     """
-    assert advised_lines(source) == [(3, "advice.experimental_config")]
+    assert advised_lines(source) == [(1, "advice.npu_aware"), (3, "advice.experimental_config")]
 
 
 def test_that_a_question_for_triton_is_told() -> None:
@@ -149,3 +149,16 @@ def test_that_another_trainer_is_not(source: str) -> None:
 def test_that_a_comparison_that_is_right_as_it_is_is_not_told() -> None:
     source = "from torch import nn\nif x.device.type == 'cuda':\n    net = nn.DataParallel(net)\n"
     assert not advised_rules(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch\nimport torch_npu\n",
+        "from transformers.utils import is_torch_npu_available\nis_torch_npu_available()\n",
+        "import torch\ntorch.npu.set_device(0)\n",
+    ],
+)
+def test_that_a_file_that_knows_npus_is_told_unless_it_relies_on_transfer_to_npu(source: str) -> None:
+    assert advised_lines(source) == [(2, "advice.npu_aware")]
+    assert "advice.npu_aware" not in advised_rules(source + "from torch_npu.contrib import transfer_to_npu\n")

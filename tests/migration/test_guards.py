@@ -50,3 +50,36 @@ def test_that_a_comparison_in_front_of_what_no_npu_has_is_left_alone_in_both_sty
 def test_that_a_comparison_that_an_npu_may_follow_is_edited(tmp_path: Path, text: str) -> None:
     assert rules(tmp_path, text) == ["device_str.compared"]
     assert "npu" in migrated_text(tmp_path, "minimal", HEAD + text).replace("torch_npu", "").replace("to_npu", "")
+
+
+BESIDE_NPU = [
+    "if is_npu_available():\n    d = 'npu'\nelif torch.cuda.is_available():\n    d = torch.device('cuda')\n",
+    "if torch.cuda.is_available():\n    d = x.cuda()\nelif hasattr(torch, 'npu'):\n    d = x.npu()\n",
+    "d = x.npu() if use_npu else x.cuda()\n",
+    "if not use_npu:\n    x.cuda()\nelse:\n    x.npu()\n",
+    "if not use_npu and more:\n    x.cuda()\nelse:\n    pass\nx.to(d)\n",
+    "def f():\n    if d.type == 'npu':\n        return 1\n    return torch.cuda.device_count()\n",
+    "try:\n    import torch_npu\n    d = 'npu'\nexcept ImportError:\n    d = x.cuda()\n",
+]
+NOT_BESIDE_NPU = [
+    "if use_npu and fused:\n    pass\nelse:\n    x.cuda()\n",
+    "if is_npu_available():\n    raise RuntimeError('no NPU')\nelse:\n    x.cuda()\n",
+    "if is_npu_available():\n    x = 1\nx.cuda()\n",
+    "def f(inputs):\n    if inputs:\n        return 1\n    return x.cuda()\n",
+    "if use_npu:\n    x.cuda()\n",
+    "if debug:\n    x.cuda()\nelif use_npu:\n    x.npu()\n",
+]
+
+
+@pytest.mark.parametrize("text", BESIDE_NPU)
+def test_that_what_stands_beside_a_branch_for_npus_is_left_alone(tmp_path: Path, text: str) -> None:
+    places = [found for found in scan_project(project(tmp_path, train__py=HEAD + text), FACTS) if found.kind == "place"]
+    assert places
+    assert {found.state for found in places} == {"auto"}
+    for style in ("minimal", "explicit"):
+        assert migrated_text(tmp_path, style, HEAD + text) == HEAD + text
+
+
+@pytest.mark.parametrize("text", NOT_BESIDE_NPU)
+def test_that_what_an_npu_may_reach_is_edited_although_npus_are_mentioned(tmp_path: Path, text: str) -> None:
+    assert "x.cuda()" not in migrated_text(tmp_path, "explicit", HEAD + text)

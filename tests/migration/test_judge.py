@@ -166,6 +166,7 @@ EXAMPLES: list[tuple[str, str, str, dict[str, Any], str]] = [
     ("lib_numpy", "numpy", "import", {}, "library.host"),
     ("lib_of_the_future", "of_the_future", "import", {}, "library.unknown"),
     ("of_the_future", "something", "", {}, "place.unknown"),
+    ("cuda_method", ".cuda()", "", {"npu_branch": True}, "place.npu_branch"),
     ("api", "torch.heaviside", "call", {"kind": "advice"}, "api.unsupported"),
     ("api", "torch.var_mean", "call", {"kind": "advice"}, "api.disputed"),
     ("api", "torch_npu.npu_conv2d", "call", {"kind": "advice"}, "api.deprecated"),

@@ -136,7 +136,7 @@ def test_that_a_class_with_a_cuda_of_its_own_keeps_it_at_its_call_sites(tmp_path
     assert "return batch.cuda()\nb = Batch().cuda()\n" in text
 
 
-def test_that_options_scripts_and_configuration_change_together(tmp_path: Path) -> None:
+def test_that_options_and_scripts_change_together(tmp_path: Path) -> None:
     project(
         tmp_path,
         train__py=(
@@ -145,16 +145,33 @@ def test_that_options_scripts_and_configuration_change_together(tmp_path: Path) 
             'p.add_argument("--backend", default="nccl", choices=["nccl", "gloo"])\n'
         ),
         run__sh="python train.py --device cuda --backend=nccl # cuda\n",
-        config__yaml="device: cuda:0  # cuda\n",
     )
     text = planned_texts(tmp_path, "explicit")
     assert 'default=DEVICE_TYPE, choices=["cuda", "npu", "cpu"], help="cuda or cpu")' in text["train.py"]
     assert 'default=COLLECTIVE_BACKEND, choices=["nccl", "hccl", "gloo"])' in text["train.py"]
-    assert text["run.sh"] == "python train.py --device npu --backend=hccl # cuda\n"
-    assert text["config.yaml"] == "device: npu:0  # cuda\n"
+    line = "python train.py --device ${DEVICE_TYPE:-npu} --backend=${COLLECTIVE_BACKEND:-hccl} # cuda\n"
+    assert text["run.sh"] == line
     groups = {hunk.group for hunk in plan_project(tmp_path, "explicit").hunks() if "--device" in hunk.before}
     assert len(groups) == 1
     assert "option device" in groups.pop()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("a.yaml", "device: cuda:0\n"), ("a.json", '{"device": "cuda", "attn_implementation": "flash_attention_2"}')],
+)
+def test_that_a_configuration_that_holds_one_device_is_only_offered_the_other(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    assert [hunk.state for hunk in plan_project(tmp_path, "explicit").hunks()] == ["offered"]
+    assert planned_texts(tmp_path, "explicit") == {}
+    assert "npu" in planned_texts(tmp_path, "minimal")[name]
+
+
+def test_that_quotes_in_which_no_variable_is_expanded_get_the_word_itself(tmp_path: Path) -> None:
+    text = migrated_text(tmp_path, "explicit", "bash -c 'python train.py --device cuda'\n", "run.sh")
+    assert text == "bash -c 'python train.py --device npu'\n"
 
 
 @pytest.mark.parametrize(
@@ -200,7 +217,10 @@ def test_that_a_list_of_variables_gets_a_line_for_the_other_one(
     head = "services:\n  a:\n    environment:\n" if name == "compose.yml" else "X=1\n"
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text(f"{head}{line}\n")
-    assert planned_texts(tmp_path, "explicit")[name] == f"{head}{line}\n{other}\n"
+    text = planned_texts(tmp_path, "explicit")[name]
+    assert text == f"{head}{line}\n{other}\n"
+    (tmp_path / name).write_text(text)
+    assert planned_texts(tmp_path, "explicit") == {}
 
 
 @pytest.mark.parametrize(
@@ -309,7 +329,7 @@ def test_that_a_notebook_stays_json_and_its_cells_are_edited(tmp_path: Path) -> 
     text = planned_texts(project(tmp_path, book__ipynb=book), "explicit")["book.ipynb"]
     assert '  "x = f(1).to(DEVICE_TYPE)"\n' in text
     assert '"source": "y = torch.ones(1, device=DEVICE_TYPE)\\n# cuda"}' in text
-    assert '"import torch\\ntry:\\n    import torch_npu' in text
+    assert '  "import torch\\n",\n  "try:\\n",\n  "    import torch_npu' in text
 
 
 def test_that_a_member_of_an_enumeration_keeps_its_value(tmp_path: Path) -> None:

@@ -157,28 +157,47 @@ ACCELERATED = (
 )
 
 
-def prelude_states(folder: Path) -> dict[str, str]:
-    return {
-        hunk.path: hunk.state for hunk in plan_project(folder, "minimal").hunks() if "migrate.prelude" in hunk.rules
-    }
+def with_transfer(folder: Path) -> list[str]:
+    texts = planned_texts(folder, "minimal")
+    return sorted(path for path, text in texts.items() if "transfer_to_npu" in text)
 
 
-def test_that_beside_a_trainer_that_knows_npus_transfer_to_npu_is_only_offered(tmp_path: Path) -> None:
+def test_that_beside_a_trainer_that_knows_npus_own_calls_are_edited_without_transfer_to_npu(tmp_path: Path) -> None:
     folder = project(tmp_path, train__py=ACCELERATED, net__py="import torch\ny = torch.zeros(3).cuda()\n")
-    assert prelude_states(folder) == {"train.py": "offered"}
-    assert planned_texts(folder, "minimal") == {}
+    texts = planned_texts(folder, "minimal")
+    assert texts["train.py"].endswith("x = x.to(DEVICE_TYPE)\n")
+    assert texts["net.py"].endswith("y = torch.zeros(3).to(DEVICE_TYPE)\n")
+    assert with_transfer(folder) == []
 
 
-def test_that_a_script_that_leads_to_such_a_trainer_is_only_offered_it(tmp_path: Path) -> None:
+def test_that_only_scripts_that_lead_to_no_such_trainer_get_transfer_to_npu(tmp_path: Path) -> None:
     trainer = "import torch\nfrom transformers import Trainer\nclass Mine(Trainer):\n    x = torch.zeros(3).cuda()\n"
     text = "import torch\nimport mine\nfor x in mine.Mine():\n    x.cuda()\n"
     folder = project(tmp_path, train__py=text, mine__py=trainer, other__py=text.replace("mine", "os"))
-    assert prelude_states(folder) == {"train.py": "offered", "other.py": "ready"}
+    assert with_transfer(folder) == ["other.py"]
+    assert sorted(planned_texts(folder, "minimal")) == ["mine.py", "other.py", "train.py"]
+
+
+AWARE = (
+    "import torch\nfrom transformers.utils import is_torch_npu_available\n"
+    "def device():\n    if is_torch_npu_available():\n        return torch.device('npu:0')\n"
+    "    return torch.device('cuda:0' if torch.cuda.is_available() else 'cpu')\n"
+)
+
+
+def test_that_a_project_that_knows_npus_is_left_alone_but_for_its_gaps(tmp_path: Path) -> None:
+    folder = project(tmp_path, common__py=AWARE)
+    assert planned_texts(folder, "minimal") == planned_texts(folder, "explicit") == {}
+    (folder / "train.py").write_text("import torch\nfrom common import device\nfor x in y:\n    x.cuda()\n")
+    texts = planned_texts(folder, "minimal")
+    assert sorted(texts) == ["train.py"]
+    assert "transfer_to_npu" not in texts["train.py"]
+    assert texts["train.py"].endswith("    x.to(DEVICE_TYPE)\n")
 
 
 def test_that_a_tokenizer_of_transformers_asks_for_nothing(tmp_path: Path) -> None:
     text = "import torch\nfrom transformers import AutoTokenizer\nt = AutoTokenizer()\nx = x.cuda()\n"
-    assert prelude_states(project(tmp_path, train__py=text)) == {"train.py": "ready"}
+    assert with_transfer(project(tmp_path, train__py=text)) == ["train.py"]
 
 
 @pytest.mark.parametrize("flag", ["--index-url ", "--index-url=", "-i "])
@@ -189,5 +208,5 @@ def test_that_an_index_of_cuda_builds_becomes_one_of_cpu_builds_beside_the_usual
 
 
 def test_that_offered_lines_that_were_not_applied_are_counted(tmp_path: Path) -> None:
-    folder = project(tmp_path, train__py=ACCELERATED)
-    assert change_figures(plan_project(folder, "minimal"))["offered"] == 1
+    folder = project(tmp_path, config__yaml="device: cuda\n")
+    assert change_figures(plan_project(folder, "explicit"))["offered"] == 1

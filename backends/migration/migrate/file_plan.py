@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from backends.migration.finding import ScanFinding
     from backends.migration.migrate.changes import Style
     from backends.migration.migrate.draft import PreludeName
-    from backends.migration.migrate.import_reach import PreludeOffer
     from backends.migration.migrate.prelude import Anchor, PreludeNames
     from backends.migration.migrate.source_text import SourceText
 
@@ -80,9 +79,9 @@ def plan_text(source: SourceText, findings: Sequence[ScanFinding], style: Style)
     return planned
 
 
-def plan_python(source: SourceText, findings: Sequence[ScanFinding], style: Style, offer: PreludeOffer) -> FilePlan:
-    """Plan the edits of Python code. `offer`: whether the lines of transfer_to_npu are ready or only offered, in the
-    minimal style."""
+def plan_python(source: SourceText, findings: Sequence[ScanFinding], style: Style, *, has_transfer: bool) -> FilePlan:
+    """Plan the edits of Python code. `has_transfer`: whether it gets the lines of transfer_to_npu, in the minimal
+    style."""
     places = [finding for finding in findings if finding.kind == "place"]
     try:
         tree = SyntaxTree(source)
@@ -104,7 +103,7 @@ def plan_python(source: SourceText, findings: Sequence[ScanFinding], style: Styl
     if style == "explicit":
         _withdraw_early(tree, planned, anchor if anchor_finding else None)
     if anchor and anchor_finding:
-        _add_prelude(source, planned, anchor, names, anchor_finding, style, offer)
+        _add_prelude(source, planned, anchor, names, anchor_finding, style, has_transfer=has_transfer)
     return planned
 
 
@@ -135,10 +134,11 @@ def _add_prelude(
     called: PreludeNames,
     anchor_finding: ScanFinding,
     style: Style,
-    offer: PreludeOffer,
+    *,
+    has_transfer: bool,
 ) -> None:
     needs: set[PreludeName] = {name for draft in planned.drafts() for name in draft.needs}
-    is_needed = bool(needs) if style == "explicit" else bool(offer)
+    is_needed = bool(needs) if style == "explicit" else has_transfer
     if not is_needed or (style == "minimal" and "transfer_to_npu" in source.text):
         return
     after = anchor.after
@@ -147,5 +147,4 @@ def _add_prelude(
     if after:
         begin += len(source.line(anchor.first).rstrip("\r\n"))
     text = "".join(source.newline + line if after else line + source.newline for line in lines)
-    offered = style == "minimal" and offer == "offered"
-    planned.prelude = (anchor_finding, Draft(begin=begin, end=begin, text=text, offered=offered))
+    planned.prelude = (anchor_finding, Draft(begin=begin, end=begin, text=text))

@@ -73,7 +73,7 @@ def make_hunk(source: SourceText, hunk_draft: HunkDraft, needs: tuple[str, ...])
     """Make a hunk of drafts that belong together. `needs`: ids of hunks that it cannot do without."""
     before = source.lines(hunk_draft.first, hunk_draft.last)
     after, edits = apply_drafts(before, source.offset(hunk_draft.first, 0), hunk_draft.drafts)
-    state: HunkState = "offered" if all(draft.offered for draft in hunk_draft.drafts) else "ready"
+    state: HunkState = "offered" if any(draft.offered for draft in hunk_draft.drafts) else "ready"
     path = hunk_draft.findings[0].path
     return Hunk(
         id=hunk_id(path, hunk_draft.first, before, after),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from backends.migration.scan.text_files import UnreadableFile, decode_source, read_regular_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-PreludeOffer: TypeAlias = Literal["ready", "offered", ""]
 MAX_FILE_BYTES = 1 << 22
 
 
@@ -68,22 +67,25 @@ class ImportReach:
         return ""
 
 
-def files_needing_prelude(
+def split_by_transfer(
     folder: Path, scripts: Collection[str], places: set[str], native: set[str]
-) -> dict[str, PreludeOffer]:
-    """Return the files that need the lines of transfer_to_npu: scripts that lead to a place, and files with places
-    that no script leads to.
+) -> tuple[set[str], set[str]]:
+    """Return the files that get the lines of transfer_to_npu, and those that are edited without it.
 
-    `native`: files with trainers that support NPUs themselves. What leads to them is only offered the lines; where no
-    script does, they may be scripts themselves.
+    Scripts that lead to a place, and files with places that no script leads to, get the lines. `native`: files that
+    know NPUs, which transfer_to_npu contradicts: what a script reaches together with them is edited without it.
     """
     reach = ImportReach(folder)
-    needed: dict[str, PreludeOffer] = {}
+    transfer: set[str] = set()
+    direct: set[str] = set()
     covered: set[str] = set()
     for entry in (*scripts, *sorted(native.difference(scripts))):
         reached = reach.reached_files(entry) if entry in scripts or entry not in covered else set()
         if reached & places:
-            needed[entry] = "offered" if reached & native else "ready"
             covered |= reached
-    alone: dict[str, PreludeOffer] = {path: "offered" if path in native else "ready" for path in places - covered}
-    return alone | needed
+            if reached & native:
+                direct |= reached
+            else:
+                transfer.add(entry)
+    alone = places - covered
+    return transfer | (alone - native), direct | (alone & native)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from backends.migration.finding import ScanFinding
     from backends.migration.migrate.changes import Style
-    from backends.migration.migrate.import_reach import PreludeOffer
     from backends.migration.scan.files.notebook_cells import NotebookCell
 
 NOT_MAPPED = "migration.migrate.not_mapped"
@@ -34,11 +33,13 @@ _UNIT = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL)
 @dataclass(frozen=True, kw_only=True)
 class CellText:
     """The text of a code cell. `positions`: the offset in the file of each character; `strings`: the offset where the
-    JSON string holding that character ends."""
+    JSON string holding that character ends; `separator`: what stands between two lines of the cell that are strings of
+    their own, "" where one string has all lines."""
 
     cell: NotebookCell
     positions: tuple[int, ...]
     strings: tuple[int, ...]
+    separator: str = ""
 
 
 def is_notebook(text: str) -> bool:
@@ -50,7 +51,7 @@ def is_notebook(text: str) -> bool:
     return True
 
 
-def plan_notebook(source: SourceText, findings: Sequence[ScanFinding], style: Style, offer: PreludeOffer) -> FilePlan:
+def plan_notebook(source: SourceText, findings: Sequence[ScanFinding], style: Style, *, has_transfer: bool) -> FilePlan:
     """Plan the edits of a notebook; offsets and lines of the plan are those of its JSON."""
     places = [finding for finding in findings if finding.kind == "place"]
     written = _read_cells(source.text)
@@ -62,7 +63,7 @@ def plan_notebook(source: SourceText, findings: Sequence[ScanFinding], style: St
     joined = _JoinedCells([cell_text for cell_text in python if _parses(blank_ipython(cell_text.cell).text)])
     inside = [finding for finding in findings if finding.cell in joined.starts and joined.is_python(finding)]
     moved = [joined.to_module(finding) for finding in inside]
-    plan = file_plan.plan_python(joined.source(source.path), moved, style, offer)
+    plan = file_plan.plan_python(joined.source(source.path), moved, style, has_transfer=has_transfer)
     outside = [finding for finding in places if finding not in inside]
     return _in_json(source, joined, plan, {cell_text.cell.index: cell_text for cell_text in written}, outside, style)
 
@@ -124,8 +125,15 @@ def json_draft(cell_text: CellText, draft: Draft, shift: int) -> Draft | None:
     positions = [*cell_text.positions, cell_text.strings[-1]]
     first = positions[begin]
     last = first if begin == end else positions[end] if cell_text.strings[end : end + 1] == touched[:1] else touched[0]
-    text = json.dumps(draft.text)[1:-1]
+    text = _strings_of_lines(draft.text, cell_text.separator)
     return Draft(begin=first, end=last, text=text, needs=draft.needs, group=draft.group, offered=draft.offered)
+
+
+def _strings_of_lines(text: str, separator: str) -> str:
+    """Return a text inside a JSON string; each line break ends its string where the notebook has one line a string."""
+    lines = text.splitlines(keepends=True) if separator else [text]
+    broken = text.endswith("\n") and bool(separator)
+    return separator.join(json.dumps(line)[1:-1] for line in [*lines, *([""] if broken else [])])
 
 
 def _in_json(
@@ -201,8 +209,17 @@ def _read_cells(text: str) -> list[CellText] | None:
         if decoded.encode("utf-16", "surrogatepass").decode("utf-16", "replace") != cell.text:
             return None
         if len(decoded) == len(cell.text) and positions:
-            result.append(CellText(cell=cell, positions=tuple(positions), strings=tuple(ends)))
+            separator = _separator(text, positions[0])
+            result.append(CellText(cell=cell, positions=tuple(positions), strings=tuple(ends), separator=separator))
     return result
+
+
+def _separator(text: str, begin: int) -> str:
+    """Return what ends a string and begins the next on a line of its own, where the first stands on one; `begin`: the
+    offset of its first character."""
+    line = text.rfind("\n", 0, begin) + 1
+    indent = text[line : begin - 1]
+    return f'",\n{indent}"' if line and not indent.strip() else ""
 
 
 def _strings(text: str) -> dict[int, list[tuple[int, int]]]:

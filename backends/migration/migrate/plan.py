@@ -13,7 +13,7 @@ from backends.migration.migrate import file_plan, hunks, notebook_plan, prelude
 from backends.migration.migrate.changes import Changes, FileChanges, Hunk
 from backends.migration.migrate.file_plan import FilePlan
 from backends.migration.migrate.hunks import render_hunks
-from backends.migration.migrate.import_reach import files_needing_prelude
+from backends.migration.migrate.import_reach import split_by_transfer
 from backends.migration.migrate.source_text import SourceText
 from backends.migration.scan.text_files import UnreadableFile, decode_source, read_regular_file
 
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 
     from backends.migration.finding import ScanFinding
     from backends.migration.migrate.changes import Style
-    from backends.migration.migrate.import_reach import PreludeOffer
 
 MAX_FILE_BYTES = 1 << 25
 NOT_PARSED = "migration.migrate.not_parsed"
 NOT_WRITTEN_BACK = "migration.migrate.not_written_back"
-NATIVE_TRAINER_RULE = "advice.native_trainer"
+NPU_AWARE_RULES = ("advice.native_trainer", "advice.npu_aware")
 _PYTHON = (".py", ".pyw")
 
 
@@ -37,9 +36,11 @@ def plan_changes(folder: Path, findings: Iterable[ScanFinding], style: Style) ->
     by_path: dict[str, list[ScanFinding]] = defaultdict(list)
     for finding in findings:
         by_path[finding.path].append(finding)
-    offers = _offer_preludes(folder, by_path) if style == "minimal" else {}
+    transfer, direct = _split_files(folder, by_path) if style == "minimal" else (set(), set())
     files = [
-        _plan_file(folder, path, findings_of_file, style, offers.get(path, ""))
+        _plan_file(
+            folder, path, findings_of_file, "explicit" if path in direct else style, has_transfer=path in transfer
+        )
         for path, findings_of_file in sorted(by_path.items())
     ]
     edited = [file for file in files if file and file.hunks]
@@ -52,8 +53,8 @@ def _regrouped(file: FileChanges, groups: dict[str, str]) -> FileChanges:
     return msgspec.structs.replace(file, hunks=hunks_regrouped)
 
 
-def _offer_preludes(folder: Path, by_path: dict[str, list[ScanFinding]]) -> dict[str, PreludeOffer]:
-    """Return the files that get the lines of transfer_to_npu, and whether these are ready or only offered."""
+def _split_files(folder: Path, by_path: dict[str, list[ScanFinding]]) -> tuple[set[str], set[str]]:
+    """Return the files that get the lines of transfer_to_npu, and those that are edited without it."""
     anchored = {
         path: finding
         for path, findings in by_path.items()
@@ -62,16 +63,17 @@ def _offer_preludes(folder: Path, by_path: dict[str, list[ScanFinding]]) -> dict
     }
     places = {path for path in anchored if any(prelude.may_need(finding) for finding in by_path[path])}
     native = {
-        path for path, findings in by_path.items() if any(finding.rule == NATIVE_TRAINER_RULE for finding in findings)
+        path for path, findings in by_path.items() if any(finding.rule in NPU_AWARE_RULES for finding in findings)
     }
     entries = [path for path, anchor in anchored.items() if anchor.args.get("entry")]
     notebooks = {path for path in by_path if path.lower().endswith(".ipynb")}
-    offers: dict[str, PreludeOffer] = {path: "offered" if path in native else "ready" for path in notebooks}
-    return files_needing_prelude(folder, entries, places, native) | offers
+    modules = {path for path in native if path not in notebooks}
+    transfer, direct = split_by_transfer(folder, entries, places, modules)
+    return transfer | (notebooks - native), direct | (notebooks & native)
 
 
 def _plan_file(
-    folder: Path, path: str, findings: list[ScanFinding], style: Style, offer: PreludeOffer
+    folder: Path, path: str, findings: list[ScanFinding], style: Style, *, has_transfer: bool
 ) -> FileChanges | None:
     try:
         data = read_regular_file(folder / path, MAX_FILE_BYTES)
@@ -80,7 +82,7 @@ def _plan_file(
     text = decode_source(data)
     source = SourceText(path=path, text=text.text)
     if _encode(text.text, text.encoding) == data:
-        plan = _plan_source(source, findings, style, offer)
+        plan = _plan_source(source, findings, style, has_transfer=has_transfer)
     else:
         plan = FilePlan(
             manual_findings=[finding for finding in findings if finding.kind == "place"], reason=NOT_WRITTEN_BACK
@@ -120,11 +122,11 @@ def _encode(text: str, encoding: str) -> bytes:
         return b""
 
 
-def _plan_source(source: SourceText, findings: list[ScanFinding], style: Style, offer: PreludeOffer) -> FilePlan:
+def _plan_source(source: SourceText, findings: list[ScanFinding], style: Style, *, has_transfer: bool) -> FilePlan:
     if source.path.lower().endswith(".ipynb"):
-        return notebook_plan.plan_notebook(source, findings, style, offer)
+        return notebook_plan.plan_notebook(source, findings, style, has_transfer=has_transfer)
     if source.path.lower().endswith(_PYTHON) or any(finding.rule == prelude.PRELUDE_RULE for finding in findings):
-        return file_plan.plan_python(source, findings, style, offer)
+        return file_plan.plan_python(source, findings, style, has_transfer=has_transfer)
     return file_plan.plan_text(source, findings, style)
 
 

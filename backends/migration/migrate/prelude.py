@@ -160,7 +160,11 @@ def prelude_occurrences(module: Module, places: Iterable[Occurrence]) -> Iterato
 
 def may_need(occurrence: Occurrence | ScanFinding) -> bool:
     """Tell whether transfer_to_npu, or a name of the prelude, may matter to a finding."""
-    return occurrence.kind == "place" and occurrence.category in _PRELUDE_CATEGORIES
+    return (
+        occurrence.kind == "place"
+        and occurrence.category in _PRELUDE_CATEGORIES
+        and not occurrence.args.get("npu_branch")
+    )
 
 
 def _imports_own(module: Module) -> bool:

@@ -49,6 +49,8 @@ def edit_python(tree: SyntaxTree, finding: ScanFinding, style: Style, prelude: P
     if finding.category == "req_torch":
         return requirement_edits.edit_requirement(tree.source, finding, style)
     literal = string_edits.find_literal(tree, tree.nodes_inside(finding, ast.expr)) if _is_text(tree, finding) else None
+    if finding.rule == "place.npu_branch":
+        return []
     if finding.state in ("manual", "none"):  # Only transfer_to_npu switches torch.jit off.
         return [] if finding.category == "jit" and style == "explicit" else None
     if (

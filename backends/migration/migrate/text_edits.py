@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from backends.migration.migrate.source_text import SourceText
 
 _WORDS = (
-    (re.compile(r"(?<![A-Za-z0-9_])cuda(?![A-Za-z0-9_])"), "npu"),
-    (re.compile(r"(?<![A-Za-z0-9_])nccl(?![A-Za-z0-9_])"), "hccl"),
+    (re.compile(r"(?<![A-Za-z0-9_])cuda(?![A-Za-z0-9_])"), "npu", "DEVICE_TYPE"),
+    (re.compile(r"(?<![A-Za-z0-9_])nccl(?![A-Za-z0-9_])"), "hccl", "COLLECTIVE_BACKEND"),
 )
 _WHOLE_VALUES = {
     "gpu": "npu",
@@ -32,6 +32,8 @@ _INDEX_OPTION = re.compile(r"(?<![\w-])(?:--index-url|-i)([ =]+[\"']?)$")
 _LIST_LINE = re.compile(r"[ \t]*(?:-[ \t]+[\"']?|%(?:set_)?env[ \t]+)$")
 _PRESENCE_CHECK = re.compile(r"\b(?:command -v|which|type|hash) $")
 _CONFIGURATION = (".yaml", ".yml", ".toml", ".json", ".ini", ".cfg", ".conf")
+_SCRIPTS = (".sh", ".bash", ".slurm", ".sbatch", ".pbs")
+_SHELL_CONTEXTS = ("flag", "override", "variable")
 _LINE_REST = re.compile(r"[ \t]*(?:$|[\r\n;&|)#])")
 
 
@@ -65,7 +67,7 @@ def _edit_by_category(source: SourceText, finding: ScanFinding, style: Style) ->
         monitor = "npu-smi" if presence_check else "npu-smi info"
         is_safe = presence_check or alone
         return [Draft(begin=begin, end=end, text=monitor, offered=style == "explicit")] if is_safe else None
-    return _edit_value(finding, begin, end, text) if finding.state == "edit" else []
+    return _edit_value(source, finding, begin, end, style) if finding.state == "edit" else []
 
 
 def _edit_index(source: SourceText, begin: int, end: int, style: Style) -> list[Draft] | None:
@@ -79,15 +81,28 @@ def _edit_index(source: SourceText, begin: int, end: int, style: Style) -> list[
     return [Draft(begin=begin, end=end, text=changed, offered=style == "explicit")]
 
 
-def _edit_value(finding: ScanFinding, begin: int, end: int, text: str) -> list[Draft] | None:
-    """Replace the name of a device, a backend or an implementation."""
-    changed = _WHOLE_VALUES.get(text.strip("\"'"), "")
-    changed = text.replace(text.strip("\"'"), changed) if changed else text
-    for pattern, word in _WORDS:
-        changed = pattern.sub(word, changed)
+def _edit_value(source: SourceText, finding: ScanFinding, begin: int, end: int, style: Style) -> list[Draft] | None:
+    """Replace the name of a device, a backend or an implementation. The explicit style only offers it in a
+    configuration, which holds one device, and lets the environment choose in a shell script."""
+    text = source.text[begin:end]
+    whole = _WHOLE_VALUES.get(text.strip("\"'"), "")
+    changed = text.replace(text.strip("\"'"), whole) if whole else text
     kind, _, name = finding.context.partition(":")
+    is_expanded = style == "explicit" and kind in _SHELL_CONTEXTS and _expands_variables(source, begin)
+    for pattern, word, variable in _WORDS:
+        changed = pattern.sub(f"${{{variable}:-{word}}}" if is_expanded else word, changed)
+    if changed == text:
+        return None
+    if style == "explicit" and whole != "sdpa" and source.path.lower().endswith(_CONFIGURATION):
+        return [Draft(begin=begin, end=end, text=changed, offered=True)]
     group = option_group(name) if kind in ("flag", "override", "key") else ""
-    return [Draft(begin=begin, end=end, text=changed, group=group)] if changed != text else None
+    return [Draft(begin=begin, end=end, text=changed, group=group)]
+
+
+def _expands_variables(source: SourceText, begin: int) -> bool:
+    """Tell whether a shell replaces variables at an offset of a script: not inside single quotes."""
+    head = source.text[source.offset(source.line_at(begin), 0) : begin]
+    return source.path.lower().endswith(_SCRIPTS) and head.count("'") % 2 == 0
 
 
 def _edit_variable(source: SourceText, begin: int, end: int, text: str, style: Style) -> list[Draft] | None:
@@ -111,11 +126,17 @@ def _edit_variable(source: SourceText, begin: int, end: int, text: str, style: S
     line = source.line_at(begin)
     head = source.text[source.offset(line, 0) : begin]
     if _LIST_LINE.match(head) or (not head.strip() and _is_list_of_variables(source.path)):
+        if any(source.line(near).startswith(f"{head}{other}") for near in _neighbours(source, line)):
+            return []
         return [_own_line(source, begin, value.end(), head + other, group)]
     is_set_alone = not head.endswith("export ") and not source.text[value.end() :].startswith(" ")
     if is_set_alone and source.path.lower().endswith(_CONFIGURATION):
         return None  # Configuration files hold one variable per value.
     return [Draft(begin=begin, end=begin, text=f"{other}{value[0]} ", group=group)]
+
+
+def _neighbours(source: SourceText, line: int) -> list[int]:
+    return [near for near in (line - 1, line + 1) if 1 <= near <= len(source.starts)]
 
 
 def _is_list_of_variables(path: str) -> bool:

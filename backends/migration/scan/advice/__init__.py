@@ -11,7 +11,11 @@ from backends.migration.scan.advice.dynamic_shapes import advise_dynamic_shapes
 from backends.migration.scan.advice.host_stalls import advise_loaders, advise_syncs
 from backends.migration.scan.advice.module_view import ModuleView
 from backends.migration.scan.advice.msprobe_blind_spots import advise_msprobe_blind_spots
-from backends.migration.scan.advice.silent_changes import advise_native_trainers, advise_silent_changes
+from backends.migration.scan.advice.silent_changes import (
+    advise_native_trainers,
+    advise_npu_support,
+    advise_silent_changes,
+)
 from backends.migration.scan.advice.tutorial_calls import advise_tutorial_calls
 from backends.migration.scan.advice.tutorial_commands import advise_command_lines
 
@@ -27,6 +31,7 @@ THEMES = (
     advise_silent_changes,
     advise_comparisons,
     advise_native_trainers,
+    advise_npu_support,
     advise_cpu_fallback,
     advise_tutorial_calls,
 )

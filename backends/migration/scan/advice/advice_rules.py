@@ -20,6 +20,7 @@ ADVICE_RULES = {
     "advice.has_triton": AdviceRule("silent", "high"),
     "advice.jit_script": AdviceRule("silent", "high"),
     "advice.native_trainer": AdviceRule("silent", "medium"),
+    "advice.npu_aware": AdviceRule("silent", "medium"),
     "advice.cpu_fallback": AdviceRule("fallback", "low"),
     "advice.channels_last": AdviceRule("slow", "high"),
     "advice.dynamic_shape": AdviceRule("slow", "medium"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from backends.migration.scan.advice.module_view import fold_repeats
@@ -81,3 +82,22 @@ def _find_trainers(view: ModuleView) -> Iterator[Occurrence]:
         name = view.name_of(node) or ""
         if name.partition(".")[0] in NPU_AWARE_LIBRARIES and name.endswith(TRAINERS):
             yield from view.advise(node, NATIVE_TRAINER, name)
+
+
+NPU_AWARE = "advice.npu_aware"
+_NPU_QUESTION = re.compile(r"(?:^|[._])is_(?:torch_)?npu_available$|^torch\.npu\.|^torch_npu\.")
+
+
+def advise_npu_support(view: ModuleView) -> Iterator[Occurrence]:
+    """Advise on the first place where a module loads torch_npu or asks for an NPU, unless it loads transfer_to_npu."""
+    if "npu" in view.module.text and "transfer_to_npu" not in view.module.text:
+        yield from fold_repeats(_find_npu_support(view), 1)
+
+
+def _find_npu_support(view: ModuleView) -> Iterator[Occurrence]:
+    for node in view.nodes(ast.Import):
+        if any(alias.name.partition(".")[0] == "torch_npu" for alias in node.names):
+            yield from view.advise(node, NPU_AWARE, "torch_npu")
+    for call, function in view.module.calls:
+        if function and _NPU_QUESTION.search(function):
+            yield from view.advise(call, NPU_AWARE, function)

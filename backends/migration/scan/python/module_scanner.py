@@ -10,7 +10,8 @@ What `context` and `args` of an occurrence hold, in addition to `finding.Occurre
   together, index for what is filled in, conditional in `a if b else c`, element in a list, part in a longer
   expression, npu where an NPU is named next to it;
 - of .cuda(): args at (line and column of the dot), device, non_blocking, and own where the project may define it;
-- of .to(rank), device=rank: args index, and value: the span of the number alone.
+- of .to(rank), device=rank: args index, and value: the span of the number alone;
+- of all: args npu_branch where another branch is for NPUs.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from backends.migration.scan.python.api_uses import scan_apis
 from backends.migration.scan.python.device_methods import scan_device_methods
 from backends.migration.scan.python.device_texts import scan_texts
 from backends.migration.scan.python.embedded_commands import scan_commands
 from backends.migration.scan.python.imports import scan_imports
+from backends.migration.scan.python.npu_branches import spans_without_npu
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +47,7 @@ def scan_module(module: Module, scan_script: ScriptScanner) -> Iterator[Occurren
     """
     occurrences = [occurrence for scan in _SCANNERS for occurrence in scan(module)]
     occurrences += scan_commands(module, scan_script, partial(scan_module, scan_script=scan_script))
+    occurrences = _with_branches(occurrences, module)
     occurrences.sort(
         key=lambda occurrence: (
             occurrence.line,
@@ -60,6 +65,22 @@ def scan_module(module: Module, scan_script: ScriptScanner) -> Iterator[Occurren
         if not any(_repeats(outer, occurrence) for outer in enclosing):
             enclosing.append(occurrence)
             yield occurrence
+
+
+def _with_branches(occurrences: list[Occurrence], module: Module) -> list[Occurrence]:
+    """Mark what stands beside a branch for NPUs."""
+    spans = spans_without_npu(module)
+
+    def is_inside(occurrence: Occurrence) -> bool:
+        begin, end = (occurrence.line, occurrence.column), (occurrence.end, occurrence.end_column)
+        return any(first <= begin and end <= last for first, last in spans)
+
+    return [
+        msgspec.structs.replace(occurrence, args={**occurrence.args, "npu_branch": True})
+        if spans and is_inside(occurrence)
+        else occurrence
+        for occurrence in occurrences
+    ]
 
 
 def _repeats(outer: Occurrence, inner: Occurrence) -> bool:

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
     Judge: TypeAlias = Callable[[Occurrence, Facts], Verdict]
 
+_WITH_DEVICE = frozenset(
+    ("device_str", "nccl_str", "device_int", "cuda_api", "cuda_tensor_type", "cuda_method", "is_cuda", "amp_cuda",
+     "amp_generic", "nccl_api", "cuda_env")
+)  # fmt: skip
+"""Categories of what a branch for NPUs replaces."""
 JUDGES: dict[str, Judge] = OF_NAMES | OF_STRINGS | OF_FILES
 
 
@@ -37,6 +42,8 @@ def judge(occurrence: Occurrence, facts: Facts) -> ScanFinding | None:
 def _judge_category(occurrence: Occurrence, facts: Facts) -> Verdict:
     if occurrence.category.startswith("lib_"):
         return judge_library(occurrence, facts)
+    if occurrence.args.get("npu_branch") and occurrence.category in _WITH_DEVICE:
+        return Verdict("place.npu_branch", "npu_branch", "medium")
     judge_category = JUDGES.get(occurrence.category)
     verdict = judge_category(occurrence, facts) if judge_category else Verdict("place.unknown", "absent", "low")
     return verdict._replace(because="unparsed", confidence="low") if occurrence.args.get("unparsed") else verdict
