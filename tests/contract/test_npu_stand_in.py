@@ -98,3 +98,45 @@ def test_that_hccl_is_the_backend_of_an_npu_in_the_wheel_too(wheel: Path) -> Non
     text = ast.unparse(source(wheel, "_init/registry/distributed.py"))
     calls = re.findall(r"Backend\.register_backend\('(\w+)'.*devices=\['(\w+)'\]", text)
     assert calls[0] == ("hccl", "npu")  # the first that is registered for a device is its default
+
+
+def documented(wheel: Path) -> dict[str, str]:
+    """The documentation of each operator in the wheel."""
+    with zipfile.ZipFile(wheel) as opened:
+        text = opened.read("torch_npu/_op_plugin_docs.py")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of escapes in its texts
+        tree = ast.parse(text)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and len(node.args) > 1]
+    texts = [[one.value for one in call.args if isinstance(one, ast.Constant)] for call in calls]
+    return {name: text for name, text, *_ in (words for words in texts if len(words) > 1)}
+
+
+def formulas() -> dict[str, Any]:
+    from importlib import import_module
+
+    torch = pytest.importorskip("torch")
+    return dict(import_module("ascend_studio.fused").operators(torch))
+
+
+def test_that_fused_operators_take_the_arguments_of_the_wheel_in_their_order(wheel: Path, parts: ModuleType) -> None:
+    texts, checked = documented(wheel), 0
+    for name, formula in formulas().items():
+        signature = re.search(rf"(?<!\w){name}\(([^)]*)\)", texts.get(name, ""))
+        if signature:
+            words = [word.partition("=")[0].split()[-1] for word in signature[1].split(",") if word.strip(" *")]
+            ours = list(inspect.signature(formula).parameters)
+            if name != "npu_format_cast_":  # its text names the overload that takes a tensor
+                assert ours[1 : len(words)] == words[1:], name  # the texts call the first tensor self, x or input
+            checked += 1
+    assert checked > 18
+
+
+def test_that_fused_optimizers_take_the_arguments_of_the_wheel_in_their_order(wheel: Path, parts: ModuleType) -> None:
+    from importlib import import_module
+
+    files = {"SGD": "sgd", "Adam": "adam", "AdamW": "adamw", "RMSprop": "rmsprop", "Adadelta": "adadelta"}
+    for name, (base, names, _) in import_module("ascend_studio.fused.optimizers").FORMULAS.items():
+        tree = source(wheel, f"optim/npu_fused_{files[base]}.py")
+        (made,) = (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and one.name == "__init__")
+        assert [argument.arg for argument in made.args.args] == ["self", "params", "lr", *names], name

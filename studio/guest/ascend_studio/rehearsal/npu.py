@@ -12,6 +12,7 @@ import os
 import sys
 from importlib import import_module
 
+from ascend_studio import fused
 from ascend_studio.rehearsal import devices, npu_parts, ranks, record, redirect, standins, virtual
 
 if False:
@@ -80,6 +81,10 @@ def _torch_npu(module: Any, torch: Any) -> None:
         _redirected(module, torch)
     torch.npu.amp = module.npu.amp = import_module("torch_npu.npu.amp")
     module.profiler = import_module("torch_npu.profiler")
+    module.optim = import_module("torch_npu.optim")
+    library = standins.redirect_library(torch)
+    for name, formula in fused.operators(torch).items():
+        setattr(module, name, redirect.counted("torch_npu." + name, formula, library))
     setting = os.environ.get("TORCH_TRANSFER_TO_NPU", "0")
     if setting == "1":
         import_module("torch_npu.contrib.transfer_to_npu")
@@ -159,6 +164,13 @@ def _profiler(module: Any, torch: Any) -> None:
     module._ExperimentalConfig = lambda *_args, **_kwargs: None
     for name in ("ProfilerLevel", "AiCMetrics", "ExportType", "HostSystem"):
         setattr(module, name, _Choices(name, (), {}))
+
+
+def _optim(module: Any, torch: Any) -> None:
+    from ascend_studio.fused import optimizers
+
+    for name, optimizer in optimizers.classes(torch).items():
+        setattr(module, name, optimizer)
 
 
 def _nothing(_module: Any, _torch: Any) -> None:
@@ -264,6 +276,7 @@ _FILL: Dict[str, Callable[[Any, Any], None]] = {
     "torch_npu.npu": _npu,
     "torch_npu.npu.amp": _amp,
     "torch_npu.profiler": _profiler,
+    "torch_npu.optim": _optim,
     "torch_npu.contrib": _nothing,
     "torch_npu.contrib.transfer_to_npu": _transfer,
 }
