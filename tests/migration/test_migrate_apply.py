@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from backends.migration.migrate import undo
-from backends.migration.migrate.changes import Changes, Decisions
+from backends.migration.migrate.changes import Changes, Decisions, Style
 from backends.migration.migrate.decisions import accepted_hunks
 from backends.migration.migrate.project_copy import unfinished_copy
 from backends.migration.migrate.replaced_files import edited_files
@@ -245,3 +245,39 @@ def test_that_a_wrong_target_is_told_before_anything_runs(tmp_path: Path, result
     paths = {name: tmp_path / path for name in ("into", "undo") if (path := getattr(result, name)) != Path()}
     spec = MigrateSpec(migrated=Migrated(path=tmp_path / "project"), result=Result(branch=result.branch, **paths))
     assert rule in [problem.rule for problem in schema.problems(spec)]
+
+
+CUDA = "import torch\nx = torch.ones(2).cuda()\n"
+
+
+def states_after(tmp_path: Path, style: Style, text: str, reject: str, **files: str) -> dict[str, int]:
+    """Return the states of the places of a result, with the hunks of a rule rejected."""
+    folder = project(tmp_path / "gpu", train__py=text, **files)
+    rejected = tuple(hunk.id for hunk in plan_project(folder, style).hunks() if reject in hunk.rules)
+    assert bool(rejected) == bool(reject)
+    (tmp_path / "no.json").write_bytes(msgspec.json.encode(Decisions(reject=rejected)))
+    source = Migrated(path=folder, style=style, decisions=tmp_path / "no.json")
+    plan, _ = of(tmp_path, MigrateSpec(migrated=source, result=Result(into=tmp_path / "npu")))
+    states: dict[str, int] = migrate_answer(plan)["after"]
+    return states
+
+
+def test_that_a_call_of_cuda_that_nothing_transfers_is_left_to_do(tmp_path: Path) -> None:
+    assert states_after(tmp_path, "explicit", CUDA, "cuda_method.call")["edit"] == 1
+
+
+def test_that_without_the_lines_of_transfer_to_npu_no_call_works_by_itself(tmp_path: Path) -> None:
+    states = states_after(tmp_path, "minimal", CUDA, "migrate.prelude")
+    assert (states["auto"], states["edit"]) == (0, 1)
+
+
+def test_that_a_switch_in_a_script_stands_for_the_lines(tmp_path: Path) -> None:
+    run = "export TORCH_TRANSFER_TO_NPU=1\nCUDA_VISIBLE_DEVICES=0 python train.py\n"
+    states = states_after(tmp_path, "minimal", CUDA, "migrate.prelude", run__sh=run)
+    assert states["edit"] == 0
+
+
+def test_that_a_module_that_a_transferred_script_imports_has_nothing_left(tmp_path: Path) -> None:
+    main = "import torch\nimport net\nfor _ in range(2):\n    torch.ones(2).cuda()\n"
+    states = states_after(tmp_path, "minimal", main, "", net__py=CUDA)
+    assert (states["auto"], states["edit"], states["manual"]) == (2, 0, 0)

@@ -31,7 +31,7 @@ from backends.migration.certify.copies import (
     relative_workdir,
 )
 from backends.migration.certify.file_edits import compare_files
-from backends.migration.migrate.plan import settle_findings
+from backends.migration.migrate.result_findings import settle_findings
 from backends.migration.scan.facts.facts import facts_of_interpreter
 from backends.migration.scan.overview import count_by_state
 from backends.migration.scan.project_scan import scan_project

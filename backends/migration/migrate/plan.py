@@ -18,7 +18,7 @@ from backends.migration.migrate.source_text import SourceText
 from backends.migration.scan.text_files import UnreadableFile, decode_source, read_regular_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from backends.migration.finding import ScanFinding
@@ -167,16 +167,3 @@ def make_hunks(source: SourceText, plan: FilePlan) -> list[Hunk]:
         by_lines[finding.line, min(finding.end, len(source.starts))].append(finding)
     result += [hunks.make_manual_hunk(source, begin, end, findings) for (begin, end), findings in by_lines.items()]
     return sorted(result, key=lambda hunk: (hunk.first, hunk.last, hunk.state == "yours"))
-
-
-def settle_findings(folder: Path, findings: Sequence[ScanFinding], style: Style) -> list[ScanFinding]:
-    """Return the findings of a scan of the result: one for which no edit is left counts as working by itself."""
-    waiting = {
-        (hunk.path, hunk.cell, rule) for hunk in plan_changes(folder, findings, style).hunks() for rule in hunk.rules
-    }
-    return [
-        msgspec.structs.replace(finding, state="auto")
-        if finding.state == "edit" and (finding.path, finding.cell, finding.rule) not in waiting
-        else finding
-        for finding in findings
-    ]

@@ -13,8 +13,9 @@ import msgspec
 from backends.migration.migrate import git_branch, project_copy, undo
 from backends.migration.migrate.changes import Changes, Decisions
 from backends.migration.migrate.decisions import NO_DECISIONS, accepted_hunks, files_changed_since, reject_unlisted
-from backends.migration.migrate.plan import plan_changes, settle_findings
+from backends.migration.migrate.plan import plan_changes
 from backends.migration.migrate.replaced_files import edited_files
+from backends.migration.migrate.result_findings import settle_findings
 from backends.migration.scan.facts.facts import facts_of_project
 from backends.migration.scan.overview import count_by_state
 from backends.migration.scan.project_files import SourceFile, walk_project
