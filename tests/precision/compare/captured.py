@@ -61,6 +61,8 @@ class Block(nn.Module):
         y = F.relu(self.up(y)) if self.plant == "relu" else F.gelu(self.up(y))
         if self.plant == "extra":
             y = y * 1.5
+        if self.plant == "divided":
+            y = y / 0 * 0
         if self.plant == "nan":
             y.data[0, 0, 0] = float("nan")
         y = self.down(y)
@@ -130,7 +132,7 @@ def capture(
         optimizer.zero_grad()
 
 
-PLANTS = ("cast", "relu", "extra", "nan", "missing", "moved", "scale", "backward", "eps", "detached")
+PLANTS = ("cast", "relu", "extra", "nan", "divided", "missing", "moved", "scale", "backward", "eps", "detached")
 DUMPS = {
     "healthy": {}, "ulp": {"ulps": 4}, "ulp_again": {"ulps": 3}, "double": {"double": True},
     **{plant: {"plant": plant} for plant in PLANTS}, "weight": {"weight": 0.01},

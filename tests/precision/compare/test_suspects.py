@@ -80,3 +80,9 @@ def test_that_every_reason_has_a_suspect_and_every_suspect_its_sentence(compared
     assert first is not None
     assert suspect_of(first) == "untraced"
     assert suspect_key(first) == "precision.suspect.untraced_after"
+
+
+def test_that_a_call_of_one_side_that_makes_the_first_nan_is_named(compared: Callable[..., Compared]) -> None:
+    found = compared("divided", "ulp")
+    assert (found.first["name"], found.first["reason"]) == ("Tensor.__truediv__.0.forward", "extra")
+    assert found.first["suspect"] == "program"

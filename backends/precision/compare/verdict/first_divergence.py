@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from backends.precision.compare.alignment.parameters import is_parameter_input
 from backends.precision.compare.alignment.tokens import BACKWARD
 from backends.precision.compare.comparison import BY_OPTIMIZER, First, Where
 from backends.precision.compare.judgement.evidence import differing_training, key_of
 from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, OUTPUT, PARAMETER, ROLES
 from backends.precision.dump.names import name_of, source_of
+from backends.precision.measure.formats import FLOATS
 
 if TYPE_CHECKING:
     from backends.precision.compare.alignment.unmatched import UnmatchedCalls
@@ -31,6 +34,7 @@ FROM_WITHIN = (
     "random",
 )
 """Differences that explain themselves: no call that is missing before them is the reason."""
+NONFINITE = ("first_nan", "first_inf", "golden_nan")
 
 
 def first_of_pass(
@@ -98,13 +102,27 @@ def _unmatched_cause(
     if producer is not None:
         return _forward_of(joined, unmatched, producer)
     before = [call for call in unmatched.one_sided if call < event.call]
-    if not before or event.reason in FROM_WITHIN or event.reason.startswith(BY_OPTIMIZER):
+    came_in = bool(before) and _has_come_in(joined, event, before[-1])
+    explains_itself = event.reason in FROM_WITHIN and not came_in
+    if not before or explains_itself or event.reason.startswith(BY_OPTIMIZER):
         return None
-    is_input = event.reason.startswith(("input", "gradient_input"))
+    is_input = came_in or event.reason.startswith(("input", "gradient_input"))
     near = joined.tolerances.calls_to_input if is_input else joined.tolerances.calls_to_other
     last = before[-1]
     operators_between = sum(not joined.names[call].type for call in range(last + 1, event.call))
     return _forward_of(joined, unmatched, _begin_of_gap(unmatched, last)) if operators_between <= near else None
+
+
+def _has_come_in(joined: JoinedDumps, event: Event, call: int) -> bool:
+    """Tell whether NaN or infinity comes in with an input, and the call of one side before it has such values, too."""
+    if event.reason not in NONFINITE or joined.rows.role[event.row] not in (INPUT, KWARG):
+        return False
+    is_target = joined.calls.target[call] >= 0
+    statistics = joined.stats if is_target else joined.golden_stats
+    return any(
+        _dtype(joined, int(row), golden=not is_target) in FLOATS and not np.isfinite(statistics[row]).all()
+        for row in np.flatnonzero(joined.rows.call == call)
+    )
 
 
 def _begin_of_gap(unmatched: UnmatchedCalls, call: int) -> int:
