@@ -128,3 +128,13 @@ def test_that_every_reason_has_its_sentence(compared: Callable[..., Compared]) -
         first = compared(plant, "healthy").first
         assert has(f"precision.first.{first['reason']}")
         assert "{" not in t(f"precision.first.{first['reason']}", **first["args"])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("0.009000000000000001", "0.009"), (0.1 + 0.2, "0.3"), ("0.005", "0.005"), ("[2, 3]", "[2, 3]"), (True, "True")],
+)
+def test_that_a_number_is_told_without_the_digits_that_binary_fractions_add(value: object, text: str) -> None:
+    from backends.precision.compare.verdict.first_divergence import _text
+
+    assert _text(value) == text

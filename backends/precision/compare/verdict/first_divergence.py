@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +35,7 @@ FROM_WITHIN = (
     "random",
 )
 """Differences that explain themselves: no call that is missing before them is the reason."""
+LONG_NUMBER = re.compile(r"-?\d{1,9}\.\d{14,20}")
 NONFINITE = ("first_nan", "first_inf", "golden_nan")
 
 
@@ -262,7 +264,13 @@ def _args(joined: JoinedDumps, judgement: Judgement, event: Event) -> dict[str, 
         "golden_dtype": _dtype(joined, row, golden=True), "target": "", "golden": "",
     }  # fmt: skip
     args["producer"] = _producer_name(joined, judgement, event)
-    return args | {key: str(value)[:80] for key, value in event.args.items()}
+    return args | {key: _text(value) for key, value in event.args.items()}
+
+
+def _text(value: object) -> str:
+    """Return an argument as text; 0.009000000000000001 as 0.009 where that is told."""
+    text = str(value)[:80]
+    return f"{float(text):.9g}" if LONG_NUMBER.fullmatch(text) else text
 
 
 def _producer_name(joined: JoinedDumps, judgement: Judgement, event: Event) -> str:
