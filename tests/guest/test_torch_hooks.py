@@ -112,7 +112,7 @@ def test_that_samples_and_tokens_of_all_micro_steps_count(trained: dict[str, Tra
         assert values["tokens_per_second"] * values["step_time"] == pytest.approx(24)
 
 
-@pytest.mark.parametrize("name", ["closure", "line_search"])
+@pytest.mark.parametrize("name", ["closure", "two_backwards", "line_search"])
 def test_that_lbfgs_counts_its_steps_and_not_the_closures_in_them(trained: dict[str, Trained], name: str) -> None:
     lines = [line.split() for line in trained[name].out.splitlines()]
     closures = [int(words[1]) for words in lines if words[0] == "closures"]

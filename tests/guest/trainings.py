@@ -130,6 +130,26 @@ for step in range(3):
 weights(net)
 """
 
+TWO_BACKWARDS = """
+net = nn.Linear(5, 1)
+optimizer = torch.optim.LBFGS(net.parameters(), lr=0.5, max_iter=4)
+x, y = torch.randn(9, 5), torch.randn(9, 1)
+for step in range(3):
+    seen = []
+    def closure():
+        optimizer.zero_grad()
+        loss = F.mse_loss(net(x), y)
+        loss.backward()
+        decay = 0.1 * net.weight.square().sum()
+        decay.backward()
+        seen.append(loss.item() + decay.item())
+        return loss + decay
+    optimizer.step(closure)
+    print("loss", repr(seen[0]), "step", step + 1)
+    print("closures", len(seen))
+weights(net)
+"""
+
 LINE_SEARCH = """
 net = nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 1))
 second = torch.optim.LBFGS(net.parameters(), max_iter=6, line_search_fn="strong_wolfe")
@@ -238,6 +258,7 @@ SCRIPTS = {
     "two_optimizers": TWO_OPTIMIZERS,
     "no_optimizer": NO_OPTIMIZER,
     "closure": CLOSURE,
+    "two_backwards": TWO_BACKWARDS,
     "line_search": LINE_SEARCH,
     "resumed": RESUMED,
     "broken_hooks": BROKEN_HOOKS,

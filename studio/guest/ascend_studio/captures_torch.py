@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from ascend_studio import captures, captures_readable, hooks
+from ascend_studio import captures, captures_readable, closures, hooks
 from ascend_studio.captures_msprobe import Dump, switch_apis
 from ascend_studio.optimizer_record.torch_record import OptimizerRecord
 
@@ -66,7 +66,7 @@ def _with_closure(args: Any, kwargs: Any) -> Any:
     """Wrap a step with a closure: Lightning and LBFGS run forward and backward inside it, the only part of it that is
     dumped.
     """
-    closure = args[1] if len(args) > 1 else kwargs.get("closure")
+    closure = closures.closure_of(args, kwargs)
     if closure is None:
         return None
 
@@ -80,9 +80,7 @@ def _with_closure(args: Any, kwargs: Any) -> Any:
             if _dump is not None:
                 _dump.capture.guarded(_dump.hold)
 
-    if len(args) > 1:
-        return (args[0], watched, *args[2:]), kwargs
-    return args, {**kwargs, "closure": watched}
+    return closures.with_closure(args, kwargs, watched)
 
 
 def _updated(optimizer: Any, args: Any, kwargs: Any) -> None:

@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 
 import ascend_studio
 from ascend_studio import (
+    closures,
     hooks,
     late_metrics,
     recording,
@@ -64,10 +65,12 @@ def _watch_optimizers(torch: ModuleType, steps: Steps) -> None:
         raise RuntimeError("PyTorch %s has no hooks around every optimizer; 2.0 or newer has" % torch.__version__)
     is_compiling = _is_compiling(torch)
 
-    def begins(optimizer: Any, args: Any, kwargs: Any) -> None:
-        if not is_compiling():
-            closure = args[1] if len(args) > 1 else kwargs.get("closure")
-            steps.step_begins(optimizer, closure is not None)
+    def begins(optimizer: Any, args: Any, kwargs: Any) -> Any:
+        if is_compiling():
+            return None
+        closure = closures.closure_of(args, kwargs)
+        steps.step_begins(optimizer, closure is not None)
+        return None if closure is None else closures.with_closure(args, kwargs, _counted(closure, steps))
 
     def ends(optimizer: Any, args: Any, kwargs: Any) -> None:
         if not is_compiling():
@@ -83,6 +86,19 @@ def _watch_optimizers(torch: ModuleType, steps: Steps) -> None:
         original(self, *args, **kwargs)
 
     setattr(optimizers.Optimizer, "__init__", __init__)  # noqa: B010
+
+
+def _counted(closure: Callable[..., Any], steps: Steps) -> Callable[..., Any]:
+    """Return a closure that tells when it has run: LBFGS runs it many times in a step, and the first is the step's."""
+
+    @functools.wraps(closure)
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return closure(*args, **kwargs)
+        finally:
+            steps.closure_ends()
+
+    return counted
 
 
 def _watch_modules(torch: ModuleType, steps: Steps) -> None:

@@ -90,7 +90,7 @@ class Steps:
     def backward_begins(self, tensors: Any) -> None:
         if self.open and self._ends_by_backward():
             self._end(self.without_optimizer)
-        # Of LBFGS, which asks many times in a step, the first.
+        # Of LBFGS, which runs its closure many times in a step, what the first run does.
         self.loss = None if self.closure_ran else self._loss_of(tensors)
         self.scaled = None
         self.in_backward = self.inside = True
@@ -103,7 +103,6 @@ class Steps:
             self.backward += time.perf_counter() - self.backward_begun
             self.backwards += 1
             self.open = True
-            self.closure_ran = self.stepping is not None
             self.counts_batch = not self.separate
             if self.loss is not None:
                 self.losses.append(self.loss)
@@ -163,6 +162,10 @@ class Steps:
                 self.norms.append(norm)
 
     # optimizer
+
+    @guarded
+    def closure_ends(self) -> None:
+        self.closure_ran = self.stepping is not None
 
     @guarded
     def step_begins(self, optimizer: Any, has_closure: bool) -> None:
