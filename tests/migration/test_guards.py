@@ -58,6 +58,7 @@ BESIDE_NPU = [
     "d = x.npu() if use_npu else x.cuda()\n",
     "if not use_npu:\n    x.cuda()\nelse:\n    x.npu()\n",
     "if not use_npu and more:\n    x.cuda()\nelse:\n    pass\nx.to(d)\n",
+    "if torch.cuda.is_available():\n    x.cuda()\nif is_npu_available():\n    x.npu()\n",
     "def f():\n    if d.type == 'npu':\n        return 1\n    return torch.cuda.device_count()\n",
     "try:\n    import torch_npu\n    d = 'npu'\nexcept ImportError:\n    d = x.cuda()\n",
 ]
@@ -67,6 +68,7 @@ NOT_BESIDE_NPU = [
     "if is_npu_available():\n    x = 1\nx.cuda()\n",
     "def f(inputs):\n    if inputs:\n        return 1\n    return x.cuda()\n",
     "if use_npu:\n    x.cuda()\n",
+    "if debug:\n    x.cuda()\nif is_npu_available():\n    x.npu()\n",
     "if debug:\n    x.cuda()\nelif use_npu:\n    x.npu()\n",
 ]
 

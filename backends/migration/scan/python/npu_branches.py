@@ -46,6 +46,7 @@ def _nodes_without_npu(tree: ast.Module) -> Iterator[ast.AST]:
         for statements in (getattr(node, "body", None), getattr(node, "orelse", None)):
             if isinstance(statements, list):
                 yield from _behind_return(statements)
+                yield from _beside_question(statements)
 
 
 def _beside_condition(node: ast.If | ast.IfExp) -> Iterator[ast.AST]:
@@ -80,6 +81,16 @@ def _behind_return(statements: list[ast.stmt]) -> Iterator[ast.AST]:
         if isinstance(statement, ast.If) and _leaves_with_npu(statement):
             yield from statements[index + 1 :]
             return
+
+
+def _beside_question(statements: list[ast.stmt]) -> Iterator[ast.AST]:
+    """Yield what `if cuda: …` guards where `if npu: …` stands in the same block."""
+    questions = [statement for statement in statements if isinstance(statement, ast.If)]
+    if any(npu_side(question) == "body" for question in questions):
+        for question in questions:
+            if _is_cuda_asked(question.test) and not any(map(_MENTION.search, _words(question.test))):
+                yield question.test
+                yield from question.body
 
 
 def _leaves_with_npu(statement: ast.If) -> bool:
