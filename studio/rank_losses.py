@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_RANKS = 64  # of whose ends a mean is made: more would take too long for a list
 KEPT = 256  # steps of a loss of one process
-END_BYTES = 2048
+END_BYTES = 16384
 
 
 class RankLosses:

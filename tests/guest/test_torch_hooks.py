@@ -120,6 +120,8 @@ def test_that_lbfgs_counts_its_steps_and_not_the_closures_in_them(trained: dict[
     with_loss = [event for event in trained[name].events if "loss" in event["values"]]
     assert [event["step"] for event in with_loss] == list(range(1, len(closures) + 1))
     assert {event["step"] for event in trained[name].events} == {event["step"] for event in with_loss}
+    timed = [event["values"] for event in with_loss if "throughput" in event["values"]]
+    assert [values["throughput"] * values["step_time"] for values in timed[1:]] == [pytest.approx(9)] * len(timed[1:])
 
 
 def test_that_a_batch_shown_to_two_networks_counts_once(trained: dict[str, Trained]) -> None:

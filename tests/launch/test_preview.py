@@ -478,3 +478,10 @@ def test_that_no_way_out_is_named_that_does_not_fit() -> None:
     )
     assert [message.key for message in answer.after][:2] == ["preview.nothing_fits", "preview.no_way_out"]
     assert not [message for message in preview_answer(spec_of()).after if "way_out" in message.key]
+
+
+def test_that_a_count_of_devices_that_divides_nothing_is_no_matter_of_memory() -> None:
+    answer = preview_answer(spec_of(cards=7))
+    keys = [message.key for message in answer.after]
+    assert keys[0] == "preview.no_split"
+    assert "preview.no_way_out" not in keys

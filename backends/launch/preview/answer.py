@@ -69,7 +69,7 @@ def preview_answer(spec: PreviewSpec) -> Answer:
         before=tuple(_before(spec, network.parameters, part, len(estimates), len(fitting))),
         after=(
             *_verdict(estimates, fitting, limit, spec),
-            *_ways_out(fitting, limit, part, spec),
+            *_ways_out(estimates, fitting, limit, part, spec),
             *_unknown(part, estimates),
             *_assumptions(spec),
         ),
@@ -152,7 +152,9 @@ def _verdict(
         yield from _why(estimates, fitting, limit)
 
 
-def _ways_out(fitting: list[Estimate], limit: float | None, part: Part, spec: PreviewSpec) -> Iterator[Message]:
+def _ways_out(
+    estimates: list[Estimate], fitting: list[Estimate], limit: float | None, part: Part, spec: PreviewSpec
+) -> Iterator[Message]:
     if fitting or limit is None:
         return
     ways = ways_out(spec, part, limit)
@@ -162,7 +164,7 @@ def _ways_out(fitting: list[Estimate], limit: float | None, part: Part, spec: Pr
             "seconds": seconds_text(way.estimate.seconds),
         }  # fmt: skip
         yield Message(key="preview.way_out", args=args)
-    if not ways:
+    if not ways and estimates:  # where no split divides the network, memory says nothing
         yield Message(key="preview.no_way_out", args={})
 
 

@@ -68,7 +68,7 @@ class Steps:
         """Return when it began, for forward_ends; 0 for a module that is no root: a loss, a frozen network."""
         if not self.roots.have(module) or self.torch.jit.is_tracing() or self.is_compiling():
             return 0.0
-        if self.counts_batch:
+        if self.counts_batch and not self.closure_ran:  # LBFGS shows its batch many times
             self.counts_batch = False
             samples, tokens = size_of(self.torch, args, kwargs)
             self.samples += samples
