@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 def training_answer(run: Run) -> dict[str, Any]:
     """Return seconds of the run and, of rank 0, the median seconds of a step, and the mean samples a second.
     The first step compiles, or loads kernels: it is in none of the two. `last_step` is the number of the last step,
-    not a count: a script may begin anywhere and record some. `loss` is the same as among the metrics.
+    not a count: a script may begin anywhere and record some. `loss` is the same as among the metrics. `speed_basis`:
+    "rank_0" where there are several ranks.
     """
     ended = glance(run)
     curves = _curves_of(run)
     figures: dict[str, Any] = {"duration": round((ended.ended - ended.begun) / 1e9, 3), "ranks": len(curves.ranks())}
     steps = [series.point(-1)[0] for series in curves.every_series() if len(series)]
-    return {**figures, **({"last_step": max(steps)} if steps else {}), **_speed(curves), **_loss(ended)}
+    speed = _speed(curves)
+    basis = {"speed_basis": "rank_0"} if speed and figures["ranks"] > 1 else {}
+    return {**figures, **({"last_step": max(steps)} if steps else {}), **speed, **basis, **_loss(ended)}
 
 
 def _curves_of(run: Run) -> Curves:

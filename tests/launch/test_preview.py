@@ -485,3 +485,10 @@ def test_that_a_count_of_devices_that_divides_nothing_is_no_matter_of_memory() -
     keys = [message.key for message in answer.after]
     assert keys[0] == "preview.no_split"
     assert "preview.no_way_out" not in keys
+
+
+@pytest.mark.parametrize("name", ["link_efficiency", "overlap"])
+def test_that_a_choice_of_links_is_refused_where_no_time_is_known(name: str) -> None:
+    spec = schema.with_value(spec_of(network="digits"), name, 0.25)
+    found = schema.without_effect(spec, (name,))
+    assert [(problem.field, problem.rule) for problem in found] == [(name, "launch.rule.changes_no_figure")]

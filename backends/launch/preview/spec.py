@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -11,7 +11,7 @@ from backends.launch.preview.recipes import recipe
 from backends.launch.preview.search import search_splits
 from backends.launch.preview.shard import check_shard, read_shapes
 from backends.launch.preview.split import Setting
-from backends.launch.preview.times import Efficiency
+from backends.launch.preview.times import Efficiency, Times
 from backends.launch.preview.transformer import Sizes, transformer
 from studio import schema
 from studio.errors import StudioError
@@ -123,8 +123,16 @@ def _choices_change_figures(spec: PreviewSpec) -> Iterable[Problem]:
         return
     for name in MODES:
         plain = schema.with_value(spec, name, schema.field_of(PreviewSpec, name).default)
-        if plain != spec and _estimates(plain) == _estimates(spec):
+        if plain != spec and _figures(plain) == _figures(spec):
             yield Problem(field=name, rule="launch.rule.changes_no_figure")
+
+
+def _figures(spec: PreviewSpec) -> list[Estimate]:
+    """Return the estimates as they are shown: where the time of a step is unknown, so are its parts."""
+    nothing = Times(compute=None, tensor=None, pipeline=None, bubble=None, data=None, update=None)
+    return [
+        estimate if estimate.seconds is not None else replace(estimate, times=nothing) for estimate in _estimates(spec)
+    ]
 
 
 def _parts(spec: PreviewSpec) -> dict[str, Part]:
