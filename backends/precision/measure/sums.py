@@ -176,8 +176,8 @@ class Sums:
             self.under[column] += len(relative) if largest < limit else int(np.count_nonzero(relative < limit))
         max_ulp = self.ulp * SLACK / 2.0**self.precision
         if largest > max_ulp:
-            places = relative > max_ulp
-            if np.count_nonzero(places) < len(places) / FEW_BITS:
+            places = np.flatnonzero(relative > max_ulp)  # taking by places is faster than by a mask, twice
+            if len(places) < len(relative) / FEW_BITS:
                 difference, golden = difference[places], golden[places]
             self._last_places(difference, golden)
 
