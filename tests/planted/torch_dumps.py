@@ -100,7 +100,10 @@ class Dumping:
         autocast = order["autocast"]
         half = torch.autocast("cpu", getattr(torch, autocast)) if autocast else contextlib.nullcontext()
         self.debugger.start(model)
-        has_no_kernel = autocast == "float16"  # oneDNN has no LSTM of it on many processors
+        # oneDNN has no LSTM of float16 on many processors, and none of bfloat16 on those without AVX-512.
+        has_no_kernel = autocast == "float16" or (
+            autocast == "bfloat16" and not torch.ops.mkldnn._is_mkldnn_bf16_supported()
+        )
         with threads_and_kernels("layout" if has_no_kernel else noise), mode:
             with half:
                 loss = model(*batch)
