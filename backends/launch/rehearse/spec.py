@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from backends.launch.capture.spec import Planned, capture_of, planned_idle
 from backends.launch.own.spec import Environment, OwnSpec, What
 from studio.schema import Problem, option
 
@@ -29,7 +30,7 @@ class Rehearsal:
 
 def own_of(spec: RehearseSpec) -> OwnSpec:
     """The same program, as it would be launched."""
-    return OwnSpec(program=spec.program, environment=spec.environment)
+    return OwnSpec(program=spec.program, planned=spec.planned, environment=spec.environment)
 
 
 def _program_is_right(spec: RehearseSpec) -> Iterable[Problem]:
@@ -37,10 +38,27 @@ def _program_is_right(spec: RehearseSpec) -> Iterable[Problem]:
         yield from rule(own_of(spec))
 
 
+def _capture_is_reached(spec: RehearseSpec) -> Iterable[Problem]:
+    """A capture without a first step of its own begins at the first step or the one after it, as `capture_of` says."""
+    chosen, steps = capture_of(spec.planned), spec.rehearsal.steps
+    if chosen is None or steps is None:
+        return
+    first = max(1, 2 if chosen.at is None else chosen.at)
+    if first + chosen.steps - 1 > steps:
+        needed = first + chosen.steps - 1
+        yield Problem(field="capture_steps", rule="launch.rule.capture_beyond", args={"steps": steps, "needed": needed})
+
+
+def _capture_acts(spec: RehearseSpec) -> Iterable[Problem]:
+    yield from planned_idle(spec.planned)
+
+
 @dataclass(frozen=True, kw_only=True)
 class RehearseSpec:
     program: What = field(default_factory=What)
     rehearsal: Rehearsal = field(default_factory=Rehearsal)
+    planned: Planned = field(default_factory=Planned)
     environment: Environment = field(default_factory=Environment)
 
-    RULES = (_program_is_right,)
+    RULES = (_program_is_right, _capture_is_reached)
+    GIVEN_RULES = (_capture_acts,)

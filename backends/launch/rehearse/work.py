@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backends.common.rehearsal import FILE, OPERATORS, Report, uses_device
+from backends.launch.capture import state
 from backends.launch.own.plan import check_program, program_command
 from backends.launch.own.work import keep_code
-from backends.launch.plan import HOOKS
+from backends.launch.plan import HOOKS, hooks_of
 from backends.launch.rehearse import report
 from backends.launch.rehearse.limits import END, Limits
 from backends.launch.rehearse.spec import own_of
@@ -53,6 +54,7 @@ def rehearse(spec: RehearseSpec, run: Run) -> Ended:
     if mark is None:
         check_program(command, own_of(spec))
         keep_code(own_of(spec), run)
+        state.request_planned(run.folder, spec.planned)
     limits = Limits(spec.rehearsal, run, journal)
     ended = supervise(command, run, GRACE, tick=limits.tick, linger=math.inf)
     run = located(run)
@@ -63,7 +65,8 @@ def rehearse(spec: RehearseSpec, run: Run) -> Ended:
 def rehearsal_command(spec: RehearseSpec, run: Run, environ: Mapping[str, str] = os.environ) -> Command:
     chosen = spec.rehearsal
     command = program_command(own_of(spec), run, environ)
-    env = {**command.env, HOOKS: f"curves,rehearse={chosen.stance}", DEVICES: str(chosen.host_cards)}
+    hooks = hooks_of(spec.planned, "curves", "captures", f"rehearse={chosen.stance}")
+    env = {**command.env, HOOKS: hooks, DEVICES: str(chosen.host_cards)}
     if chosen.stance == "npu":
         env[NPU_DEVICE] = chosen.npu_device
     if chosen.steps is not None:

@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 
-from ascend_studio import captures, captures_folder, captures_readable
+from ascend_studio import captures, captures_folder, captures_readable, own_work
 
 if False:
     from typing import Any, Dict, Iterator, List
@@ -212,7 +212,8 @@ class Dump:
         if not self.has_record:
             return
         try:
-            record(*args)
+            with own_work.running():
+                record(*args)
         except Exception as error:
             self.has_record = False
             reason = ("%s: %s" % (type(error).__name__, error))[:300]
@@ -278,7 +279,8 @@ class Dump:
             if self.error is None:
                 try:
                     captures.check_disk(self.capture)
-                    collect(*args, **kwargs)
+                    with own_work.running():
+                        collect(*args, **kwargs)
                 except Exception as error:
                     self.error = error
                     self._halt()

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import os
 import sys
 import time
 
-from ascend_studio import captures, captures_readable, closures, hooks
+from ascend_studio import captures, captures_readable, closures, hooks, own_work
 from ascend_studio.captures_msprobe import Dump, switch_apis
 from ascend_studio.optimizer_record.torch_record import OptimizerRecord
 
 if False:
     from types import ModuleType
-    from typing import Any, Dict, List, Optional
+    from typing import Any, Dict, Iterator, List, Optional
 
 _dump: Optional[TorchDump] = None
 _last_dump: Optional[TorchDump] = None  # which is over, until the next forward begins
@@ -107,9 +108,14 @@ def _after(watch: captures.Watch) -> Any:
 def tool_for(torch: ModuleType, capture: captures.Capture) -> Any:
     if capture.request.kind == "dump":
         return TorchDump(torch, capture)
-    if "torch_npu" in sys.modules:
+    if "torch_npu" in sys.modules and not is_rehearsed():
         return NpuProfile(capture)
     return Profile(torch, capture)
+
+
+def is_rehearsed() -> bool:
+    """Return whether the training is a rehearsal, whose torch_npu is a stand-in without a profiler of its own."""
+    return "rehearse" in hooks.requested()
 
 
 class Profile:
@@ -272,6 +278,10 @@ class TorchDump(Dump):  # type: ignore[misc]
         super().begin(step)
         _dump = self
 
+    def _import(self) -> Any:
+        with _tool_import():
+            return super()._import()
+
     def _debugger(self) -> Any:
         """Where msprobe is loaded it changes the compiler for good, so that a training that compiles something later is
         ended by it, and registers hooks on all optimizers while torch may be going through them: neither is kept."""
@@ -281,7 +291,8 @@ class TorchDump(Dump):  # type: ignore[misc]
             if name in sys.modules:
                 setattr(sys.modules[name], "register_optimizer_hook", _no_hooks)  # noqa: B010
         try:
-            return super()._debugger()
+            with _tool_import():
+                return super()._debugger()
         finally:
             self._give_back()
             if "_compile" in self.saved:
@@ -328,6 +339,12 @@ class TorchDump(Dump):  # type: ignore[misc]
         global _dump, _last_dump
         _dump, _last_dump = None, self if self.is_over else None
         self._give_back()
+
+
+@contextlib.contextmanager
+def _tool_import() -> Iterator[None]:
+    with own_work.running(), own_work.without_stand_in() if is_rehearsed() else contextlib.nullcontext():
+        yield
 
 
 def _is_compiled(root: Any) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sys
 
+from ascend_studio import own_work
+
 if False:  # typing costs more at the start than all the rest
     from typing import Any, Iterator, List, Tuple
 
@@ -17,18 +19,22 @@ DEBUGGERS = ("msprobe.pytorch", "msprobe.mindspore")
 
 
 class Unrecorded:
-    """A context in which msprobe records nothing. Costs two look-ups where it is not loaded."""
+    """A context in which msprobe records nothing, and a rehearsal counts nothing. Costs two look-ups where msprobe is
+    not loaded.
+    """
 
     def __init__(self) -> None:
         self.paused: List[Tuple[Any, str]] = []
 
     def __enter__(self) -> None:
+        own_work.begin()
         for owner, switch in _switches():
             if getattr(owner, switch, False) is True:
                 setattr(owner, switch, False)
                 self.paused.append((owner, switch))
 
     def __exit__(self, *error: object) -> None:
+        own_work.end()
         while self.paused:
             owner, switch = self.paused.pop()
             setattr(owner, switch, True)

