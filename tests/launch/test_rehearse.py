@@ -81,11 +81,20 @@ def test_that_a_rehearsal_needs_a_program() -> None:
     assert [(one.field, one.rule) for one in schema.problems(RehearseSpec())] == [("line", "launch.rule.no_line")]
 
 
+def test_that_a_capture_that_the_rehearsal_ends_before_is_refused() -> None:
+    spec = rehearse_spec(line=("python", "train.py"), capture="profile", capture_steps=3)
+    (problem,) = schema.problems(spec)
+    assert (problem.field, problem.args) == ("capture_steps", {"steps": 3, "needed": 4})
+    assert not schema.problems(schema.with_value(spec, "steps", 4))
+    assert not schema.problems(schema.with_value(spec, "steps", None))
+    assert not schema.problems(schema.with_value(spec, "capture", "dump"))
+
+
 def test_that_the_program_runs_as_it_would_but_with_the_hooks_of_a_rehearsal(tmp_path: Path) -> None:
     spec = rehearse_spec(line=("A=1", "bash", "run.sh"), workdir=tmp_path, stance="npu", steps=None, host_cards=4)
     command = rehearsal_command(spec, prepare(tmp_path), {})
     assert (command.argv, command.cwd) == (("bash", "run.sh"), tmp_path)
-    wanted = {"ASCEND_STUDIO_HOOKS": "curves,rehearse=npu", "ASCEND_STUDIO_REHEARSAL_DEVICES": "4", "A": "1"}
+    wanted = {"ASCEND_STUDIO_HOOKS": "curves,captures,rehearse=npu", "ASCEND_STUDIO_REHEARSAL_DEVICES": "4", "A": "1"}
     assert wanted.items() <= command.env.items()
     assert "ASCEND_STUDIO_REHEARSAL_STEPS" not in command.env
 

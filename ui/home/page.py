@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from backends import features
-from backends.common.gpu_use import uses_gpu
+from backends.common.device_use import uses_gpu
 from studio.feature import load
 from studio.run import is_running
 from studio.texts import t

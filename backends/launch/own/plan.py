@@ -52,6 +52,11 @@ def script_of(spec: OwnSpec, project: str) -> Path | None:
     return folder_of(spec, project) / program.script if is_file else None
 
 
+def code_locations(spec: OwnSpec, project: str) -> tuple[Path | None, Path | None]:
+    """Return the script that is run and the project's folder, each None where it is not known."""
+    return script_of(spec, project), Path(project) if project else None
+
+
 def interpreter(spec: OwnSpec, project: str, environ: Mapping[str, str] = os.environ) -> Path | None:
     """The Python that is chosen: by the field, by the line, by an environment that was activated, by one that lies in
     the project. None: what a shell would find."""

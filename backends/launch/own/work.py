@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.common import logs, npu_devices
+from backends.common.device_use import file_for_npu
 from backends.launch.capture import state
 from backends.launch.own.busy_npus import refuse_busy
 from backends.launch.own.limits import Memory, keep_to_cores
-from backends.launch.own.plan import check_program, folder_of, program_command, python_of, script_of
+from backends.launch.own.plan import check_program, code_locations, folder_of, program_command, python_of, script_of
 from backends.launch.work import end_training
 from studio import files, processes
 from studio.code.record import keep_code_state
 from studio.events import Finding, Journal, Note, attempt_and_rank
 from studio.faults.held_folder import current_folder
 from studio.run import exit_code, located
+from studio.security.secret_words import masked_words
 from studio.supervisor import supervise
 from studio.tail import last_lines
 
@@ -37,6 +40,7 @@ def run_script(spec: OwnSpec, run: Run) -> Ended:
         if not spec.limits.share_cards:
             refuse_busy(command, Journal(run.folder, 1))
         note_idle_options(spec, run)
+        offer_rehearsal(spec, run)
         keep_code(spec, run)
         state.request_planned(run.folder, spec.planned)
         keep_to_cores(spec.limits.cores)
@@ -58,6 +62,17 @@ def note_idle_options(spec: OwnSpec, run: Run) -> None:
     if spec.limits.visible and not npu_devices.npu_names():
         finding = Finding(rule="launch.idle_options", severity="warning", args={"options": "--visible"})
         Journal(run.folder, 1).write_or_keep(finding)
+
+
+def offer_rehearsal(spec: OwnSpec, run: Run) -> None:
+    """Name the way without a card, before the training fails for lack of one."""
+    project = run.request.project
+    path = None if npu_devices.npu_names() else file_for_npu(*code_locations(spec, project))
+    if path is None:
+        return
+    line = shlex.join(masked_words(spec.program.line))
+    note = Note(key="launch.own.npu_absent", args={"file": path.name, "line": line})
+    Journal(run.folder, 1).write_or_keep(note)
 
 
 def attempt_of(run: Run) -> int:

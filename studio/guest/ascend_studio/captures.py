@@ -332,6 +332,8 @@ class Capture:
         check_room(self)
         self.report()
         self.note("capture.armed", start=self.start)
+        if self.request.kind == "profile" and "rehearse" in hooks.requested():
+            self.note("capture.of_rehearsal")
         self.tool = tool_for(self)
 
     def begin_at_once(self) -> None:

@@ -18,26 +18,34 @@ RUNTIME = "msprobe.core.common.runtime"
 DEBUGGERS = ("msprobe.pytorch", "msprobe.mindspore")
 
 
-class Unrecorded:
-    """A context in which msprobe records nothing, and a rehearsal counts nothing. Costs two look-ups where msprobe is
-    not loaded.
-    """
+class Undumped:
+    """A context in which msprobe records nothing. Costs two look-ups where it is not loaded."""
 
     def __init__(self) -> None:
         self.paused: List[Tuple[Any, str]] = []
 
     def __enter__(self) -> None:
-        own_work.begin()
         for owner, switch in _switches():
             if getattr(owner, switch, False) is True:
                 setattr(owner, switch, False)
                 self.paused.append((owner, switch))
 
     def __exit__(self, *error: object) -> None:
-        own_work.end()
         while self.paused:
             owner, switch = self.paused.pop()
             setattr(owner, switch, True)
+
+
+class Unrecorded(Undumped):
+    """A context in which msprobe records nothing, and a rehearsal counts nothing."""
+
+    def __enter__(self) -> None:
+        own_work.begin()
+        super().__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        own_work.end()
+        super().__exit__(*error)
 
 
 def _switches() -> Iterator[Tuple[Any, str]]:

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from backends.common.gpu_use import uses_gpu
+
 from studio import run as runs
 from studio.events import Ended, Journal
 from studio.project import Project, make_runs_folder

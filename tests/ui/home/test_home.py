@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 
-from backends.common.gpu_use import uses_gpu
+from backends.common.device_use import uses_gpu
 from studio import run as runs
 from studio import schema
 from studio.events import Ended, Finding, Journal, Metric, Progress

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )  # fmt: skip
 
+from backends.common.rehearsal import read_report
 from backends.launch.own.spec import OwnSpec
 from backends.launch.rehearse.spec import RehearseSpec
 from studio import interpreters, schema, texts
@@ -64,6 +65,18 @@ for step in range(args.steps):
     loss.backward()
     optimizer.step()
     print("LOSS", repr(loss.item()), args.lr)
+"""
+NPU_SCRIPT = """
+import torch
+import torch_npu
+
+model = torch.nn.Linear(1, 1).npu()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(5):
+    loss = model(torch.ones(4, 1, device="npu")).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
 """
 
 
@@ -152,6 +165,31 @@ def test_that_a_script_that_is_chosen_trains_and_its_losses_are_on_the_curve(
     assert page.content.add_line.isHidden()
     session.refresh_runs()
     assert [step.key for step in home_steps.steps(session) if step.id == "launch"] == ["journey.launch_again"]
+
+
+def test_that_a_script_for_an_npu_is_offered_the_virtual_one_where_the_host_has_none(
+    own: OwnScript, project: Path, session: Session, shell: Shell, qtbot: QtBot
+) -> None:
+    line(own).setPlainText("python train.py")
+    assert own.npu_offer.isHidden()
+    (project / "npu.py").write_text(NPU_SCRIPT)
+    line(own).setPlainText("python npu.py")
+    qtbot.waitUntil(own.npu_offer.isVisible)
+    line(own).setPlainText("python")
+    assert own.npu_offer.isHidden()
+    line(own).setPlainText("python npu.py")
+    own.form.set_value("python", Path(sys.executable))
+    qtbot.waitUntil(own.npu_offer.isVisible)
+    press(own, "own_script_npu_rehearse")
+    press(own.consent, "launch.trust")
+    run = session.run
+    assert run is not None
+    qtbot.waitUntil(lambda: runs.glance(run).state == "ended", timeout=60_000)
+    report = read_report(run.folder)
+    assert report is not None, run.log.read_text()
+    assert (report.stance, report.device, report.steps) == ("npu", "virtual_npu", 3)
+    page = shell.page_widget("curves")
+    qtbot.waitUntil(lambda: page.watcher is not None and (0, "loss") in page.watcher.curves.series)
 
 
 def test_that_the_choice_is_named_in_both_languages(own: OwnScript, shell: Shell) -> None:

@@ -43,11 +43,17 @@ class RehearseButton:
         if self.button.isEnabled():
             RehearsalSheet(self, self._page).show_below(self.button)
 
+    def start_as_npu(self) -> None:
+        """Rehearse with the last choices, as a host with an NPU."""
+        self.spec = schema.with_value(self.spec, "stance", "npu")
+        self.start()
+
     def start(self) -> None:
         self._page.begin(COMMAND, self._spec_of)
 
     def _spec_of(self, own: OwnSpec) -> RehearseSpec:
-        return RehearseSpec(program=own.program, rehearsal=self.spec.rehearsal, environment=own.environment)
+        chosen = self.spec.rehearsal
+        return RehearseSpec(program=own.program, rehearsal=chosen, planned=own.planned, environment=own.environment)
 
 
 class RehearsalSheet(Popover):

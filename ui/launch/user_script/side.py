@@ -21,6 +21,7 @@ from ui.form.form import Form
 from ui.form.words_input import WordsInput
 from ui.launch.user_script.interpreters_card import InterpretersCard
 from ui.launch.user_script.log_pattern_card import PatternPreview
+from ui.launch.user_script.npu_offer_card import NpuOfferCard
 from ui.launch.user_script.options_card import ScriptOptions
 from ui.launch.user_script.rehearse_button import RehearseButton
 from ui.services.consent import Consent
@@ -93,7 +94,9 @@ class OwnScript(QWidget):
         self.options = ScriptOptions()
         self.copies = CopyCard("launch.same", ("launch.tab_shell", "launch.tab_json"), "own_script_same")
         self.interpreters = InterpretersCard()
+        self.npu_offer = NpuOfferCard()
         self._build()
+        self.npu_offer.rehearsal_requested.connect(self.rehearse.start_as_npu)
         self.options.arguments_edited.connect(self._give_arguments)
         self.interpreters.chosen.connect(self._choose_python)
         self.interpreters.judged.connect(self._propose_python)
@@ -111,7 +114,7 @@ class OwnScript(QWidget):
         self.form.box("python").show_hint("own_script.python_hint")
         self.consent = Consent(self._session)
         right = SideColumn()
-        for card in (self.copies, self.interpreters):
+        for card in (self.npu_offer, self.copies, self.interpreters):
             right.column.addWidget(card)
         right.column.addStretch(1)
         row = QHBoxLayout()
@@ -280,6 +283,7 @@ class OwnScript(QWidget):
         retone(self.sentence, "role", "bad" if wrong and not is_empty else "dim")
         self.sentence.setText(t("launch.wrong", count=len(wrong)) if wrong and not is_empty else sentence(spec))
         self.start_button.setToolTip(self.sentence.text() if wrong else t("launch.start_hint"))
+        self.npu_offer.show_spec(None if wrong else spec, self._project)
         self.copies.setVisible(not is_empty)
         self.copies.show_wrong(bool(wrong))
         if not wrong:

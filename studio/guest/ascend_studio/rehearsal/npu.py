@@ -13,6 +13,7 @@ import sys
 from importlib import import_module
 
 from ascend_studio import fused
+from ascend_studio.recording import Undumped
 from ascend_studio.rehearsal import devices, npu_parts, ranks, record, redirect, standins, virtual
 
 if False:
@@ -85,13 +86,24 @@ def _torch_npu(module: Any, torch: Any) -> None:
     module.Format = fused.layouts.Format
     library = standins.redirect_library(torch)
     for name, formula in fused.operators(torch).items():
-        setattr(module, name, redirect.counted("torch_npu." + name, formula, library))
+        setattr(module, name, redirect.counted("torch_npu." + name, _as_one_call(formula), library))
     setting = os.environ.get("TORCH_TRANSFER_TO_NPU", "0")
     if setting == "1":
         import_module("torch_npu.contrib.transfer_to_npu")
     elif setting != "0":
         reason = "Invalid value for TORCH_TRANSFER_TO_NPU: %s. Only '0' or '1' is supported."
         raise ValueError(reason % setting)
+
+
+def _as_one_call(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep the operators of a formula out of a dump: on a card they are one kernel."""
+
+    @functools.wraps(formula)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with Undumped():
+            return formula(*args, **kwargs)
+
+    return call
 
 
 def _redirected(module: Any, torch: Any) -> None:
