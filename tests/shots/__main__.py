@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import tempfile
@@ -25,16 +26,24 @@ SIZES = ((1280, 800), (1920, 1080))
 PAUSE, PATIENCE = 0.4, 5.0
 
 
+def _arguments(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="tests.shots", description="A picture of every page in every state.")
+    parser.add_argument("out", type=Path, help="the folder of the pictures; it is made where it is missing")
+    parser.add_argument("parts", nargs="*", help="parts of the names of states; all states without any")
+    return parser.parse_args(words)
+
+
 def main() -> int:
-    if len(sys.argv) < 2:
-        print("python -m tests.shots OUT [part of a name …]", file=sys.stderr)
-        return 2
+    arguments = _arguments(sys.argv[1:])
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    out = Path(sys.argv[1]).absolute()
+    states = _chosen(arguments.parts)
+    if not states:
+        print(f"No state's name has any of: {', '.join(arguments.parts)}.", file=sys.stderr)
+        return 2
+    out: Path = arguments.out.absolute()
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {f"XDG_{name}_HOME": f"{home}/{name.lower()}" for name in ("CONFIG", "STATE", "CACHE")}
-        states = _chosen(sys.argv[2:])
         stage = Stage(folder=Path(home) / "work", whole=any(state.needs_whole for state in states))
         print("… training what the pictures show", file=sys.stderr, flush=True)
         build(stage)

@@ -105,6 +105,13 @@ def _script(*line: str, unfold: str = "", **values: object) -> Callable[[Shell, 
     return show
 
 
+def _needs_npu(shell: Shell, stage: Stage) -> None:
+    """A script for an NPU, on a host without one."""
+    (stage.project / "train_npu.py").write_text("import torch\nimport torch_npu\n", encoding="utf-8")
+    _script("python", "train_npu.py")(shell, stage)
+    wait(shell.page_widget("launch").own().npu_offer.isVisible, 30)
+
+
 def _asks_for_trust(shell: Shell, stage: Stage) -> None:
     _script("python", "xor.py")(shell, stage)
     shell.page_widget("launch").own().start()
@@ -262,6 +269,7 @@ STATES = (
     State(name="launch-own", show=_launch(recipe="own")),
     State(name="launch-script-empty", show=_script()),
     State(name="launch-script", show=_script("python", "xor.py", "--lr", "0.3", "--optimizer", "adam")),
+    State(name="launch-script-npu", show=_needs_npu),
     State(name="launch-script-globals", show=_script("python", "gpt.py", "config/small.py", "--batch_size=4")),
     State(name="launch-script-config", show=_script("python", "xor.py", "--config", "settings.yaml")),
     State(name="launch-script-launcher", show=_script("torchrun", "--nproc-per-node", "2", "xor.py")),
