@@ -56,12 +56,12 @@ def prove() -> dict[str, Any]:
         return {"passed": False, "error": "no projects"}
     only = os.environ.get(ONLY, "")
     with tempfile.TemporaryDirectory() as name:
-        sites = _sites(Path(name))
+        sites = prepare_sites(Path(name))
         table = [tried(project, projects, sites) for project in PROJECTS if re.search(only, project.name)]
     return {"passed": bool(table) and not any(row["wrong"] for row in table), "projects": table}
 
 
-def _sites(folder: Path) -> tuple[str, str]:
+def prepare_sites(folder: Path) -> tuple[str, str]:
     """PYTHONPATH of launches and of rehearsals. PyPI's torchvision is built for CUDA and is not importable beside a
     PyTorch without; a rehearsal has it as it is, launches a copy that knows the names of the operators it misses."""
     site = os.environ.get(SITE, "")
@@ -105,7 +105,7 @@ class Trial:
             "project": project.name,
             "curves": self._curves(seen),
             "curves_of": "launch" if launched else "rehearsal",
-            "points": max(map(len, losses_of(seen).values()), default=0),
+            "points": max(map(len, losses_of(seen.folder).values()), default=0),
             "losses_equal_printed": self._as_printed(launched, rehearsed),
             "rehearsal": {"steps": report.get("steps"), "processes": report.get("processes"),
                           "redirected": sum(report.get("redirected", {}).values())},
@@ -168,7 +168,7 @@ class Trial:
         return subprocess.run(command, cwd=place, env=env, capture_output=True, text=True, timeout=SECONDS, check=False)
 
     def _curves(self, run: Run) -> list[str]:
-        names = {name for _, metric in metrics_of(run) for name in metric.values}
+        names = {name for _, metric in metrics_of(run.folder) for name in metric.values}
         missing = set(self.project.metrics) - names
         self._expect(not missing, f"no curve of {', '.join(sorted(missing))}")
         return sorted(names)
@@ -186,7 +186,7 @@ class Trial:
         return found
 
     def _same(self, run: Run) -> tuple[int, int]:
-        captured = losses_of(run)
+        captured = losses_of(run.folder)
         printed: dict[int, list[str]] = {}
         for match in re.finditer(self.project.told, _log(run), re.MULTILINE):
             *process, text = match.groups()
@@ -224,23 +224,23 @@ def _env(site: str) -> tuple[str, ...]:
 
 
 def _first(run: Run) -> list[float | str]:
-    return next(iter(losses_of(run).values()), [])
+    return next(iter(losses_of(run.folder).values()), [])
 
 
-def losses_of(run: Run) -> Losses:
+def losses_of(folder: Path) -> Losses:
     """Return the losses by process, those of the first ranks first, and of several optimizers in the order of
     their steps."""
     found: Losses = {}
-    for pid, metric in metrics_of(run):
+    for pid, metric in metrics_of(folder):
         for name in sorted(metric.values):
             if name.partition(".")[0] == "loss":
                 found.setdefault(pid, []).append(metric.values[name])
     return found
 
 
-def metrics_of(run: Run) -> list[tuple[int, Metric]]:
+def metrics_of(folder: Path) -> list[tuple[int, Metric]]:
     found = []
-    for path in sorted(run.folder.glob("events.*.jsonl"), key=lambda path: int(path.name.split(".")[2][1:])):
+    for path in sorted(folder.glob("events.*.jsonl"), key=lambda path: int(path.name.split(".")[2][1:])):
         for line in path.read_bytes().splitlines():
             event = json.loads(line)
             if event["type"] == "metric":
