@@ -105,7 +105,7 @@ class Trial:
             "project": project.name,
             "curves": self._curves(seen),
             "curves_of": "launch" if launched else "rehearsal",
-            "points": max(map(len, losses_of(seen.folder).values()), default=0),
+            "points": max(map(len, losses_of(seen).values()), default=0),
             "losses_equal_printed": self._as_printed(launched, rehearsed),
             "rehearsal": {"steps": report.get("steps"), "processes": report.get("processes"),
                           "redirected": sum(report.get("redirected", {}).values())},
@@ -168,7 +168,7 @@ class Trial:
         return subprocess.run(command, cwd=place, env=env, capture_output=True, text=True, timeout=SECONDS, check=False)
 
     def _curves(self, run: Run) -> list[str]:
-        names = {name for _, metric in metrics_of(run.folder) for name in metric.values}
+        names = {name for _, metric in metrics_of(run) for name in metric.values}
         missing = set(self.project.metrics) - names
         self._expect(not missing, f"no curve of {', '.join(sorted(missing))}")
         return sorted(names)
@@ -186,7 +186,7 @@ class Trial:
         return found
 
     def _same(self, run: Run) -> tuple[int, int]:
-        captured = losses_of(run.folder)
+        captured = losses_of(run)
         printed: dict[int, list[str]] = {}
         for match in re.finditer(self.project.told, _log(run), re.MULTILINE):
             *process, text = match.groups()
@@ -224,23 +224,23 @@ def _env(site: str) -> tuple[str, ...]:
 
 
 def _first(run: Run) -> list[float | str]:
-    return next(iter(losses_of(run.folder).values()), [])
+    return next(iter(losses_of(run).values()), [])
 
 
-def losses_of(folder: Path) -> Losses:
+def losses_of(run: Run) -> Losses:
     """Return the losses by process, those of the first ranks first, and of several optimizers in the order of
     their steps."""
     found: Losses = {}
-    for pid, metric in metrics_of(folder):
+    for pid, metric in metrics_of(run):
         for name in sorted(metric.values):
             if name.partition(".")[0] == "loss":
                 found.setdefault(pid, []).append(metric.values[name])
     return found
 
 
-def metrics_of(folder: Path) -> list[tuple[int, Metric]]:
+def metrics_of(run: Run) -> list[tuple[int, Metric]]:
     found = []
-    for path in sorted(folder.glob("events.*.jsonl"), key=lambda path: int(path.name.split(".")[2][1:])):
+    for path in sorted(run.folder.glob("events.*.jsonl"), key=lambda path: int(path.name.split(".")[2][1:])):
         for line in path.read_bytes().splitlines():
             event = json.loads(line)
             if event["type"] == "metric":

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from backends.common.rehearsal import Step
-from backends.launch.rehearse.report import read_parts
+from backends.launch.rehearse.report import losses_of, read_parts
 from studio import run as runs
 from studio.paths import GUEST
-from tests.prove.scripts import FOLDER, NOT_THERE, ONLY, SITE, losses_of, prepare_sites
+from tests.prove.scripts import FOLDER, NOT_THERE, ONLY, SITE, prepare_sites
 from tests.prove.support.trainings import TRAININGS, Training
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Trial:
         different = side.differences(golden)
         if not side.is_finite:
             different.append("not finite")
-        why = f"{', '.join(different)}: {side.losses[:4]} {golden.losses[:4]} {side.gradients} {golden.gradients}" if different else ""
+        why = f"{', '.join(different)}: {side.losses[:4]} {golden.losses[:4]}" if different else ""
         return {"equal": "no" if different else "bits", "losses": len(side.losses), "why": why, "right": not different}
 
     def _copy(self, name: str, edits: tuple[Edit, ...]) -> Path:
@@ -183,9 +183,8 @@ class Trial:
             line, cwd=place, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS,
             check=False,
         )  # fmt: skip
-        losses = next(iter(losses_of(run).values()), [])
         traces = [part.trace for part in read_parts(run) if part.trace]
-        return Side(done.returncode, losses, traces, done.stdout[-500:] + done.stderr)
+        return Side(done.returncode, losses_of(run), traces, done.stdout[-500:] + done.stderr)
 
     def _studio(self, place: Path, *words: str) -> subprocess.CompletedProcess[str]:
         command = (sys.executable, "-I", str(PROGRAM), "--no-project", "--language", "en", *words)

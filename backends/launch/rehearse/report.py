@@ -29,7 +29,7 @@ PARTS = "artifacts/rehearsal"  # of the guest, one file per process
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What one process left. `operators`: rows as in HEAD; `trace`: empty where no seed was asked for; `device`,
+    """What one process left. `operators`: rows as in HEAD, none where nothing stood in for a device; `trace`: empty where no seed was asked for; `device`,
     `device_operators`: as in Report."""
 
     rank: int
@@ -37,7 +37,7 @@ class Part:
     steps: int
     redirected: dict[str, int]
     blocked: tuple[Blocked, ...]
-    operators: tuple[tuple[str, str, str, str, str, str, str, int], ...]
+    operators: tuple[tuple[str, str, str, str, str, str, str, int], ...] = ()
     trace: tuple[Step, ...] = ()
     device: str = "cpu"
     device_operators: int = 0

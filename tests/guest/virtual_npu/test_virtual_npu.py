@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from backends.migration.scan.facts.tables import aten_kinds
 from studio.paths import GUEST
 from tests.guest.rehearsed_process import events
-from tests.guest.virtual_npu.two_cards import child
+from tests.guest.virtual_npu.two_cards import child, results_of
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
 
@@ -22,12 +21,7 @@ PROBES = Path(__file__).with_name("probes.py")
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Of each probe by its name; all run in one child."""
-    names = re.findall(r"^def (\w+)\(\) ->", PROBES.read_text("utf-8"), re.MULTILINE)
-    done = child(tmp_path_factory.mktemp("probes"), str(PROBES), *names)
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    return results_of(PROBES, tmp_path_factory.mktemp("probes"))
 
 
 def error(results: dict[str, Any], name: str) -> tuple[str, str]:

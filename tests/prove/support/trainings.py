@@ -43,8 +43,8 @@ class Training:
 _ACCELERATOR = "torch.accelerator.current_accelerator()"
 _CPU = 'torch.device("cpu")'
 _FUSED = "with an accelerator it takes fused AdamW; the run on the CPU is made to take it too"
-_NO_SPARSE = "The virtual NPU has no torch.sparse_coo tensors"
-_SPARSE = "its graph is a sparse tensor; torch_npu has no kernel for these and refuses them"
+_NO_SPARSE = "A card takes no sparse tensor"
+_SPARSE = "its graph is a sparse tensor, which torch_npu refuses"
 
 
 def of_project(project: Project) -> Training:

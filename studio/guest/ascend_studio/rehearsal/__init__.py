@@ -76,4 +76,6 @@ def _follow_steps(torch: ModuleType) -> None:
     record.write_stance()
     limits.install()
     if seeds.requested_seed() is not None:
+        if record.stance == "here":
+            operators.follow_modules(torch)  # the trace of a script without an optimizer is that of its modules
         trace.install(torch)

@@ -129,7 +129,6 @@ def _npu(module: Any, torch: Any) -> None:
             setattr(module, name, getattr(torch, name))
     npu_parts.fill(module, torch, members, own)
     module._is_in_bad_fork = members["_is_in_bad_fork"]  # torch.manual_seed asks for it
-    module.DoubleTensor = torch.FloatTensor
 
 
 def _amp(module: Any, torch: Any) -> None:
@@ -214,6 +213,7 @@ def _transfer(module: Any, torch: Any) -> None:
         virtual.transfer(torch)
     else:
         torch.Generator = _generator(torch.Generator)
+    torch.cuda.DoubleTensor = torch.npu.FloatTensor
     torch.jit.script = lambda obj, *_args, **_kwargs: obj
     torch.jit.script_method = lambda method: method
 

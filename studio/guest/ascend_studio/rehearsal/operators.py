@@ -42,7 +42,7 @@ _on_device = {"operators": 0}
 def install(torch: ModuleType, tick: Callable[[], None]) -> None:
     record.contents.append(_fill)
     _node_of[:] = [getattr(torch._C, "_current_autograd_node", _node_of[0])]
-    _follow_modules(torch)
+    follow_modules(torch)
     _follow_optimizers(torch)
     is_seeded = seeds.requested_seed() is not None
     if record.device == "virtual_npu":
@@ -168,7 +168,8 @@ def _module_of(node: Any) -> str:
     return _modules[bisect.bisect_right(_numbers, number) - 1]
 
 
-def _follow_modules(torch: Any) -> None:
+def follow_modules(torch: Any) -> None:
+    """Keep the names of modules that run, and which of them is in its forward pass."""
     module = torch.nn.modules.module
     if not hasattr(torch.autograd, "_get_sequence_nr"):
         return

@@ -49,14 +49,15 @@ def prepare(torch: Any, tick: Callable[[], None]) -> None:
 
 def members(torch: Any) -> Dict[str, Any]:
     """Return the functions of torch.npu that know the cards."""
-    from ascend_studio.virtual_npu import cards, functions
+    from ascend_studio.virtual_npu import cards, functions, tensor_types
 
     library = standins.redirect_library(torch)
     plain = functions.of_npu(torch)
     counted = {name: redirect.counted("torch.npu." + name, do, library) for name, do in plain.items()}
     # torch asks for the first two by itself; what the last does depends on its caller.
     counted.update({name: plain[name] for name in ("_is_in_bad_fork", "_lazy_init", "manual_seed_all")})
-    return dict(counted, device=cards.Selected, StreamContext=standins.Device)
+    types = tensor_types.classes(torch)
+    return dict(counted, device=cards.Selected, StreamContext=standins.Device, **types)
 
 
 def install(torch: Any, module: Any) -> None:

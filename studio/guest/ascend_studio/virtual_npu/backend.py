@@ -18,8 +18,10 @@ from ascend_studio.virtual_npu import (
     pinned,
     placement,
     registrations,
+    sharing,
     storage_type,
     storages,
+    tensor_types,
 )
 
 if False:
@@ -39,7 +41,7 @@ def install(torch: Any, module: Any) -> None:
     dispatch.install(kernels.own(), host_kernels.kernel)
     registrations.install(torch)
     autocast.install(torch)
-    for part in (storage_type, placement, pinned, accelerator, compiled, hccl):
+    for part in (storage_type, placement, pinned, tensor_types, sharing, accelerator, compiled, hccl):
         part.install(torch)
 
 

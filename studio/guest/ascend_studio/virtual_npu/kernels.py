@@ -132,9 +132,11 @@ def _is_flash(query: Any, key: Any, value: Any, mask: Any, chance: float, is_cau
 
 
 def as_one(op: Any) -> Callable[..., Any]:
-    """Return the CPU's whole operator, with its own backward: of LSTM and GRU the CPU and a card have one kernel, and
+    """Return the CPU's whole operator, with its own backward: of LSTM, GRU and their cells the CPU and a card have one kernel, and
     torch would take them apart here.
     """
+
+    is_single = len(op._schema.returns) == 1
 
     class Whole(_torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
@@ -145,7 +147,8 @@ def as_one(op: Any) -> Callable[..., Any]:
                 for tensor in tensors
             ]
             with _torch.enable_grad():
-                ctx.outputs = op(*_filled(pattern, iter(leaves)))
+                outputs = op(*_filled(pattern, iter(leaves)))
+            ctx.outputs = (outputs,) if is_single else outputs
             ctx.leaves = leaves
             ctx.set_materialize_grads(False)
             return tuple(storages.on_card(output.detach(), ctx.index) for output in ctx.outputs)
@@ -170,7 +173,8 @@ def as_one(op: Any) -> Callable[..., Any]:
     def whole(*args: Any) -> Any:
         tensors: List[Any] = []
         pattern = _pattern(args, tensors)
-        return Whole.apply(pattern, *_of_one_dtype(tensors))
+        results = Whole.apply(pattern, *_of_one_dtype(tensors))
+        return results[0] if is_single else results
 
     return whole
 

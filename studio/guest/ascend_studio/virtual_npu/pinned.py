@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 
+from ascend_studio.virtual_npu.replaced import replace
+
 if False:
     from typing import Any, Callable
 
@@ -22,9 +24,9 @@ def install(torch: Any) -> None:
     _torch = torch
     torch.Tensor.pin_memory, torch.Tensor.is_pinned = _pin, _is_pinned
     for name in _FACTORIES:
-        setattr(torch, name, _with_pinning(getattr(torch, name)))
+        replace(torch, name, _with_pinning)
     for name in ("new_empty", "new_zeros", "new_ones", "new_full", "new_tensor"):
-        setattr(torch.Tensor, name, _with_pinning(getattr(torch.Tensor, name)))
+        replace(torch.Tensor, name, _with_pinning)
 
 
 def _pin(self: Any, device: Any = None) -> Any:

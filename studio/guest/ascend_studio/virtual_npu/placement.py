@@ -9,6 +9,7 @@ import functools
 from importlib import import_module
 
 from ascend_studio.virtual_npu import cards
+from ascend_studio.virtual_npu.replaced import replace
 
 if False:
     from typing import Any, Callable
@@ -22,9 +23,9 @@ def install(torch: Any) -> None:
     # It keeps the factories that it finds, for `with torch.device(…)`; it is to find torch's own.
     import_module("torch.utils._device")._device_constructors()
     for name in ("to", "new_tensor", "type"):
-        setattr(torch.Tensor, name, placed(getattr(torch.Tensor, name)))
+        replace(torch.Tensor, name, placed)
     for name in ("tensor", "as_tensor", "asarray", "scalar_tensor"):
-        setattr(torch, name, placed(getattr(torch, name)))
+        replace(torch, name, placed)
     graph = torch.autograd.graph
     graph._engine_run_backward = _in_this_thread(graph._engine_run_backward)
     for module in (torch.autograd, torch._tensor):

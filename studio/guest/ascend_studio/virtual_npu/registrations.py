@@ -15,6 +15,7 @@ if False:
 
 _COMPOSITE = ("CompositeExplicitAutograd", "CompositeImplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 _RECURRENT = [kind + "." + form for kind in ("lstm", "gru", "rnn_tanh", "rnn_relu") for form in ("input", "data")]
+_RECURRENT += ["lstm_cell", "gru_cell"]  # the other cells are made of operators that a card has
 # Views keep their storage by torch's own kernels; copies between devices, pinned memory and other layouts are no
 # matter of a kernel of the CPU; a function of storages or names is none at all.
 _OTHERWISE = re.compile(
@@ -23,6 +24,7 @@ _OTHERWISE = re.compile(
     r"|_assert.*|_efficientzerotensor|_resize_output.*|set_|_nested.*|_test.*|_sparse.*|sparse.*|.*_sparse.*|to_dense"
     r"|_to_dense|.*quantize.*|q_.*|.*mkldnn.*|_foobar|.*_copy_from.*|from_file|values|indices|rename.*|_version)(\.|$)"
 )
+NO_SPARSE = "CAUTION: The operator '%s' is not currently supported on the NPU backend. A card takes no sparse tensor."
 _libraries: List[Any] = []  # what they register goes with them
 
 
@@ -41,7 +43,17 @@ def install(torch: Any) -> None:
     with dispatch.quiet():
         library.impl("_has_compatible_shallow_copy_type", _is_alike, "CompositeImplicitAutograd", allow_override=True)
     for name in _RECURRENT:
-        library.impl(name, kernels.as_one(dispatch.operator(torch, name)), "AutogradPrivateUse1")
+        op = dispatch.operator(torch, name)
+        library.impl(name, kernels.as_one(op), "AutogradPrivateUse1")
+        library.impl(name, dispatch.entry(op), "PrivateUse1")  # of inference, which passes autograd by
+    sparse = torch.library.Library("_", "IMPL")
+    sparse.fallback(_refuse_sparse, "SparsePrivateUse1")
+    _libraries.append(sparse)
+
+
+def _refuse_sparse(op: Any, *args: Any, **kwargs: Any) -> Any:
+    """Refuse it as the fallback of torch_npu for sparse tensors does, in VariableFallbackKernel.cpp."""
+    raise RuntimeError(NO_SPARSE % op._schema.name)
 
 
 def _is_alike(tensor: Any, source: Any) -> bool:

@@ -31,7 +31,10 @@ def install(torch: Any) -> None:
             return resize(self, size)
         if size > length(self):
             raise RuntimeError(TOO_LARGE % (length(self), size))
-        resize(held, size)
+        # The memory stays where it is: torch itself keeps its address.
+        whole = self.__dict__.setdefault("_whole", held)
+        self._host = whole if size == length(whole) else storages.part_of(whole, size)
+        self._flat.clear()
         self._block.resize(size)
         return self
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 
-from ascend_studio.virtual_npu import memory
+from ascend_studio.virtual_npu import host_pages, memory
 
 if False:
     from typing import Any, Dict, List, Tuple
@@ -71,12 +71,32 @@ def _attach(handle: Any) -> None:
     handle._flat = {}
 
 
+def part_of(storage: Any, size: int) -> Any:
+    """Return the first bytes of a storage of the CPU as one of their own; the rest goes back to the system."""
+    part = _handle_of(storage.data_ptr(), _torch.device("cpu"), size)
+    part._whole = storage
+    host_pages.give_back(storage.data_ptr() + size, storage.nbytes() - size)
+    return part
+
+
+def shared_host(handle: Any) -> Any:
+    """Return the memory of a card's storage where other processes can have it too: moved there, if it was not."""
+    if not hasattr(handle, "_host"):
+        _attach(handle)
+    if not handle._host.is_shared():
+        # The address that the handle has stays good: the memory before is kept.
+        handle._before, handle._host = handle._host, handle._host.clone().share_memory_()
+        handle._flat.clear()
+    return handle._host
+
+
 def on_card(tensor: Any, index: int, *, is_input: bool = False) -> Any:
     """Return a tensor on a card over the memory of a new one of the CPU; `is_input`: nothing of a card went into it.
-    Raises NotImplementedError for one that is sparse or quantized.
+    Raises NotImplementedError for one that is sparse, quantized or nested.
     """
-    if tensor.is_quantized or tensor.layout is not _torch.strided:
-        raise NotImplementedError(NOT_STRIDED % ("quantized" if tensor.is_quantized else tensor.layout))
+    if tensor.is_quantized or tensor.layout is not _torch.strided or tensor.is_nested:
+        kind = "nested" if tensor.is_nested else "quantized" if tensor.is_quantized else tensor.layout
+        raise NotImplementedError(NOT_STRIDED % kind)
     result = _alias.redispatch(_cpu_keys, _seed(index, tensor.dtype))
     return _point(result, tensor, index, is_input)
 
