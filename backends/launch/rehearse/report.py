@@ -29,8 +29,8 @@ PARTS = "artifacts/rehearsal"  # of the guest, one file per process
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """What one process left. `operators`: rows as in HEAD, none where nothing stood in for a device; `trace`: empty where no seed was asked for; `device`,
-    `device_operators`: as in Report."""
+    """What one process left. `operators`: rows as in HEAD, none where nothing stood in for a device; `trace`:
+    empty where no seed was asked for; `device`, `device_operators`: as in Report."""
 
     rank: int
     stance: str

@@ -87,7 +87,8 @@ def address_of_a_storage_that_grew() -> list[Any]:
     file = io.BytesIO()
     torch.save(view[:2].clone(), file)
     file.seek(0)
-    return [emptied, tensor.data_ptr() == address, tensor.untyped_storage().data_ptr() == address, view.unique().tolist(),
+    return [emptied, tensor.data_ptr() == address, tensor.untyped_storage().data_ptr() == address,
+            view.unique().tolist(),
             torch.load(file).tolist()]  # fmt: skip
 
 

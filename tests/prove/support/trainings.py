@@ -4,6 +4,8 @@ None of their code is in the repository. Edits make them small, give them data t
 run that they are compared to.
 """
 
+# ruff: noqa: E501 - the rows quote lines of the projects as they are
+
 from __future__ import annotations
 
 from dataclasses import dataclass

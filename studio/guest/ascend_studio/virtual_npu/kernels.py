@@ -132,8 +132,8 @@ def _is_flash(query: Any, key: Any, value: Any, mask: Any, chance: float, is_cau
 
 
 def as_one(op: Any) -> Callable[..., Any]:
-    """Return the CPU's whole operator, with its own backward: of LSTM, GRU and their cells the CPU and a card have one kernel, and
-    torch would take them apart here.
+    """Return the CPU's whole operator, with its own backward: of LSTM, GRU and their cells the CPU and a card have one
+    kernel, and torch would take them apart here.
     """
 
     is_single = len(op._schema.returns) == 1
