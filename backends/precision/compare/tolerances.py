@@ -56,6 +56,8 @@ tests/planted/optimizer_plants.py, 67 of whose 68 plants were named right then, 
     update_base            -           -
     update_base_growth     -           -
     update_growth          -           -
+    gradient_growth        not run     not run
+    rounded_gradient       not run     not run
     sums_factor            not run     not run
     unrelated_update       -           -
     update_evenness        -           -
@@ -220,6 +222,12 @@ class Tolerances:
     update_growth: float = 64.0
     """By how many times the distance of its gradient an update may differ. Judgement: Adam divides a gradient by its
     own size, so that the small ones of a tensor bring in their whole noise."""
+    gradient_growth: float = 8.0
+    """What the optimizer is given may differ by so many times what the backward shows: the sampled elements are not
+    those that the statistics show, and a clipping multiplies by a norm with its own noise. Judgement."""
+    rounded_gradient: float = 16.0
+    """A gradient that is nothing but rounding is so many times the rounding of the largest one at most. Measured: of a
+    bias before a norm 1e-7 of it."""
     sums_factor: float = 4.0
     """The norm of n sums with random signs may be off by so many times 1 / sqrt(n) where elements differ at random.
     Formula: that is its standard deviation; its factor is judgement."""

@@ -61,6 +61,8 @@ CHANGES = {
     "clipped": SCRIPT.replace(
         "    optimizer.step()", "    torch.nn.utils.clip_grad_norm_(net.parameters(), 1e-3); optimizer.step()"
     ),
+    "zeroed": SCRIPT.replace("    optimizer.step()", "    net[2].weight.grad.zero_(); optimizer.step()"),
+    "half zeroed": SCRIPT.replace("    optimizer.step()", "    net[0].weight.grad[::2] = 0; optimizer.step()"),
     "doubled": stepped("one.add_(one - old)"),
     "turned": stepped("one.copy_(2 * old - one)"),
     "rows": stepped("one[::2] = 2 * old[::2] - one[::2]"),
@@ -170,6 +172,8 @@ def test_that_a_closer_look_at_the_optimizer_is_refused(answer: Callable[[str], 
         ("turned", 1, "optimizer_sign", "points the other way (sign)"),
         ("rows", 1, "optimizer_direction", "points elsewhere"),
         ("clipped", 1, "optimizer_gradient", "the gradients that the optimizer gets are"),
+        ("zeroed", 1, "optimizer_one_gradient", "another gradient for 2.weight (group0)"),
+        ("half zeroed", 1, "optimizer_one_gradient", "another gradient for 0.weight (group0)"),
     ],
 )
 def test_that_the_optimizer_is_named_with_group_and_rule(

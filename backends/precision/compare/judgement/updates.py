@@ -31,6 +31,7 @@ import numpy as np
 
 from backends.precision.compare.comparison import EQUAL, EXPLAINED, FOLLOWS, UNKNOWN
 from backends.precision.compare.judgement.calls import sum_up
+from backends.precision.compare.judgement.gradients import unexplained_gradient
 from backends.precision.compare.judgement.moves import OTHER, RATE, relative_limit
 from backends.precision.compare.judgement.state import explained_verdict
 from backends.precision.dump.dump import KWARG, MAX, NORM, OUTPUT, TENSOR
@@ -91,6 +92,8 @@ def judge_update(walk: Walk, call: Call) -> None:
         _judge_members(walk, call, parameters)
     if not follows and len(walk.events) == events_before:
         _judge_gradients(walk, call, parameters)
+    if not follows and len(walk.events) == events_before:
+        _judge_each_gradient(walk, call, parameters)
     if not follows and len(walk.events) == events_before:
         _judge_norms(walk, call, parameters)
     if not follows and len(walk.events) == events_before:
@@ -222,6 +225,21 @@ def _judge_gradients(walk: Walk, call: Call, parameters: list[_Parameter]) -> No
         walk.add_event(
             call, parameter.gradient, "optimizer_gradient", parameter=parameter.name, ratio=f"{ratio:.3g}",
             group=_group(walk, call),
+        )  # fmt: skip
+
+
+def _judge_each_gradient(walk: Walk, call: Call, parameters: list[_Parameter]) -> None:
+    """Name the first parameter of which the optimizer was given another gradient than the backward explains."""
+    gradients = [(each.name, each.gradient) for each in parameters if each.gradient is not None]
+    sums = [(each.name, each.gradient_sums) for each in parameters if each.gradient_sums is not None]
+    differing = unexplained_gradient(walk, gradients, sums)
+    if differing is not None:
+        name, value = differing
+        ratio = _ratio(walk, value)
+        walk.add_event(
+            call, value, "optimizer_one_gradient", parameter=name, group=_group(walk, call),
+            error=f"{value.distance:.2g}", limit=f"{walk.values[value.row].allowed:.2g}",
+            ratio="-" if ratio is None else f"{ratio:.3g}",
         )  # fmt: skip
 
 
