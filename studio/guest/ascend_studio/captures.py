@@ -19,7 +19,7 @@ import time
 import weakref
 
 import ascend_studio
-from ascend_studio import hooks, own_work
+from ascend_studio import hooks, recording
 from ascend_studio.writer import process_rank
 
 if False:  # typing costs more at the start than all the rest
@@ -309,7 +309,7 @@ class Capture:
         if self.is_over:
             return
         try:
-            with own_work.running():
+            with recording.own_work():
                 do(*args)
         except Refused as refused:
             self._fail(refused.rule, **refused.args_of_rule)

@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 
-from ascend_studio import captures, captures_folder, captures_readable, own_work
+from ascend_studio import captures, captures_folder, captures_readable, recording
 
 if False:
     from typing import Any, Dict, Iterator, List
@@ -212,7 +212,7 @@ class Dump:
         if not self.has_record:
             return
         try:
-            with own_work.running():
+            with recording.own_work():
                 record(*args)
         except Exception as error:
             self.has_record = False
@@ -279,7 +279,7 @@ class Dump:
             if self.error is None:
                 try:
                     captures.check_disk(self.capture)
-                    with own_work.running():
+                    with recording.own_work():
                         collect(*args, **kwargs)
                 except Exception as error:
                     self.error = error

@@ -9,7 +9,7 @@ import os
 import sys
 import time
 
-from ascend_studio import captures, captures_readable, closures, hooks, own_work
+from ascend_studio import captures, captures_readable, closures, hooks, recording
 from ascend_studio.captures_msprobe import Dump, switch_apis
 from ascend_studio.optimizer_record.torch_record import OptimizerRecord
 
@@ -343,7 +343,7 @@ class TorchDump(Dump):  # type: ignore[misc]
 
 @contextlib.contextmanager
 def _tool_import() -> Iterator[None]:
-    with own_work.running(), own_work.without_stand_in() if is_rehearsed() else contextlib.nullcontext():
+    with recording.own_work(), recording.without_stand_in() if is_rehearsed() else contextlib.nullcontext():
         yield
 
 

@@ -7,15 +7,56 @@ debugger runs would stand in the dump as if the training had called it. Its hook
 
 from __future__ import annotations
 
+import contextlib
 import sys
-
-from ascend_studio import own_work
+import threading
 
 if False:  # typing costs more at the start than all the rest
     from typing import Any, Iterator, List, Tuple
 
 RUNTIME = "msprobe.core.common.runtime"
+STAND_IN = "torch_npu"
 DEBUGGERS = ("msprobe.pytorch", "msprobe.mindspore")
+_thread = threading.local()
+
+
+def is_own_work() -> bool:
+    """Return whether this thread works for the studio at the moment."""
+    return bool(getattr(_thread, "depth", 0))
+
+
+def begin_own_work() -> None:
+    """Mark what this thread does until `end_own_work` as the studio's; may be nested."""
+    _thread.depth = getattr(_thread, "depth", 0) + 1
+
+
+def end_own_work() -> None:
+    _thread.depth -= 1
+
+
+@contextlib.contextmanager
+def own_work() -> Iterator[None]:
+    begin_own_work()
+    try:
+        yield
+    finally:
+        end_own_work()
+
+
+@contextlib.contextmanager
+def without_stand_in() -> Iterator[None]:
+    """Hide a rehearsal's stand-in for torch_npu, unless the training has imported it, from a tool that is imported
+    meanwhile: msprobe tells by the import alone whether it is on an NPU.
+    """
+    modules: Any = sys.modules
+    is_hidden = STAND_IN not in modules
+    if is_hidden:
+        modules[STAND_IN] = None  # an import of it raises ModuleNotFoundError
+    try:
+        yield
+    finally:
+        if is_hidden:
+            del modules[STAND_IN]
 
 
 class Undumped:
@@ -40,11 +81,11 @@ class Unrecorded(Undumped):
     """A context in which msprobe records nothing, and a rehearsal counts nothing."""
 
     def __enter__(self) -> None:
-        own_work.begin()
+        begin_own_work()
         super().__enter__()
 
     def __exit__(self, *error: object) -> None:
-        own_work.end()
+        end_own_work()
         super().__exit__(*error)
 
 

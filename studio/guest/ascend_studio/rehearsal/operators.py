@@ -14,7 +14,7 @@ import threading
 import weakref
 from importlib import import_module
 
-from ascend_studio import hooks, own_work
+from ascend_studio import hooks, recording
 from ascend_studio.rehearsal import record, seeds
 
 if False:
@@ -114,7 +114,7 @@ def observer(torch: Any) -> Callable[..., None]:
 def _is_ours(frame: Any) -> bool:
     """Return whether an operator is ours: norms and losses that the curves and the trace compute are not the
     script's."""
-    if own_work.is_running():
+    if recording.is_own_work():
         return True
     for _ in range(4):
         if frame is None:

@@ -10,7 +10,7 @@ import sys
 import time
 
 import ascend_studio
-from ascend_studio import own_work
+from ascend_studio import recording
 from ascend_studio.writer import process_rank
 
 if False:
@@ -79,7 +79,7 @@ def note_once(key: str, **args: Any) -> None:
 
 
 def redirect(name: str) -> None:
-    if own_work.is_running():
+    if recording.is_own_work():
         return
     redirected[name] = redirected.get(name, 0) + 1
 
@@ -87,7 +87,7 @@ def redirect(name: str) -> None:
 def block(name: str, message: str, kind: str, location: Optional[Tuple[str, int]] = None) -> None:
     """`kind`: "raised"; "disabled" where torch only warns and goes on without it; "ignored" where it does nothing and
     says nothing; "asked" where the answer is that there is no CUDA; "unknown" where the rehearsal has no stand-in."""
-    if own_work.is_running():
+    if recording.is_own_work():
         return
     path, line = location or user_location()
     entry = {"name": name, "message": message[:500], "kind": kind, "path": path, "line": line}

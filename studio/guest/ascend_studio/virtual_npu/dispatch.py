@@ -10,7 +10,7 @@ import contextlib
 import functools
 import warnings
 
-from ascend_studio import own_work
+from ascend_studio import recording
 
 if False:
     from typing import Any, Callable, Dict, Iterator, List
@@ -49,7 +49,7 @@ def run(op: Any, args: Any, kwargs: Any) -> Any:
         for explain in failures:
             explain(error)
         raise
-    if not own_work.is_running():
+    if not recording.is_own_work():
         for observe in observers:
             observe(op, args, kwargs, result)
     return result

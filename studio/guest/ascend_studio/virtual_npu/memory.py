@@ -10,7 +10,7 @@ import collections
 import os
 import re
 
-from ascend_studio import own_work
+from ascend_studio import recording
 from ascend_studio.virtual_npu import allocator, dispatch, ledger
 from ascend_studio.virtual_npu.cards import current
 
@@ -175,7 +175,7 @@ class Block:
     def resize(self, size: int) -> None:
         self._free()
         owner = self.card
-        size = 0 if own_work.is_running() else size
+        size = 0 if recording.is_own_work() else size
         if size:
             owner.requested += size
             self._size = size
