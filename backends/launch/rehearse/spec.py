@@ -18,7 +18,7 @@ class Rehearsal:
     rehearsals that are to be compared; these also keep digests of their gradients. `npu_device`: what stands in for the
     NPU, a virtual one or the CPU itself; auto: the virtual one where the interpreter's PyTorch can."""
 
-    stance: Literal["cuda", "npu"] = option("cuda", flag_name="as")
+    stance: Literal["cuda", "npu", "cpu"] = option("cuda", flag_name="as")
     steps: int | None = option(3, low=1, high=1_000_000)
     minutes: float | None = option(10.0, unit="minutes", above=0, high=10_000)
     memory: int | None = option(None, unit="mb", low=1, high=100_000_000)

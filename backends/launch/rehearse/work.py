@@ -42,6 +42,7 @@ SEED = "ASCEND_STUDIO_REHEARSAL_SEED"
 NPU_DEVICE = "ASCEND_STUDIO_REHEARSAL_NPU_DEVICE"
 DONE = {
     "cuda": "launch.rehearse.done_cuda", "npu": "launch.rehearse.done_npu", "virtual": "launch.rehearse.done_virtual",
+    "cpu": "launch.rehearse.done_cpu",
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@
     as npu     torch.cuda is not there, as in the torch of an NPU host; a stand-in torch_npu is, and what its
                transfer_to_npu covers is redirected once the script has imported that. Where torch lets a device be
                written in Python, tensors are on a virtual NPU, else they are redirected to the CPU
+    as cpu     a host with neither: torch_npu cannot be imported, and torch was built without CUDA
     here       nothing is redirected: the same few steps on whatever device this host has, to compare with
 
 What was redirected, what was refused and every operator that ran go into a part of the report, one file per process.
@@ -14,13 +15,13 @@ from __future__ import annotations
 import os
 import sys
 
-from ascend_studio import hooks
+from ascend_studio import contract, hooks
 from ascend_studio.rehearsal import before, devices, limits, npu, operators, record, seeds, trace, virtual
 
 if False:
     from types import ModuleType
 
-STANCES = ("cuda", "npu", "here")
+STANCES = ("cuda", "npu", "cpu", "here")
 AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
 AUTOLOAD_VARIABLE = "ASCEND_STUDIO_AUTOLOAD"
 
@@ -62,10 +63,11 @@ def _install_or_end(torch: ModuleType) -> None:
 def _install(torch: ModuleType) -> None:
     if record.stance == "npu" and virtual.choose(torch):
         virtual.prepare(torch, limits.tick)
-    else:
+    elif record.stance != "cpu":
         devices.install(torch, record.stance)
-    if record.stance == "npu":
+    if record.stance != "cuda":
         npu.refuse_cuda(torch)
+    if record.stance == "npu":
         if os.environ.get(AUTOLOAD_VARIABLE, "1") == "1" and hasattr(torch, "_import_device_backends"):
             __import__("torch_npu")
     if not virtual.is_on():
@@ -77,3 +79,4 @@ def _follow_steps(torch: ModuleType) -> None:
     limits.install()
     if seeds.requested_seed() is not None:
         trace.install(torch)
+        contract.install(torch)

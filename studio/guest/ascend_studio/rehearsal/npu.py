@@ -12,7 +12,7 @@ import os
 import sys
 from importlib import import_module
 
-from ascend_studio import fused
+from ascend_studio import contract, fused
 from ascend_studio.rehearsal import devices, npu_parts, ranks, record, redirect, standins, virtual
 
 if False:
@@ -85,6 +85,7 @@ def _torch_npu(module: Any, torch: Any) -> None:
     library = standins.redirect_library(torch)
     for name, formula in fused.operators(torch).items():
         setattr(module, name, redirect.counted("torch_npu." + name, formula, library))
+    contract.follow_npu(torch)
     setting = os.environ.get("TORCH_TRANSFER_TO_NPU", "0")
     if setting == "1":
         import_module("torch_npu.contrib.transfer_to_npu")
@@ -306,7 +307,7 @@ def _reporting(torch: Any, name: str, kind: str, library: str) -> Callable[..., 
     @functools.wraps(original)
     def reporting(*args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
-        if not redirect.is_from(sys._getframe(1), library):
+        if not redirect.is_from(redirect.caller(), library):
             record.block("torch.cuda." + name, "torch.cuda.%s() -> %s" % (name, result), kind)
         return result
 

@@ -63,7 +63,7 @@ def _find_libraries() -> None:
 
 def write_stance() -> None:
     as_npu = "rehearsal.on_virtual_npu" if device == "virtual_npu" else "rehearsal.as_npu"
-    note_once({"cuda": "rehearsal.as_cuda", "npu": as_npu, "here": "rehearsal.here"}[stance])
+    note_once({"cuda": "rehearsal.as_cuda", "npu": as_npu, "cpu": "rehearsal.as_cpu", "here": "rehearsal.here"}[stance])
 
 
 def note_once(key: str, **args: Any) -> None:

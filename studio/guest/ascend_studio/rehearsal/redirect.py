@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 
-from ascend_studio.rehearsal import record
+from ascend_studio.rehearsal import asked, record
 
 if False:
     from typing import Any, Callable, Dict, Set, Tuple
@@ -18,6 +18,7 @@ transferred = False
 DEVICES = "ASCEND_STUDIO_REHEARSAL_DEVICES"
 NPU = "ASCEND_STUDIO_REHEARSAL_NPU"
 _GUEST = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_CONTRACT = os.path.join(_GUEST, "contract", "")
 _DEVICE_ARGUMENTS = ("device", "device_type", "map_location", "device_id")
 
 
@@ -30,7 +31,7 @@ def has_npu() -> bool:
     """Return whether an NPU is pretended. As cuda, what was written for an NPU runs too, unless the host is to have
     CUDA alone.
     """
-    return record.stance == "npu" or os.environ.get(NPU, "") != "no"
+    return record.stance == "npu" or (record.stance == "cuda" and os.environ.get(NPU, "") != "no")
 
 
 def main_type() -> str:
@@ -52,14 +53,22 @@ def is_from(frame: Any, library: str) -> bool:
     return str(frame.f_code.co_filename).startswith(library)
 
 
+def caller() -> Any:
+    """Return the frame that called a stand-in, past what records contracts."""
+    frame: Any = sys._getframe(2)
+    while frame.f_code.co_filename.startswith(_CONTRACT):
+        frame = frame.f_back
+    return frame
+
+
 def counted(name: str, do: Callable[..., Any], library: str) -> Callable[..., Any]:
     """Return a stand-in, a new function each time: torch's compiler tells functions apart by identity. Calls by torch
     itself, or by this guest, do not count.
     """
 
     def stand_in(*args: Any, **kwargs: Any) -> Any:
-        caller = sys._getframe(1)
-        if not is_from(caller, library) and not is_from(caller, _GUEST):
+        frame = caller()
+        if not is_from(frame, library) and not is_from(frame, _GUEST):
             record.redirect(name)
         return do(*args, **kwargs)
 
@@ -73,12 +82,16 @@ def with_device_argument(name: str, original: Callable[..., Any]) -> Callable[..
     @functools.wraps(original)
     def redirected(*args: Any, **kwargs: Any) -> Any:
         device = kwargs.get("device")
-        if device is not None and (is_index(device) or is_redirected(device)):
+        is_changed = device is not None and (is_index(device) or is_redirected(device))
+        if is_changed:
             kwargs["device"] = "cpu"
             record.redirect(name)
         if kwargs.get("pin_memory"):
             kwargs["pin_memory"] = False
-        return original(*args, **kwargs)
+        result = original(*args, **kwargs)
+        if is_changed:
+            asked.note(result, device)
+        return result
 
     return redirected
 
@@ -90,12 +103,26 @@ def with_any_device(name: str, original: Callable[..., Any]) -> Callable[..., An
 
     @functools.wraps(original)
     def redirected(self: Any, *args: Any, **kwargs: Any) -> Any:
-        args, changed = on_cpu(args)
-        if changed | keywords_on_cpu(kwargs):
-            record.redirect(name)
-        return original(self, *args, **kwargs)
+        device = device_in(args, kwargs)
+        if device is None:
+            return original(self, *args, **kwargs)
+        args, _ = on_cpu(args)
+        keywords_on_cpu(kwargs)
+        record.redirect(name)
+        result = original(self, *args, **kwargs)
+        asked.note(result, device)
+        return result
 
     return redirected
+
+
+def device_in(args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+    """Return the first argument that is redirected, None where there is none."""
+    for index, value in enumerate(args):
+        if is_redirected(value) or (not index and is_index(value)):
+            return value
+    named = [kwargs.get(name) for name in _DEVICE_ARGUMENTS]
+    return next((value for value in named if value is not None and (is_redirected(value) or is_index(value))), None)
 
 
 def on_cpu(args: Tuple[Any, ...]) -> Tuple[Tuple[Any, ...], bool]:

@@ -7,7 +7,7 @@ import contextlib
 import os
 import time
 
-from ascend_studio.rehearsal import redirect
+from ascend_studio.rehearsal import asked, redirect
 
 if False:
     from typing import Any, Callable, Dict
@@ -99,12 +99,16 @@ class Device(contextlib.ContextDecorator):
 
     def __init__(self, device: Any = None) -> None:
         self.idx = 0
+        self._chosen, self._before = asked.resolved(device), ""
 
     def __enter__(self) -> Device:
+        self._before = asked.resolved(None)
+        if self._chosen:
+            asked.select(self._chosen)
         return self
 
     def __exit__(self, *_error: Any) -> None:
-        pass
+        asked.select(self._before)
 
 
 class Nvtx:

@@ -78,7 +78,7 @@ def _close() -> None:
     if _open:
         torch, weights = _open
         del _open[:]
-        _steps[-1]["weights"] = _digest(torch, weights)[0]
+        _steps[-1]["weights"] = _digest_all(torch, weights)[0]
 
 
 def _follow_backward(torch: Any) -> None:
@@ -100,12 +100,12 @@ def _check_without_optimizer(torch: Any) -> None:
         return
     weights = [parameter for module in operators.modules() for parameter in module.parameters(recurse=False)]
     _add(torch, weights)
-    _steps[-1]["weights"] = _digest(torch, weights)[0]
+    _steps[-1]["weights"] = _digest_all(torch, weights)[0]
 
 
 def _add(torch: Any, weights: List[Any]) -> None:
     """`steps` is full after MOST: the last then stands for all that follow."""
-    digest, norm = _digest(torch, [parameter.grad for parameter in weights if parameter.grad is not None])
+    digest, norm = _digest_all(torch, [parameter.grad for parameter in weights if parameter.grad is not None])
     step = {"gradients": digest, "norm": norm if math.isfinite(norm) else _number_text(norm), "weights": ""}
     if len(_steps) < MAX_STEPS:
         _steps.append(step)
@@ -118,7 +118,7 @@ def _number_text(number: float) -> str:
     return "NaN" if number != number else "Infinity"
 
 
-def _digest(torch: Any, tensors: Iterable[Any]) -> Tuple[str, float]:
+def _digest_all(torch: Any, tensors: Iterable[Any]) -> Tuple[str, float]:
     """Return a digest of types, shapes and bits, and the norm of all tensors together."""
     digest, squares = hashlib.blake2b(digest_size=8), 0.0
     with torch.no_grad():
@@ -128,6 +128,11 @@ def _digest(torch: Any, tensors: Iterable[Any]) -> Tuple[str, float]:
                 digest.update(_bytes_of(local))
                 squares += float(torch.linalg.vector_norm(local, dtype=torch.float64)) ** 2 if _is_real(local) else 0.0
     return digest.hexdigest(), math.sqrt(squares) if squares == squares else squares
+
+
+def digest(torch: Any, tensor: Any) -> str:
+    """Return a digest of type, shape and bits of a tensor."""
+    return _digest_all(torch, [tensor])[0]
 
 
 def _is_real(tensor: Any) -> bool:
