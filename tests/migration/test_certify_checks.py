@@ -10,7 +10,8 @@ import pytest
 from backends.common.rehearsal import Blocked, Report
 from backends.migration.certify import npu_check
 from backends.migration.certify.certificate import Check, Reason, is_granted
-from backends.migration.certify.checks import Evidence, RehearsalOutcome, make_checks, unproven_reasons
+from backends.migration.certify.checks import Evidence, RehearsalOutcome, make_checks, not_run_reasons, unproven_reasons
+from backends.migration.certify.leftovers import Leftover
 from backends.migration.certify.metric_rows import MetricRow
 from backends.migration.certify.operators import classify_operators
 from studio import texts
@@ -54,8 +55,9 @@ def states(evidence: Evidence) -> dict[str, str]:
 
 
 def test_that_a_certificate_is_granted_where_all_but_the_npu_itself_is_proven() -> None:
-    assert set(states(GOOD).values()) == {"pass", "unproven"}
-    assert [name for name, state in states(GOOD).items() if state == "unproven"] == ["npu"]
+    assert {name: state for name, state in states(GOOD).items() if state != "pass"} == {
+        "npu": "no_card", "virtual": "not_run",
+    }  # fmt: skip
     assert is_granted(make_checks(GOOD))
 
 
@@ -66,22 +68,22 @@ def test_that_a_certificate_is_granted_where_all_but_the_npu_itself_is_proven() 
         ({"original": left(steps=0)}, "original", "fail"),
         ({"migrated": left(3, answer=False, kinds=("raised",))}, "migrated", "fail"),
         ({"migrated": left(3, answer=False, kinds=("disabled",))}, "cuda", "fail"),
-        ({"migrated": left(1, kinds=("unknown",))}, "migrated", "unproven"),
+        ({"migrated": left(1, kinds=("unknown",))}, "migrated", "not_run"),
         ({"migrated": left(1)}, "migrated", "fail"),
         ({"migrated": left(None)}, "migrated", "fail"),
         ({"migrated": left(steps=0)}, "migrated", "fail"),
-        ({"migrated": RehearsalOutcome(run="run", code=1, report=None)}, "cuda", "unproven"),
+        ({"migrated": RehearsalOutcome(run="run", code=1, report=None)}, "cuda", "not_run"),
         ({"migrated": left(redirected={"torch.npu.is_available": 2})}, "device", "fail"),
         ({"migrated": left(cuda_complaint="RuntimeError: No CUDA GPUs are available")}, "cuda", "fail"),
         ({"losses": (row(0.5, 0.5), row(0.4, 0.3, 2))}, "losses", "fail"),
         ({"losses": (row(0.5, None),)}, "losses", "fail"),
         ({"losses": ()}, "losses", "fail"),
-        ({"losses": ()}, "finite", "unproven"),
+        ({"losses": ()}, "finite", "not_run"),
         ({"losses": (row("NaN", "NaN"),)}, "finite", "fail"),
         ({"losses": (row("Infinity", "-Infinity"),)}, "finite", "fail"),
         ({"gradients": (row(1.0, 2.0),)}, "gradients", "fail"),
-        ({"gradients": ()}, "gradients", "unproven"),
-        ({"operators": ()}, "operators", "unproven"),
+        ({"gradients": ()}, "gradients", "not_run"),
+        ({"operators": ()}, "operators", "not_run"),
         ({"written_file": "/a/train.py"}, "untouched", "fail"),
     ],
 )
@@ -92,6 +94,45 @@ def test_that_what_is_missing_or_differs_is_said_at_its_check(change: dict[str, 
 def test_that_one_check_that_fails_refuses_the_certificate() -> None:
     assert not is_granted(make_checks(replace(GOOD, gradients=(row(1.0, 2.0),))))
     assert is_granted(make_checks(replace(GOOD, gradients=(), operators=())))
+
+
+def test_that_float16_of_the_original_alone_is_not_said_of_both() -> None:
+    evidence = replace(GOOD, original=left(used_bfloat16=True))
+    keys = [reason.key.rpartition(".")[2] for reason in unproven_reasons(evidence)]
+    assert "half_original" in keys
+    assert "half_both" not in keys
+
+
+def virtual(**more: Any) -> RehearsalOutcome:
+    outcome = left(**more)
+    assert outcome.report is not None
+    return replace(outcome, report=replace(outcome.report, device="virtual_npu", device_operators=5))
+
+
+def test_that_the_virtual_npu_is_judged_by_its_distance_from_the_same_project_on_the_cpu() -> None:
+    def state(*rows: MetricRow) -> str:
+        return states(replace(GOOD, migrated=virtual(), numbers=left(), virtual_losses=rows))["virtual"]
+
+    assert states(replace(GOOD, migrated=virtual()))["virtual"] == "pass"
+    assert [state(row(0.5, 0.5001)), state(row(0.5, 0.52)), state()] == ["pass", "no_card", "not_run"]
+    assert (
+        states(replace(GOOD, migrated=virtual(), numbers=left(), virtual_losses=(row(0.5, "NaN"),)))["finite"] == "fail"
+    )
+
+
+def test_that_a_branch_which_may_still_run_cuda_takes_the_grant_away() -> None:
+    def left_over(fate: Any) -> Leftover:
+        return Leftover(path="train.py", line=9, text='"nccl"', fate=fate)
+
+    assert is_granted(make_checks(replace(GOOD, leftovers=tuple(map(left_over, ("ran", "unreachable", "unloaded"))))))
+    checks = make_checks(replace(GOOD, leftovers=(left_over("ran"), left_over("reachable"))))
+    assert not is_granted(checks)
+    assert [(check.path, check.line) for check in checks if check.name == "branches"] == [("train.py", 9)]
+
+
+def test_that_operators_which_only_a_cpu_has_are_not_told_as_kernels_of_an_npu() -> None:
+    rows = [{"operator": "aten._scaled_dot_product_flash_attention_for_cpu.default", "count": "2"}]
+    assert states(replace(GOOD, operators=classify_operators(rows, lambda _: "kernel")))["operators"] == "no_card"
 
 
 def test_that_a_rehearsal_without_a_stand_in_proves_nothing() -> None:
@@ -105,11 +146,16 @@ def test_that_equal_losses_that_differ_first_at_a_later_step_name_that_step() ->
 
 
 def test_that_a_certificate_says_what_it_does_not_prove() -> None:
+    groups = Check(name="groups", state="pass", reason=Reason(key="migration.certify.contract.equal"))
     evidence = replace(
-        GOOD, migrated=left(redirected={"init_process_group": 1, "Module.to": 1}, used_bfloat16=True, kinds=("asked",))
+        GOOD,
+        original=left(used_bfloat16=True),
+        migrated=left(used_bfloat16=True, kinds=("asked",)),
+        contracts=(groups,),
     )
     keys = [reason.key.rpartition(".")[2] for reason in unproven_reasons(evidence)]
-    assert keys == ["kernels", "speed", "steps", "devices", "half", "collectives", "quiet"]
+    assert keys == ["kernels", "speed", "devices", "half_both", "collectives", "quiet"]
+    assert [reason.key.rpartition(".")[2] for reason in not_run_reasons(evidence)] == ["steps"]
     ran = Check(name="npu", state="pass", reason=Reason(key="migration.certify.reason.no_npu"))
     assert "kernels" not in [one.key.rpartition(".")[2] for one in unproven_reasons(replace(GOOD, on_npu=ran))]
 
@@ -119,11 +165,11 @@ def test_that_a_certificate_says_what_it_does_not_prove() -> None:
     [
         (1, (), "fail", "npu_failed"),
         (None, (), "fail", "npu_failed"),
-        (0, (), "unproven", "npu_no_losses"),
-        (0, (row(0.5, None),), "unproven", "npu_no_losses"),
+        (0, (), "not_run", "npu_no_losses"),
+        (0, (row(0.5, None),), "not_run", "npu_no_losses"),
         (0, (row(0.5, 0.5), row(0.4, "NaN", 2)), "fail", "npu_not_finite"),
         (0, (row(0.5, 0.504),), "pass", "npu_near"),
-        (0, (row(0.5, 0.51),), "unproven", "npu_far"),
+        (0, (row(0.5, 0.51),), "no_card", "npu_far"),
         (0, (row(0.0, 0.0),), "pass", "npu_near"),
     ],
 )

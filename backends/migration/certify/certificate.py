@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from backends.migration.certify.file_edits import FileEdit  # noqa: TC001 - msgspec reads it
+from backends.migration.certify.folder_digest import FolderDigest, changed_file
 from backends.migration.certify.metric_rows import MetricRow  # noqa: TC001 - msgspec reads it
 from backends.migration.certify.operators import Operator  # noqa: TC001 - msgspec reads it
 from studio import files
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from studio.run import Run
 
 CERTIFICATE_FILE = "artifacts/certificate.json"
-CheckState = Literal["pass", "fail", "unproven"]
+CheckState = Literal["pass", "fail", "not_run", "no_card"]
+"""proven; refused; what was asked of neither side, or did not run; what cannot be shown without a card."""
 CheckName = Literal[
-    "original", "migrated", "device", "cuda", "losses", "gradients", "finite", "operators", "untouched", "npu",
+    "original", "migrated", "device", "cuda", "losses", "gradients", "virtual", "finite", "devices", "dtypes", "scaler",
+    "seeds", "groups", "collectives", "optimizer", "batches", "saved", "memory", "branches", "on_gpu", "on_cpu",
+    "operators", "untouched", "npu",
 ]  # fmt: skip
 CHECK_TITLES: dict[CheckName, str] = {
     "original": "migration.certify.check.original",
@@ -28,12 +31,26 @@ CHECK_TITLES: dict[CheckName, str] = {
     "cuda": "migration.certify.check.cuda",
     "losses": "migration.certify.check.losses",
     "gradients": "migration.certify.check.gradients",
+    "virtual": "migration.certify.check.virtual",
     "finite": "migration.certify.check.finite",
+    "devices": "migration.certify.check.devices",
+    "dtypes": "migration.certify.check.dtypes",
+    "scaler": "migration.certify.check.scaler",
+    "seeds": "migration.certify.check.seeds",
+    "groups": "migration.certify.check.groups",
+    "collectives": "migration.certify.check.collectives",
+    "optimizer": "migration.certify.check.optimizer",
+    "batches": "migration.certify.check.batches",
+    "saved": "migration.certify.check.saved",
+    "memory": "migration.certify.check.memory",
+    "branches": "migration.certify.check.branches",
+    "on_gpu": "migration.certify.check.on_gpu",
+    "on_cpu": "migration.certify.check.on_cpu",
     "operators": "migration.certify.check.operators",
     "untouched": "migration.certify.check.untouched",
     "npu": "migration.certify.check.npu",
 }
-REQUIRED_CHECKS: tuple[CheckName, ...] = ("original", "migrated", "device", "losses")
+REQUIRED_CHECKS: tuple[CheckName, ...] = ("original", "migrated", "device", "losses", "branches")
 """Checks that must pass; of the others it is enough that none fails."""
 
 
@@ -56,10 +73,13 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rehearsal(msgspec.Struct, frozen=True, kw_only=True):
-    """One run behind the certificate. `run`: the name of its folder, a sibling of the certificate's run; `redirected`:
-    how often each device call was redirected to the CPU."""
+    """One run behind the certificate. `run`: the name of its folder, a sibling of the certificate's run; `stance`: the
+    host that was posed as; `device`: virtual_npu or cpu; `redirected`: how often each device call was redirected to the
+    CPU."""
 
     run: str = ""
+    stance: str = ""
+    device: str = ""
     code: int | None = None
     steps: int = 0
     processes: int = 0
@@ -71,7 +91,9 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     """The whole proof. `line`, `workdir`: the command and the folder inside either project where it started;
     `migrated_line`: the same command, or with the NPU's device names. `before`, `after`: findings per state in each
     project. `losses`, `gradients`: values of both rehearsals side by side; `on_npu`: losses of the rehearsal next to
-    those of a real NPU. `precision`: the run to open on the Precision page where a loss is not finite."""
+    those of a real NPU. `not_run`: what no rehearsal came through; `unproven`: what none can show without a card.
+    `folders`: the state of both projects that it is about. `precision`: the run to open on the Precision page where a
+    loss is not finite."""
 
     granted: bool
     original: str
@@ -89,7 +111,9 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     gradients: tuple[MetricRow, ...] = ()
     on_npu: tuple[MetricRow, ...] = ()
     operators: tuple[Operator, ...] = ()
+    not_run: tuple[Reason, ...] = ()
     unproven: tuple[Reason, ...] = ()
+    folders: tuple[FolderDigest, ...] = ()
     precision: str = ""
 
 
@@ -111,6 +135,28 @@ def read_certificate(folder: Path) -> Certificate | None:
 
 
 def certify_answer(run: Run) -> dict[str, Any]:
-    """Return what `--json` adds: the certificate."""
+    """Return what `--json` adds: the certificate, and the file that makes it stale."""
     certificate = read_certificate(run.folder)
-    return {} if certificate is None else dict(msgspec.to_builtins(certificate))
+    if certificate is None:
+        return {}
+    brief = msgspec.structs.replace(
+        certificate, folders=tuple(msgspec.structs.replace(folder, files={}) for folder in certificate.folders)
+    )
+    return dict(msgspec.to_builtins(brief), stale=stale_file(certificate))
+
+
+def stale_file(certificate: Certificate) -> str:
+    """Return a file of either project that is not any more as it was proven, "" where all are: with it, a certificate
+    that was granted is not granted any more."""
+    tops = [Path(folder.path) for folder in certificate.folders]
+    for folder, top in zip(certificate.folders, tops, strict=True):
+        other = next((one for one in tops if one != top), top)
+        excluded = other if other != top and other.is_relative_to(top) else None
+        if path := changed_file(folder, excluded):
+            return str(top / path)
+    return ""
+
+
+def is_in_force(certificate: Certificate) -> bool:
+    """Tell whether a certificate was granted and both projects are as they were then."""
+    return certificate.granted and not stale_file(certificate)

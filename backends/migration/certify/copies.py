@@ -137,14 +137,19 @@ def relative_workdir(workdir: Path, original: Path, migrated: Path) -> Path:
 def line_for_npu(line: tuple[str, ...]) -> tuple[str, ...]:
     """Replace cuda by npu and nccl by hccl in option values that name a device or backend: --device cuda:0,
     backend=nccl."""
-    return tuple(_for_npu(word) for word in line)
+    return tuple(_with_names(word, "npu", "hccl") for word in line)
 
 
-def _for_npu(word: str) -> str:
+def line_for_cpu(line: tuple[str, ...]) -> tuple[str, ...]:
+    """Replace cuda:0 by cpu and nccl by gloo in such values."""
+    return tuple(re.sub(r"\bcpu:\d+", "cpu", _with_names(word, "cpu", "gloo")) for word in line)
+
+
+def _with_names(word: str, device: str, backend: str) -> str:
     head, equals, value = word.rpartition("=")
     if not _DEVICE.fullmatch(value):
         return word
-    return head + equals + re.sub(r"\bnccl\b", "hccl", re.sub(r"\bcuda\b", "npu", value))
+    return head + equals + re.sub(r"\bnccl\b", backend, re.sub(r"\bcuda\b", device, value))
 
 
 def line_in_copy(line: tuple[str, ...], copy: ProjectCopy, tops: tuple[Path, ...]) -> tuple[str, ...]:

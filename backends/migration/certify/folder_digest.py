@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 MAX_READ_BYTES = 16 << 20
 """Files of at most this many bytes are read; larger ones are judged by size and time."""
 MAX_FILES = 20_000
-CODE_SUFFIXES = frozenset((".py", ".pyi", ".ipynb", ".sh", ".yaml", ".yml", ".json", ".toml", ".cfg", ".ini", ".cpp", ".cu"))
+CODE_SUFFIXES = frozenset(
+    (".py", ".pyi", ".ipynb", ".sh", ".yaml", ".yml", ".json", ".toml", ".cfg", ".ini", ".cpp", ".cu")
+)
 """A file of these that is new makes a certificate stale; other new files are what a training writes."""
 
 

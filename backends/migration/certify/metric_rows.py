@@ -95,3 +95,11 @@ def first_not_finite(rows: Sequence[MetricRow]) -> MetricRow | None:
     """Return the earliest row whose migrated value is NaN or infinite, None where there is none."""
     wrong = (row for row in rows if row.migrated is not None and not math.isfinite(float(row.migrated)))
     return min(wrong, key=lambda row: (row.step, row.process), default=None)
+
+
+def relative_difference(row: MetricRow) -> float:
+    """Return how far the migrated value is off, relative to the original one; infinite where either is not finite."""
+    before, after = float(row.original or 0), float(row.migrated or 0)
+    if not (math.isfinite(before) and math.isfinite(after)):
+        return 0.0 if str(before) == str(after) else math.inf
+    return abs(after - before) / max(abs(before), 1e-12)

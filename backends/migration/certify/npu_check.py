@@ -48,20 +48,15 @@ def check_npu_run(run: str, code: int | None, rows: Sequence[MetricRow], message
         return _check("fail", "migration.certify.reason.npu_failed", message=message)
     both = [row for row in rows if row.original is not None and row.migrated is not None]
     if not both:
-        return _check("unproven", "migration.certify.reason.npu_no_losses")
+        return _check("not_run", "migration.certify.reason.npu_no_losses")
     if (row := metric_rows.first_not_finite(both)) is not None:
         args = {"step": row.step, "loss": str(row.migrated), "run": run}
         return _check("fail", "migration.certify.reason.npu_not_finite", **args)
-    off = max(map(_relative_difference, both))
+    off = max(map(metric_rows.relative_difference, both))
     args = {"count": len(both), "percent": f"{100 * off:.3g}"}
     if off <= NEAR_LOSS:
         return _check("pass", "migration.certify.reason.npu_near", **args)
-    return _check("unproven", "migration.certify.reason.npu_far", **args)
-
-
-def _relative_difference(row: MetricRow) -> float:
-    rehearsed, real = float(row.original or 0), float(row.migrated or 0)
-    return abs(real - rehearsed) / max(abs(rehearsed), 1e-12)
+    return _check("no_card", "migration.certify.reason.npu_far", **args)
 
 
 def _check(state: Any, key: str, /, **args: Any) -> Check:

@@ -24,10 +24,15 @@ _CUDA_ERROR = re.compile(
     r"|deserialize object on a CUDA device|CUDA (is )?required",
     re.IGNORECASE,
 )
+# What a virtual NPU has no stand-in for, and an operator that it lacks: neither says anything about a card.
+_VIRTUAL_LIMIT = re.compile(r"[Tt]he virtual NPU (has|cannot|does not)|NotImplementedError: .*PrivateUse1")
 
 
-def rehearsal_values(spec: CertifySpec, stance: str, line: tuple[str, ...], workdir: Path) -> dict[str, Any]:
-    """Return the values of run.json for a rehearsal; `tests/migration` checks them against its spec."""
+def rehearsal_values(
+    spec: CertifySpec, stance: str, line: tuple[str, ...], workdir: Path, npu_device: str = "auto"
+) -> dict[str, Any]:
+    """Return the values of run.json for a rehearsal; `tests/migration` checks them against its spec. `npu_device`: cpu
+    where both sides have to compute alike, as the virtual NPU takes float16 and operators as a card does."""
     proof = spec.proof
     python = spec.training.python
     return {
@@ -38,8 +43,7 @@ def rehearsal_values(spec: CertifySpec, stance: str, line: tuple[str, ...], work
             "minutes": proof.minutes,
             "memory": proof.memory,
             "host_cards": proof.host_cards,
-            # Both sides are to compute alike: the virtual NPU takes float16 and operators as a card does.
-            "npu_device": "cpu" if stance == "npu" else "auto",
+            "npu_device": npu_device,
             "seed": proof.seed,
         },
         "environment": {"env": dict(spec.environment.env) | (CUDA_ALONE if stance == "cuda" else {})},
@@ -60,6 +64,13 @@ def first_cuda_error(log: Path) -> str:
     except OSError:
         pass
     return ""
+
+
+def virtual_limit(log: Path) -> str:
+    """Return the line of a log in which the virtual NPU says what it cannot do, though a card may; "" where none
+    does."""
+    lines = [line.decode("utf-8", "replace").strip() for line in last_lines(log)]
+    return next((line for line in reversed(lines) if _VIRTUAL_LIMIT.search(line)), "")[:300]
 
 
 def last_log_line(log: Path) -> str:

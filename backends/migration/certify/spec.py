@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from studio.schema import Problem, option
 
@@ -32,14 +32,16 @@ class Training:
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """Bounds of the rehearsals. `minutes`, `memory`: for each of the two; `host_cards`: how many devices the host
-    pretends to have."""
+    """Bounds of the rehearsals. `minutes`, `memory`: for each of them; `host_cards`: how many devices the host
+    pretends to have; `promise`: the hosts that the result is to run on, auto: an NPU's alone, but for a copy of the
+    explicit style those with CUDA and without either, too."""
 
     steps: int = option(3, low=1, high=10_000)
     seed: int = option(1, low=0, high=2**32 - 1)
     minutes: float = option(10.0, unit="minutes", above=0, high=10_000)
     memory: int | None = option(None, unit="mb", low=1, high=100_000_000)
     host_cards: int = option(1, low=1, high=64, flag_name="cards")
+    promise: Literal["auto", "npu", "any"] = option("auto")
 
 
 @dataclass(frozen=True, kw_only=True)

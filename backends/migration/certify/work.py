@@ -1,10 +1,11 @@
-"""The worker's part of a certificate: two copies, two rehearsals, one comparison."""
+"""The worker's part of a certificate: copies, the rehearsals that are needed, and their comparison."""
 
 from __future__ import annotations
 
 import shutil
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,17 +21,30 @@ from backends.migration.certify.checks import (
     RehearsalOutcome,
     is_trained,
     make_checks,
+    not_run_reasons,
     unproven_reasons,
+)
+from backends.migration.certify.contracts.comparison import compare_contracts
+from backends.migration.certify.contracts.record import (
+    ran_lines,
+    read_contracts,
+    training_contracts,
+    with_project_paths,
 )
 from backends.migration.certify.copies import (
     COPIES_FOLDER,
     ProjectCopy,
+    line_for_cpu,
     line_for_npu,
     line_in_copy,
     make_copies,
     relative_workdir,
 )
 from backends.migration.certify.file_edits import compare_files
+from backends.migration.certify.folder_digest import digest_folder
+from backends.migration.certify.leftovers import find_leftovers, unrun_edits
+from backends.migration.certify.line_map import edited_lines, migrated_line
+from backends.migration.certify.promise import check_cpu, check_gpu, promises_all_hosts
 from backends.migration.migrate.result_findings import settle_findings
 from backends.migration.scan.facts.facts import facts_of_interpreter
 from backends.migration.scan.overview import count_by_state
@@ -43,13 +57,18 @@ from studio.security.secret_words import masked_words
 from studio.supervisor import STOP
 
 if TYPE_CHECKING:
-    from backends.common.rehearsal import Report
+    from backends.common.rehearsal import Report, Step
+    from backends.migration.certify.folder_digest import FolderDigest
     from backends.migration.certify.metric_rows import MetricRow
     from backends.migration.certify.spec import CertifySpec
     from studio.run import Glance, Run
 
-STANCES = ("cuda", "npu")
-REHEARSAL_NOTES = {"cuda": "migration.certify.rehearses_original", "npu": "migration.certify.rehearses_migrated"}
+EXPECTED = 2
+"""Rehearsals of a certificate where nothing asks for more."""
+REHEARSAL_NOTES = {
+    ("cuda", True): "migration.certify.rehearses_original", ("npu", False): "migration.certify.rehearses_migrated",
+    ("cuda", False): "migration.certify.rehearses_on_gpu", ("cpu", False): "migration.certify.rehearses_on_cpu",
+}  # fmt: skip
 BFLOAT16_NOTE = "rehearsal.half_as_bfloat16"
 
 
@@ -78,66 +97,118 @@ class Certification:
         self.rehearsals: list[Rehearsal] = []
         self.line = spec.training.line
         self.edits = compare_files(*self.tops)
+        self.after: dict[str, int] = {}
 
     def certify(self) -> Ended:
         before = [project_files.file_stamps(copy.source, copy.excluded) for copy in self.copies]
+        folders = tuple(digest_folder(copy.source, copy.excluded) for copy in self.copies)
         try:
-            outcomes = [self.rehearse(self.copies[0], "cuda"), self.rehearse_migrated()]
-            check, real = self.run_on_npu(outcomes[1])
+            original = self.rehearse(self.copies[0], "cuda")
+            migrated = self.rehearse_migrated()
+            numbers = self.rehearse_alike(original, migrated)
+            hosts = self.rehearse_promised_hosts(original, migrated)
+            check, real = self.run_on_npu(migrated)
         except Stopped:
             return Ended(code=STOPPED, reason="stopped")
-        folders = [self.run.folder.parent / outcome.run for outcome in outcomes]
-        traces = [outcome.report.traces if outcome.report else () for outcome in outcomes]
-        evidence = Evidence(
-            original=outcomes[0],
-            migrated=self._with_project_paths(outcomes[1]),
-            losses=metric_rows.compare_losses(*folders),
-            gradients=metric_rows.compare_gradients(*traces),
-            operators=operators.classify_operators(read_operators(folders[1]), self.facts.aten_class),
-            written_file=self._find_written_file(before),
-            on_npu=check,
+        evidence = self.gather(original, migrated, numbers)
+        evidence = replace(evidence, hosts=hosts, written_file=self._find_written_file(before), on_npu=check)
+        return self.finish(self.make_certificate(evidence, real, folders))
+
+    def gather(self, original: RehearsalOutcome, migrated: RehearsalOutcome, numbers: RehearsalOutcome) -> Evidence:
+        """Compare what the rehearsals left."""
+        is_other = numbers is not migrated
+        findings = settle_findings(self.tops[1], scan_project(self.tops[1], self.facts), "minimal")
+        self.after = count_by_state(findings, "place")
+        ran = ran_lines(migrated.contracts)
+        return Evidence(
+            original=original,
+            migrated=self._with_project_paths(migrated),
+            numbers=numbers if is_other else None,
+            losses=self._losses(original, numbers),
+            gradients=metric_rows.compare_gradients(_traces(original), _traces(numbers)),
+            virtual_losses=self._losses(numbers, migrated) if is_other else (),
+            contracts=self._compare_contracts(original, numbers, migrated),
+            leftovers=find_leftovers(self.tops[1], findings, ran, self.line),
+            unrun_edits=unrun_edits(self.tops[1], edited_lines(*self.tops, self.edits), ran) if ran else {},
+            operators=operators.classify_operators(read_operators(self._folder(migrated)), self.facts.aten_class),
         )
-        return self.finish(self.make_certificate(evidence, real))
+
+    def _folder(self, outcome: RehearsalOutcome) -> Path:
+        return self.run.folder.parent / outcome.run
+
+    def _losses(self, first: RehearsalOutcome, second: RehearsalOutcome) -> tuple[MetricRow, ...]:
+        return metric_rows.compare_losses(self._folder(first), self._folder(second))
+
+    def _compare_contracts(
+        self, original: RehearsalOutcome, numbers: RehearsalOutcome, on_device: RehearsalOutcome
+    ) -> tuple[Check, ...]:
+        before, after, device = (training_contracts(outcome.contracts) for outcome in (original, numbers, on_device))
+        return compare_contracts(before, after, device, partial(migrated_line, *self.tops))
 
     def rehearse_migrated(self) -> RehearsalOutcome:
         """Rehearse the migrated project; where its training fails with the command as given, try again with the NPU's
         device names in it, as edited code may accept no other."""
-        outcome = self.rehearse(self.copies[1], "npu")
+        outcome = self._rehearse_as_npu()
         renamed = line_for_npu(self.line)
         if is_trained(outcome) or renamed == self.line or not self.edits:
             return outcome
         self.line = renamed
-        del self.rehearsals[-1]
-        return self.rehearse(self.copies[1], "npu")
+        del self.rehearsals[1:]
+        return self._rehearse_as_npu()
 
-    def rehearse(self, copy: ProjectCopy, stance: str) -> RehearsalOutcome:
-        """Copy a project and rehearse it. Raises StudioError where there is nothing to rehearse, and Stopped."""
-        self._note_progress(REHEARSAL_NOTES[stance], copy)
-        copy.make(self.line)
-        values = rehearsals.rehearsal_values(self.spec, stance, *self._line_in(copy))
+    def _rehearse_as_npu(self) -> RehearsalOutcome:
+        """Rehearse on the virtual NPU where PyTorch can; on the CPU alone where that came upon what only the virtual
+        NPU cannot do."""
+        outcome = self.rehearse(self.copies[1], "npu")
+        if not (outcome.code and outcome.limit):
+            return outcome
+        return replace(self.rehearse(self.copies[1], "npu", npu_device="cpu"), limit=outcome.limit)
+
+    def rehearse_alike(self, original: RehearsalOutcome, migrated: RehearsalOutcome) -> RehearsalOutcome:
+        """Return the rehearsal whose numbers are compared to the bit. The virtual NPU takes float16 and operators as a
+        card does; where its numbers are others than the original's, the result is rehearsed on the CPU too."""
+        if not migrated.is_virtual or not is_trained(migrated):
+            return migrated
+        losses = self._losses(original, migrated)
+        gradients = metric_rows.compare_gradients(_traces(original), _traces(migrated))
+        if metric_rows.first_difference((*losses, *gradients)) is None:
+            return migrated
+        return self.rehearse(self.copies[1], "npu", npu_device="cpu")
+
+    def rehearse_promised_hosts(self, original: RehearsalOutcome, migrated: RehearsalOutcome) -> tuple[Check, ...]:
+        """Rehearse the result on the other hosts that it promises to run on."""
+        if not is_trained(migrated) or not promises_all_hosts(self.spec.proof.promise, self.tops[1], self.run):
+            return ()
+        on_gpu = self.rehearse(self.copies[1], "cuda", line=self.spec.training.line)
+        on_cpu = self.rehearse(self.copies[1], "cpu", line=line_for_cpu(self.spec.training.line))
+        contracts = self._compare_contracts(original, on_gpu, on_gpu)
+        gpu = check_gpu(self._with_project_paths(on_gpu), self._losses(original, on_gpu), contracts)
+        return gpu, check_cpu(self._with_project_paths(on_cpu))
+
+    def rehearse(
+        self, copy: ProjectCopy, stance: str, npu_device: str = "auto", line: tuple[str, ...] = ()
+    ) -> RehearsalOutcome:
+        """Copy a project and rehearse it. `line`: another command than that of both. Raises StudioError where there is
+        nothing to rehearse, and Stopped."""
+        self._note_progress(REHEARSAL_NOTES[stance, copy is self.copies[0]], copy)
+        copy.make(line or self.line)
+        values = rehearsals.rehearsal_values(self.spec, stance, *self._line_in(copy, line or self.line), npu_device)
         run, glance = self._run(rehearsals.REHEARSE_COMMAND, values, copy)
         report = read_report(run.folder)
         self.rehearsals.append(_rehearsal(run, glance, report))
-        notes = runs.last_events(run.folder, 1 << 20)
-        return RehearsalOutcome(
-            run=run.name,
-            code=glance.code,
-            report=report,
-            last_line=rehearsals.last_log_line(run.log),
-            cuda_complaint=rehearsals.first_cuda_error(run.log),
-            used_bfloat16=any(isinstance(note, Note) and note.key == BFLOAT16_NOTE for note in notes),
-        )
+        return outcome_of_rehearsal(run, glance.code, report, copy)
 
     def _note_progress(self, key: str, copy: ProjectCopy) -> None:
         self.journal.write(Note(key=key, args={"folder": str(copy.source)}))
-        self.journal.write(Progress(done=len(self.rehearsals), total=len(STANCES), phase="certify"))
+        done = len(self.rehearsals)
+        self.journal.write(Progress(done=done, total=max(EXPECTED, done + 1), phase="certify"))
 
-    def _line_in(self, copy: ProjectCopy) -> tuple[tuple[str, ...], Path]:
+    def _line_in(self, copy: ProjectCopy, line: tuple[str, ...]) -> tuple[tuple[str, ...], Path]:
         """Return the command and its working folder inside a copy. Raises StudioError."""
         workdir = copy.top / self.workdir
         if not workdir.is_dir():
             raise StudioError("migration.certify.no_folder", path=str(copy.source / self.workdir))
-        return line_in_copy(self.line, copy, self.tops), workdir
+        return line_in_copy(line, copy, self.tops), workdir
 
     def _run(self, command: str, values: dict[str, Any], copy: ProjectCopy) -> tuple[Run, Glance]:
         run, glance = child_run.run_to_end(self.run, command, values, copy.top)
@@ -159,7 +230,7 @@ class Certification:
         copy = self.copies[1]
         self._note_progress("migration.certify.runs_on_npu", copy)
         run, glance = self._run(
-            npu_check.LAUNCH_COMMAND, npu_check.launch_values(self.spec, *self._line_in(copy)), copy
+            npu_check.LAUNCH_COMMAND, npu_check.launch_values(self.spec, *self._line_in(copy, self.line)), copy
         )
         self.rehearsals.append(_rehearsal(run, glance, None))
         rows = metric_rows.compare_losses(self.run.folder.parent / rehearsed.run, run.folder)
@@ -183,7 +254,9 @@ class Certification:
                 return str(copy.source / min(path for path in {*old, *new} if old.get(path) != new.get(path)))
         return ""
 
-    def make_certificate(self, evidence: Evidence, real: tuple[MetricRow, ...]) -> Certificate:
+    def make_certificate(
+        self, evidence: Evidence, real: tuple[MetricRow, ...], folders: tuple[FolderDigest, ...]
+    ) -> Certificate:
         listed = make_checks(evidence)
         doubtful = {check.reason.args.get("run") for check in listed if check.state == "fail"} - {None}
         return Certificate(
@@ -197,29 +270,27 @@ class Certification:
             checks=listed,
             rehearsals=tuple(self.rehearsals),
             before=self._states(self.tops[0]),
-            after=self._states_of_result(self.tops[1]),
+            after=self.after,
             edits=self.edits,
             losses=evidence.losses,
             gradients=evidence.gradients,
             on_npu=real,
             operators=evidence.operators,
+            not_run=tuple(not_run_reasons(evidence)),
             unproven=tuple(unproven_reasons(evidence)),
+            folders=folders,
             precision=next((rehearsal.run for rehearsal in self.rehearsals if rehearsal.run in doubtful), ""),
         )
 
     def _states(self, top: Path) -> dict[str, int]:
         return count_by_state(scan_project(top, self.facts), "place")
 
-    def _states_of_result(self, top: Path) -> dict[str, int]:
-        """Count the findings of the migrated project as the migration itself does."""
-        return count_by_state(settle_findings(top, scan_project(top, self.facts), "minimal"), "place")
-
     def finish(self, result: Certificate) -> Ended:
         """Write the certificate and the events that summarize it. Raises OSError."""
         certificate.write_certificate(self.run, result)
         self.journal.write(Artifact(kind="certificate", path=CERTIFICATE_FILE))
         with suppress(OSError):
-            self.journal.write(Progress(done=len(STANCES), total=len(STANCES), phase="certify"))
+            self.journal.write(Progress(done=len(self.rehearsals), total=len(self.rehearsals), phase="certify"))
             self.journal.write(*(_finding(check) for check in result.checks if check.state == "fail"))
             key = "migration.certify.granted" if result.granted else "migration.certify.refused"
             passed = sum(check.state == "pass" for check in result.checks)
@@ -227,9 +298,30 @@ class Certification:
         return Ended(code=0) if result.granted else Ended(code=NO, reason="no")
 
 
+def outcome_of_rehearsal(run: Run, code: int | None, report: Report | None, copy: ProjectCopy) -> RehearsalOutcome:
+    """Return what a rehearsal left in its run's folder."""
+    notes = runs.last_events(run.folder, 1 << 20)
+    return RehearsalOutcome(
+        run=run.name,
+        code=code,
+        report=report,
+        last_line=rehearsals.last_log_line(run.log),
+        cuda_complaint=rehearsals.first_cuda_error(run.log),
+        limit=rehearsals.virtual_limit(run.log),
+        used_bfloat16=any(isinstance(note, Note) and note.key == BFLOAT16_NOTE for note in notes),
+        contracts=with_project_paths(read_contracts(run.folder), copy.project_path),
+    )
+
+
+def _traces(outcome: RehearsalOutcome) -> tuple[tuple[Step, ...], ...]:
+    return outcome.report.traces if outcome.report else ()
+
+
 def _rehearsal(run: Run, glance: Glance, report: Report | None) -> Rehearsal:
     return Rehearsal(
         run=run.name,
+        stance=report.stance if report else "",
+        device=report.device if report else "",
         code=glance.code,
         steps=report.steps if report else 0,
         processes=report.processes if report else 0,

@@ -7,20 +7,25 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from backends.migration.certify.certificate import Check, Reason
-from backends.migration.certify.contracts.record import Entry
-from backends.migration.certify.contracts.topics import DEVICE_TOPICS, TOPICS, comparable
+from backends.migration.certify.contracts.topics import DEVICE_TOPICS, TOPICS, UNSEEN, comparable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from backends.migration.certify.certificate import CheckName
-    from backends.migration.certify.contracts.record import Contract
+    from backends.migration.certify.contracts.record import Contract, Entry
     from backends.migration.certify.contracts.topics import Order
 
     Locate: TypeAlias = Callable[[str, int], tuple[str, int]]
     """From a line of the original to the one that stands there in the migrated project."""
 
 Kind = Literal["missing", "added", "differs", "count"]
+DIFFERENCES: dict[Kind, str] = {
+    "missing": "migration.certify.contract.missing",
+    "added": "migration.certify.contract.added",
+    "differs": "migration.certify.contract.differs",
+    "count": "migration.certify.contract.count",
+}
 _PLACE = re.compile(r"(.*): (\d+) tensors on (.*)")
 _SEED = re.compile(r"(\w+) (.*)")
 _MAX_TEXT = 240
@@ -71,7 +76,7 @@ def _check(
         if name == "devices" and (lost := _lost_place(before, device)) is not None:
             return _failed(name, "differs" if lost[1] else "missing", *lost, locate)
     if not total:
-        return Check(name=name, state="not_run", reason=Reason(key=f"migration.certify.contract.unseen.{name}"))
+        return Check(name=name, state="not_run", reason=Reason(key=UNSEEN[name]))
     return Check(name=name, state="pass", reason=Reason(key="migration.certify.contract.equal", args={"count": total}))
 
 
@@ -144,7 +149,9 @@ def _lost_place(before: Contract, after: Contract) -> tuple[Entry, Entry | None]
         match = _PLACE.match(entry.text)
         if match and actual and actual.get(_place(entry), 0) < int(match[2]):
             head = match[1]
-            other = (one for one in after.entries("places") if one.text.startswith(head) and _place(one) != _place(entry))
+            other = (
+                one for one in after.entries("places") if one.text.startswith(head) and _place(one) != _place(entry)
+            )
             return entry, next(other, None)
     return None
 
@@ -168,7 +175,7 @@ def _failed(name: CheckName, kind: Kind, before: Entry | None, after: Entry | No
     return Check(
         name=name,
         state="fail",
-        reason=Reason(key=f"migration.certify.contract.{kind}", args=args),
+        reason=Reason(key=DIFFERENCES[kind], args=args),
         path=path,
         line=line,
     )

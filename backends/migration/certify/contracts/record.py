@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,6 +10,7 @@ import msgspec
 from studio import files
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 CONTRACTS = "artifacts/contracts"
@@ -43,19 +44,45 @@ class Contract:
 
 
 def read_contracts(folder: Path) -> tuple[Contract, ...]:
-    """Return those of a run that can be read, by rank; of processes without a step those alone that have no like."""
+    """Return those of a run that can be read, by rank."""
     contracts = []
     for path in sorted((folder / CONTRACTS).glob("contract.*.json")):
         try:
             contracts.append(msgspec.convert(files.read_json(path), Contract))
         except msgspec.ValidationError:
             continue
-    stepped = [contract for contract in contracts if contract.steps]
-    return tuple(sorted(stepped or contracts, key=lambda contract: contract.rank))
+    return tuple(sorted(contracts, key=lambda contract: contract.rank))
+
+
+def training_contracts(contracts: tuple[Contract, ...]) -> tuple[Contract, ...]:
+    """Return those of processes that trained: one that only started them asked for less."""
+    return tuple(contract for contract in contracts if contract.steps) or contracts
+
+
+def with_project_paths(contracts: tuple[Contract, ...], project_path: Callable[[str], str]) -> tuple[Contract, ...]:
+    """Return contracts whose paths are those of the project, not of its copy."""
+    return tuple(
+        replace(
+            contract,
+            topics={
+                topic: tuple(replace(entry, path=project_path(entry.path)) for entry in entries)
+                for topic, entries in contract.topics.items()
+            },
+            lines={project_path(path): spans for path, spans in contract.lines.items()},
+        )
+        for contract in contracts
+    )
+
+
+def has_half(contracts: tuple[Contract, ...]) -> bool:
+    """Tell whether anything was computed in float16 or bfloat16, as far as a contract tells."""
+    topics = ("autocast", "parameters", "loss", "batches", "default_dtype")
+    entries = (entry for contract in contracts for topic in topics for entry in contract.entries(topic))
+    return any("float16" in entry.text for entry in entries)
 
 
 def ran_lines(contracts: tuple[Contract, ...]) -> dict[str, set[int]]:
-    """Return the lines that ran in any process, by absolute path."""
+    """Return the lines that ran in any process, by path."""
     lines: dict[str, set[int]] = {}
     for contract in contracts:
         for path, spans in contract.lines.items():

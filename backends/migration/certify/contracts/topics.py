@@ -25,6 +25,19 @@ TOPICS: dict[CheckName, dict[str, Order]] = {
         "gradients_kept": "counted",
     },
 }  # fmt: skip
+UNSEEN: dict[CheckName, str] = {
+    "devices": "migration.certify.contract.unseen.devices",
+    "dtypes": "migration.certify.contract.unseen.dtypes",
+    "scaler": "migration.certify.contract.unseen.scaler",
+    "seeds": "migration.certify.contract.unseen.seeds",
+    "groups": "migration.certify.contract.unseen.groups",
+    "collectives": "migration.certify.contract.unseen.collectives",
+    "optimizer": "migration.certify.contract.unseen.optimizer",
+    "batches": "migration.certify.contract.unseen.batches",
+    "saved": "migration.certify.contract.unseen.saved",
+    "memory": "migration.certify.contract.unseen.memory",
+}
+"""Why a check was not run where neither side asked for any of its topics."""
 DEVICE_TOPICS = frozenset(("devices", "selected", "places"))
 """Topics that the rehearsal with a device of its own answers."""
 _CARD = re.compile(r"\b(?:cuda|npu)\b")

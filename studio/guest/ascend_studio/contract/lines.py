@@ -43,7 +43,7 @@ def begin() -> None:
 def _end() -> None:
     """What Python still runs while it ends finds no module of ours any more."""
     sys.settrace(None)
-    threading.settrace(None)  # type: ignore[arg-type]
+    threading.settrace(None)
 
 
 def _monitor(monitoring: Any) -> None:

@@ -46,7 +46,7 @@ def begin(module: Any) -> None:
 
 def forget() -> None:
     for kept in (_topics, _texts, _rests):
-        kept.clear()  # type: ignore[attr-defined]
+        kept.clear()
 
 
 def add(topic: str, text: str, location: Optional[Tuple[str, int]] = None) -> None:
@@ -84,10 +84,10 @@ def is_compiling() -> bool:
 
 def is_from_script() -> bool:
     """Return whether the script itself made the call, not a library or the guest for it."""
-    frame = sys._getframe(1)
+    frame: Any = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_WRAPPERS):
-        frame = frame.f_back  # type: ignore[assignment]
-    return frame is not None and record.is_users(frame.f_code.co_filename)
+        frame = frame.f_back
+    return bool(frame is not None and record.is_users(frame.f_code.co_filename))
 
 
 def write() -> None:

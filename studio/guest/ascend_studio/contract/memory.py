@@ -12,14 +12,14 @@ if False:
 
 
 def install(torch: Any) -> None:
-    checkpoint = import_module("torch.utils.checkpoint")
+    checkpoint: Any = import_module("torch.utils.checkpoint")
     checkpoint.checkpoint = _counted("checkpointing", "checkpoint", checkpoint.checkpoint)
     graph = torch.autograd.graph
     for name in ("save_on_cpu", "saved_tensors_hooks"):
         if hasattr(graph, name):
             kind = getattr(graph, name)
             kind.__init__ = _counted("offloading", name, kind.__init__)
-    for module in (torch.cuda, getattr(torch, "npu", None)):
+    for module in (torch.cuda, getattr(torch, "npu", torch.cuda)):
         if hasattr(module, "set_per_process_memory_fraction"):
             module.set_per_process_memory_fraction = _fraction(module.set_per_process_memory_fraction)
     optimizer = torch.optim.Optimizer

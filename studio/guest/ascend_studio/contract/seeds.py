@@ -16,7 +16,7 @@ if False:
 def install(torch: Any) -> None:
     torch.manual_seed = torch.random.manual_seed = _seeding("torch", torch.manual_seed)
     follow(torch, torch.cuda, "cuda")
-    random.seed = _seeding("random", random.seed)  # type: ignore[assignment]
+    random.seed = _seeding("random", random.seed)
     if "numpy.random" in sys.modules:
         _numpy(sys.modules["numpy.random"])
     else:

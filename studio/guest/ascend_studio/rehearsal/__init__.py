@@ -67,9 +67,9 @@ def _install(torch: ModuleType) -> None:
         devices.install(torch, record.stance)
     if record.stance != "cuda":
         npu.refuse_cuda(torch)
-    if record.stance == "npu":
-        if os.environ.get(AUTOLOAD_VARIABLE, "1") == "1" and hasattr(torch, "_import_device_backends"):
-            __import__("torch_npu")
+    is_autoloaded = os.environ.get(AUTOLOAD_VARIABLE, "1") == "1" and hasattr(torch, "_import_device_backends")
+    if record.stance == "npu" and is_autoloaded:
+        __import__("torch_npu")
     if not virtual.is_on():
         operators.install(torch, limits.tick)
 

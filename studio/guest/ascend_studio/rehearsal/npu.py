@@ -9,7 +9,6 @@ import functools
 import importlib.machinery
 import json
 import os
-import sys
 from importlib import import_module
 
 from ascend_studio import contract, fused
