@@ -169,9 +169,21 @@ def test_that_a_configuration_that_holds_one_device_is_only_offered_the_other(
     assert "npu" in planned_texts(tmp_path, "minimal")[name]
 
 
-def test_that_quotes_in_which_no_variable_is_expanded_get_the_word_itself(tmp_path: Path) -> None:
-    text = migrated_text(tmp_path, "explicit", "bash -c 'python train.py --device cuda'\n", "run.sh")
-    assert text == "bash -c 'python train.py --device npu'\n"
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("run.sh", "bash -c 'python train.py --device cuda'\n"),
+        ("run.sh", "python train.py --accelerator gpu\n"),
+        ("train.py", "import os\nos.system('python train.py --device cuda')\n"),
+        ("Dockerfile", 'CMD ["python", "train.py", "--device", "cuda"]\n'),
+    ],
+)
+def test_that_a_command_that_can_name_only_one_device_is_only_offered_the_other(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    assert migrated_text(tmp_path, "explicit", text, name) == text
+    assert "npu" in migrated_text(tmp_path, "minimal", text, name)
+    assert "offered" in {hunk.state for hunk in plan_project(tmp_path, "explicit").hunks()}
 
 
 @pytest.mark.parametrize(

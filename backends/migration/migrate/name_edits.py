@@ -112,14 +112,14 @@ def edit_nvtx(
 ) -> list[Draft] | None:
     """Replace torch.cuda.nvtx by mstx, which has the same functions except `range`."""
     part = find_subname(node, name, "torch.cuda.nvtx")
-    replaceable = ("torch.cuda.nvtx", *(f"torch.cuda.nvtx.{function}" for function in _NVTX_FUNCTIONS))
+    replaceable = ("torch.cuda.nvtx", *(f"torch.cuda.nvtx.{function}" for function in NVTX_FUNCTIONS))
     if name not in replaceable or not isinstance(part, ast.Attribute) or not is_as_written(tree, node):
         return None
     begin, end = tree.span(part)
     return [Draft(begin=begin, end=end, text=text, needs=needs)]
 
 
-_NVTX_FUNCTIONS = ("range_push", "range_pop", "mark", "range_start", "range_end")
+NVTX_FUNCTIONS = ("range_push", "range_pop", "mark", "range_start", "range_end")
 
 
 def argument_offset(tree: SyntaxTree, call: ast.Call) -> int | None:

@@ -145,6 +145,8 @@ def _edit_explicit_text(
 def _edit_minimal(
     tree: SyntaxTree, finding: ScanFinding, literal: ast.expr | None, prelude: PreludeNames
 ) -> list[Draft] | None:
+    if finding.category == "cuda_method":
+        return method_edits.edit_cuda_method(tree, finding, prelude)
     if literal is None:
         return _edit_nvtx(tree, finding, f"{prelude.torch}.npu.mstx", NO_NAMES) if finding.category == "nvtx" else None
     if finding.category in _TEXT_EDITORS:

@@ -19,7 +19,7 @@ _WORDS = (
     (re.compile(r"(?<![A-Za-z0-9_])cuda(?![A-Za-z0-9_])"), "npu", "DEVICE_TYPE"),
     (re.compile(r"(?<![A-Za-z0-9_])nccl(?![A-Za-z0-9_])"), "hccl", "COLLECTIVE_BACKEND"),
 )
-_WHOLE_VALUES = {
+WHOLE_VALUES = {
     "gpu": "npu",
     "MULTI_GPU": "MULTI_NPU",
     "flash_attention_2": "sdpa",
@@ -82,10 +82,10 @@ def _edit_index(source: SourceText, begin: int, end: int, style: Style) -> list[
 
 
 def _edit_value(source: SourceText, finding: ScanFinding, begin: int, end: int, style: Style) -> list[Draft] | None:
-    """Replace the name of a device, a backend or an implementation. The explicit style only offers it in a
-    configuration, which holds one device, and lets the environment choose in a shell script."""
+    """Replace the name of a device, a backend or an implementation. The explicit style lets the environment choose in a
+    shell script, and elsewhere, where only one device can be named, only offers it."""
     text = source.text[begin:end]
-    whole = _WHOLE_VALUES.get(text.strip("\"'"), "")
+    whole = WHOLE_VALUES.get(text.strip("\"'"), "")
     changed = text.replace(text.strip("\"'"), whole) if whole else text
     kind, _, name = finding.context.partition(":")
     is_expanded = style == "explicit" and kind in _SHELL_CONTEXTS and _expands_variables(source, begin)
@@ -93,7 +93,7 @@ def _edit_value(source: SourceText, finding: ScanFinding, begin: int, end: int, 
         changed = pattern.sub(f"${{{variable}:-{word}}}" if is_expanded else word, changed)
     if changed == text:
         return None
-    if style == "explicit" and whole != "sdpa" and source.path.lower().endswith(_CONFIGURATION):
+    if style == "explicit" and whole != "sdpa" and (whole or not is_expanded):
         return [Draft(begin=begin, end=end, text=changed, offered=True)]
     group = option_group(name) if kind in ("flag", "override", "key") else ""
     return [Draft(begin=begin, end=end, text=changed, group=group)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from backends.migration.scan.verdicts.verdict import Verdict
@@ -30,6 +31,8 @@ _NOT_OVERLAID_CASE = {name: case for case, names in NOT_OVERLAID.items() for nam
 MARKS = frozenset({"mark", "range_push", "range_pop", "range_start", "range_end"})
 JIT_MARKS = ("export", "ignore", "unused", "interface", "Final", "Attribute", "annotate", "is_scripting", "is_tracing")
 ATTENTION = ("sdp", "SDP", "cudnn_sdp", "can_use_", "fp16_bf16_reduction_math_sdp")
+# A device rather than its number: torch.device(…), "cuda:0", self.device.
+_DEVICE = re.compile(r"\A(?:torch\.device\(|[\"']|f[\"'])|(?:\A|[._])dev(?:ice)?\Z")
 PROFILER_COLUMNS = ("cuda_time", "cuda_memory", "self_cuda", "device_time")
 
 
@@ -181,6 +184,8 @@ def judge_cuda_version(occurrence: Occurrence, facts: Facts) -> Verdict:
 def judge_cuda_method(occurrence: Occurrence, facts: Facts) -> Verdict:
     if occurrence.args.get("own"):
         return Verdict("cuda_method.own", "own_method", "low" if occurrence.args["own"] == "?" else "high")
+    if _DEVICE.search(str(occurrence.args.get("device", ""))):
+        return Verdict("cuda_method.device", "source_read")
     return Verdict("cuda_method.call", "listed")
 
 

@@ -130,6 +130,7 @@ def _tensors(torch: Any) -> None:
     tensor.record_stream = redirect.counted("Tensor.record_stream", lambda *_: None, "\0")
     if record.stance == "cuda":
         tensor.cuda = _itself("Tensor.cuda")
+        torch.UntypedStorage.cuda = _itself("UntypedStorage.cuda")
         tensor.type = _type(tensor.type)
         torch.set_default_tensor_type = _default_type(torch.set_default_tensor_type)
 
