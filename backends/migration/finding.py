@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 import msgspec
 
-FindingKind = Literal["place", "advice"]
+FindingKind = Literal["place", "need", "advice"]
+"""place: a use of the GPU stack; need: none, and still something to do, such as an API that an NPU refuses or a request
+for GPUs to a cluster; advice: what may be slow or wrong. Totals count places and needs."""
 FindingState = Literal["auto", "edit", "manual", "none", "unverified"]
 Effort = Literal[0, 1, 3, 5, 7, 13]
 STATES: tuple[FindingState, ...] = ("auto", "edit", "manual", "none", "unverified")
@@ -66,3 +68,8 @@ class ScanFinding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False
     args: dict[str, Any] = {}
     support: dict[str, str] = {}
     mindspore: str = ""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the totals count it."""
+        return self.kind != "advice"

@@ -125,12 +125,12 @@ def test_that_a_here_document_without_its_end_does_not_hide_the_rest() -> None:
     assert [found for *_, found, _ in scanned("cat <<EOF\nhello\nexport NCCL_DEBUG=INFO\n")] == ["NCCL_DEBUG"]
 
 
-def test_that_what_a_cluster_is_asked_for_is_advice() -> None:
+def test_that_what_a_cluster_is_asked_for_is_no_use_of_the_stack_and_still_counts() -> None:
     text = "#SBATCH --gres=gpu:4\n#SBATCH --time=1:00\nsrun --gpus-per-node 8 x\n"
     places = list(shell.scan_shell_script("run.sh", text))
     assert [(p.kind, p.line, p.text, p.context) for p in places] == [
-        ("advice", 1, "--gres=gpu:4", "scheduler"),
-        ("advice", 3, "--gpus-per-node", "scheduler"),
+        ("need", 1, "--gres=gpu:4", "scheduler"),
+        ("need", 3, "--gpus-per-node", "scheduler"),
     ]
 
 

@@ -104,7 +104,7 @@ def test_that_what_was_suppressed_is_not_refused(project: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     "words",
     [
-        (), ("/nowhere",), (__file__,), ("/", "--fail-on", "sometimes"), ("/", "--out", "/nowhere/f.json"),
+        (), ("/nowhere",), (sys.executable,), ("/", "--fail-on", "sometimes"), ("/", "--out", "/nowhere/f.json"),
         ("/", "--out", "/"), ("/", "--baseline", "/nowhere"), ("/", "--torch-version", "new"), ("/", "--jobs", "0"),
         ("/", "--interpreter", "/nowhere/python"),
     ],

@@ -28,7 +28,7 @@ from ui.migration.run_results import (
     rescan,
 )
 from ui.migration.run_starter import RunStarter
-from ui.migration.verdict_card import VerdictCard, since_text, verdict_sentence
+from ui.migration.verdict_card import VerdictCard, since_text, verdict_of
 from ui.migration.views import CERTIFICATE, FINDINGS, OVERVIEW, Views
 from ui.services import actions, editor
 from ui.services.background import run_in_background
@@ -322,7 +322,7 @@ class MigrationPage(QWidget):
         if self.scan is None:
             self.sentence.setText(t("migration.sentence"))
         else:
-            self.sentence.setText(self.views.sentence() or verdict_sentence(count_states(self.scan.open_findings())))
+            self.sentence.setText(self.views.sentence() or verdict_of(self.scan.open_findings()))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

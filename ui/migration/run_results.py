@@ -126,7 +126,7 @@ def count_states(findings: Iterable[ScanFinding]) -> dict[FindingState, int]:
     """Count the findings of each state, without advice."""
     counts = dict.fromkeys(STATES, 0)
     for finding in findings:
-        if finding.kind == "place":
+        if finding.is_counted:
             counts[finding.state] += 1
     return counts
 

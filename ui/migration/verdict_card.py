@@ -16,6 +16,7 @@ from ui.migration.finding_texts import (
     counted_text,
     state_name,
 )
+from ui.migration.run_results import count_states
 from ui.migration.state_mark import mark_icon
 from ui.widgets import theme
 from ui.widgets.basic import (
@@ -27,9 +28,11 @@ from ui.widgets.basic import (
 from ui.widgets.localized import localize
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
-    from backends.migration.finding import FindingState
+    from backends.migration.finding import FindingState, ScanFinding
     from ui.migration.run_results import Scan
 
 HEIGHT = 10
@@ -209,6 +212,13 @@ def hours_text(low: float, high: float) -> str:
 
 def _rounded(hours: float) -> str:
     return f"{round(hours * 2) / 2:g}" if 0 < hours < 5 else f"{round(hours)}"
+
+
+def verdict_of(findings: Sequence[ScanFinding]) -> str:
+    """Return the verdict on findings, and how much advice they hold besides."""
+    advice = sum(not finding.is_counted for finding in findings)
+    sentence = verdict_sentence(count_states(findings))
+    return " ".join((sentence, t("migration.verdict_advice", n=advice))) if advice else sentence
 
 
 def verdict_sentence(counts: dict[FindingState, int]) -> str:

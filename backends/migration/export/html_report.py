@@ -57,7 +57,9 @@ def render_html(report: Report) -> bytes:
 def _verdict(report: Report) -> Iterator[str]:
     overview, text = report.overview, report.text
     counts, total = overview.places, sum(overview.places.values())
-    yield tag("p", text("migration.report.verdict", total=total, **counts), "verdict")
+    yield tag(
+        "p", text("migration.report.verdict", total=total, advice=sum(overview.advice.values()), **counts), "verdict"
+    )
     yield bar(counts, {state: text(STATE[state]) for state in STATES})
     low, high = (f"{hours:.1f}" for hours in overview.hours)
     yield tag("p", text("migration.report.hours", low=low, high=high))

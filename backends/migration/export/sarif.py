@@ -89,7 +89,7 @@ def _results(report: Report, places: dict[str, int]) -> Iterator[dict[str, Any]]
 
 
 def _result(report: Report, finding: ScanFinding, places: dict[str, int]) -> dict[str, Any]:
-    is_silent = finding.kind == "place" and finding.state == "auto"
+    is_silent = finding.is_counted and finding.state == "auto"
     return {
         "ruleId": finding.rule,
         "ruleIndex": places[finding.rule],

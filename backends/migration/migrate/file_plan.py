@@ -74,7 +74,7 @@ def plan_text(source: SourceText, findings: Sequence[ScanFinding], style: Style)
     """Plan the edits of a file that is not Python."""
     planned, lines = FilePlan(), finding_lines(findings)
     for finding in findings:
-        if finding.kind == "place":
+        if finding.is_counted:
             planned.add(source, finding, text_edits.edit_text(source, finding, style), lines)
     return planned
 
@@ -82,7 +82,7 @@ def plan_text(source: SourceText, findings: Sequence[ScanFinding], style: Style)
 def plan_python(source: SourceText, findings: Sequence[ScanFinding], style: Style, *, has_transfer: bool) -> FilePlan:
     """Plan the edits of Python code. `has_transfer`: whether it gets the lines of transfer_to_npu, in the minimal
     style."""
-    places = [finding for finding in findings if finding.kind == "place"]
+    places = [finding for finding in findings if finding.is_counted]
     try:
         tree = SyntaxTree(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -53,7 +53,7 @@ def is_notebook(text: str) -> bool:
 
 def plan_notebook(source: SourceText, findings: Sequence[ScanFinding], style: Style, *, has_transfer: bool) -> FilePlan:
     """Plan the edits of a notebook; offsets and lines of the plan are those of its JSON."""
-    places = [finding for finding in findings if finding.kind == "place"]
+    places = [finding for finding in findings if finding.is_counted]
     written = _read_cells(source.text)
     if written is None:
         return FilePlan(

@@ -85,14 +85,14 @@ def _plan_file(
         plan = _plan_source(source, findings, style, has_transfer=has_transfer)
     else:
         plan = FilePlan(
-            manual_findings=[finding for finding in findings if finding.kind == "place"], reason=NOT_WRITTEN_BACK
+            manual_findings=[finding for finding in findings if finding.is_counted], reason=NOT_WRITTEN_BACK
         )
     file_hunks = make_hunks(source, plan)
     if plan.edits and not _still_parses(source, file_hunks):
         plan.withdraw(_breaking_findings(source, plan))
         file_hunks = make_hunks(source, plan)
     if plan.edits and not _still_parses(source, file_hunks):
-        plan = FilePlan(manual_findings=[finding for finding in findings if finding.kind == "place"], reason=NOT_PARSED)
+        plan = FilePlan(manual_findings=[finding for finding in findings if finding.is_counted], reason=NOT_PARSED)
         file_hunks = make_hunks(source, plan)
     digest = hashlib.sha256(data).hexdigest()
     return FileChanges(path=path, encoding=text.encoding, digest=digest, hunks=tuple(file_hunks), withdrawn=plan.reason)

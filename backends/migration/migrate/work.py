@@ -17,9 +17,10 @@ from backends.migration.migrate.plan import plan_changes
 from backends.migration.migrate.replaced_files import edited_files
 from backends.migration.migrate.result_findings import settle_findings
 from backends.migration.scan.facts.facts import facts_of_project
-from backends.migration.scan.overview import count_by_state
+from backends.migration.scan.overview import count_by_state, split_suppressed
 from backends.migration.scan.project_files import SourceFile, walk_project
 from backends.migration.scan.project_scan import survey_project
+from backends.migration.scan.suppressions import read_suppressions
 from studio import files
 from studio.errors import Stopped, StudioError, from_os
 from studio.events import Artifact, Ended, Journal, Note
@@ -60,7 +61,7 @@ def _run_migration(spec: MigrateSpec, run: Run, journal: Journal) -> Changes:
     folder = spec.migrated.path
     findings = _scan(spec, folder, journal)
     planned = plan_changes(folder, findings, spec.migrated.style)
-    planned = msgspec.structs.replace(planned, before=count_by_state(findings, "place"))
+    planned = msgspec.structs.replace(planned, before=_count_open(folder, findings))
     _write_changes(run, planned)
     decisions = _read_decisions(spec, planned)
     planned = msgspec.structs.replace(planned, changed=files_changed_since(planned, decisions))
@@ -118,7 +119,12 @@ def _commit_message(changes: Changes, replaced: Sequence[ReplacedFile]) -> str:
 
 def _with_states_after(spec: MigrateSpec, changes: Changes, folder: Path, journal: Journal) -> Changes:
     findings = settle_findings(folder, _scan(spec, folder, journal), changes.style)
-    return msgspec.structs.replace(changes, after=count_by_state(findings, "place"))
+    return msgspec.structs.replace(changes, after=_count_open(spec.migrated.path, findings))
+
+
+def _count_open(project: Path, findings: Sequence[ScanFinding]) -> dict[str, int]:
+    """Count findings by state as the scan's overview does: without those that the project suppresses."""
+    return count_by_state(split_suppressed(findings, read_suppressions(project))[0], "place")
 
 
 def _write_branch_files(folder: Path, target: Path, planned: Changes, decisions: Decisions) -> None:

@@ -87,7 +87,7 @@ def compare_findings(rows: Iterable[OpinionRow], findings: Sequence[ScanFinding]
             by_line.setdefault((finding.path, line), set()).add(finding.rule)
     compared_rows = tuple(msgspec.structs.replace(row, rules=_rules(row, by_line)) for row in rows)
     mentioned = {(row.path, line) for row in compared_rows for line in _lines(row)}
-    places = [finding for finding in findings if finding.kind == "place"]
+    places = [finding for finding in findings if finding.is_counted]
     matched = sum(bool(row.rules) for row in compared_rows)
     return Opinion(
         version=version,

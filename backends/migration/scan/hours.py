@@ -20,7 +20,7 @@ REPEATED = 0.25
 def estimate_hours(findings: Iterable[ScanFinding]) -> tuple[float, float]:
     """Return the fewest and most hours for findings that are no advice. An unverified one may need nothing."""
     counts = Counter(
-        (finding.path, finding.rule, finding.state, finding.effort) for finding in findings if finding.kind == "place"
+        (finding.path, finding.rule, finding.state, finding.effort) for finding in findings if finding.is_counted
     )
     low = high = 0.0
     for (_, _, state, effort), count in counts.items():

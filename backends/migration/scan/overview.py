@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -28,7 +28,7 @@ MAX_NOTES = 1000
 
 
 class FileHeat(msgspec.Struct, frozen=True, kw_only=True):
-    """A file with findings. `effort`: story points of its findings; `places`: how many per state."""
+    """A file with findings. `effort`: story points of its findings; `places`: how many that count per state."""
 
     path: str
     lines: int
@@ -80,8 +80,9 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     since: BaselineChanges | None = None
 
 
-def count_by_state(findings: Iterable[ScanFinding], kind: str) -> dict[str, int]:
-    counts = Counter(finding.state for finding in findings if finding.kind == kind)
+def count_by_state(findings: Iterable[ScanFinding], kind: Literal["place", "advice"]) -> dict[str, int]:
+    """Count findings by state: all that count for "place", else advice."""
+    counts = Counter(finding.state for finding in findings if finding.is_counted == (kind == "place"))
     return {state: counts[state] for state in STATES}
 
 
@@ -94,9 +95,9 @@ def file_heat(findings: Sequence[ScanFinding], lines: Mapping[str, int]) -> tupl
         FileHeat(
             path=path,
             lines=lines.get(path, 0),
-            effort=sum(finding.effort for finding in file_findings if finding.kind == "place"),
+            effort=sum(finding.effort for finding in file_findings if finding.is_counted),
             places=count_by_state(file_findings, "place"),
-            advice=sum(finding.kind == "advice" for finding in file_findings),
+            advice=sum(not finding.is_counted for finding in file_findings),
         )
         for path, file_findings in by_file.items()
     )

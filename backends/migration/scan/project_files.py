@@ -53,10 +53,13 @@ class SkippedFile:
 
 
 def walk_project(folder: Path) -> Iterator[SourceFile | SkippedFile]:
-    """Yield all files that a scanner exists for, folder by folder, by name; never raises.
+    """Yield all files that a scanner exists for, folder by folder, by name; of a file itself that one. Never raises.
 
     Links are not followed: a target inside the project is visited anyway, and one outside belongs to somebody else.
     """
+    if folder.is_file():
+        yield from _list_single(folder)
+        return
     root = os.path.realpath(folder)
     visited: set[tuple[int, int]] = set()
     pending = [(root, "")]
@@ -83,6 +86,16 @@ def walk_project(folder: Path) -> Iterator[SourceFile | SkippedFile]:
             except OSError as error:
                 yield _unreadable(visible_path, error)
         pending += reversed(folders)
+
+
+def _list_single(file: Path) -> Iterator[SourceFile | SkippedFile]:
+    real = os.path.realpath(file)
+    try:
+        with os.scandir(os.path.dirname(real)) as listed:  # noqa: PTH120
+            entry = next(entry for entry in listed if entry.path == real)
+        yield from _list_file(entry, _visible_name(file.name), os.path.dirname(real))  # noqa: PTH120
+    except OSError as error:
+        yield _unreadable(_visible_name(file.name), error)
 
 
 def _is_first_visit(real: str, visited: set[tuple[int, int]]) -> bool:

@@ -6,7 +6,7 @@ import re
 from typing import Literal, TypeAlias
 
 SourceKind: TypeAlias = Literal[
-    "python", "notebook", "shell", "dockerfile", "config", "requirements", "makefile", "cpp"
+    "python", "notebook", "shell", "dockerfile", "config", "requirements", "makefile", "cpp", "cmake"
 ]
 
 
@@ -18,6 +18,7 @@ _BY_NAME: tuple[tuple[re.Pattern[str], SourceKind], ...] = (
     (_full_pattern(r".*\.(py|pyw|pyx|pxd|pyi)"), "python"),
     (_full_pattern(r".*\.ipynb"), "notebook"),
     (_full_pattern(r"(.*[-_.])?(dockerfile|containerfile)([-_.].*)?"), "dockerfile"),
+    (_full_pattern(r"cmakelists\.txt|.*\.cmake"), "cmake"),
     (_full_pattern(r"(.*[-_./])?(requirements?|constraints?|reqs?)([-_.].*)?\.(txt|in|pip)"), "requirements"),
     (_full_pattern(r".*\.mk|(gnu)?makefile([-_.].*)?"), "makefile"),
     (_full_pattern(r".*\.(sh|bash|zsh|ksh|slurm|sbatch|pbs|lsf|env)|\.env([-_.].*)?"), "shell"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from backends.migration.scan.project_files import SourceFile, walk_project
 from studio.schema import Problem, option
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ _VERSION = re.compile(r"\d{1,3}(\.\d{1,4}){1,3}([.+-]?[a-z0-9.+-]{1,40})?")
 
 @dataclass(frozen=True, kw_only=True)
 class Scanned:
+    """`path`: a project's folder, or one file, of which nothing around it is read."""
+
     path: Path = option(Path(), positional=True)
 
 
@@ -53,10 +56,18 @@ def format_of(output: Output) -> str:
     return {"htm": "html"}.get(ending, ending if ending in FORMATS else "json")
 
 
-def _path_is_a_folder(spec: ScanSpec) -> Iterable[Problem]:
+def folder_of(path: Path) -> Path:
+    """The folder that findings name paths in: that of a project, or of a single file."""
+    return path.absolute().parent if path.is_file() else path
+
+
+def _path_can_be_scanned(spec: ScanSpec) -> Iterable[Problem]:
     path = spec.scanned.path
     if path == Path():
         yield Problem(field="path", rule="migration.rule.no_path")
+    elif path.is_file():
+        if not any(isinstance(entry, SourceFile) for entry in walk_project(path)):
+            yield Problem(field="path", rule="migration.rule.no_source", args={"path": str(path)})
     elif not path.is_dir():
         yield Problem(field="path", rule="migration.rule.no_folder", args={"path": str(path)})
 
@@ -96,5 +107,5 @@ class ScanSpec:
     output: Output = field(default_factory=Output)
     speed: Speed = field(default_factory=Speed)
 
-    RULES = (_path_is_a_folder, _files_exist, _version_is_valid, _out_can_be_written)
+    RULES = (_path_can_be_scanned, _files_exist, _version_is_valid, _out_can_be_written)
     GIVEN_RULES = (_only_a_file_has_a_format,)

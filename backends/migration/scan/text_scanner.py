@@ -13,6 +13,7 @@ from backends.migration.migrate.prelude import prelude_occurrences
 from backends.migration.scan.advice import advise, advise_command_lines
 from backends.migration.scan.file_scan import FileScan, ScanNote
 from backends.migration.scan.files import (
+    cmake,
     config_files,
     cpp,
     dockerfile,
@@ -42,6 +43,7 @@ _SCANNERS: dict[SourceKind, tuple[Callable[[str, str], Iterator[Occurrence]], ..
     "config": (partial(config_files.scan_config, scan_shell=shell.scan_shell),),
     "requirements": (requirements.scan_requirements,),
     "cpp": (cpp.scan_cpp,),
+    "cmake": (cmake.scan_cmake,),
 }
 _UNREADABLE = {"not_json": "migration.note.not_json", "no_cells": "migration.note.no_cells"}
 _LINE = re.compile(r"\r\n|\r|\n")

@@ -13,7 +13,7 @@ from backends.migration.scan.facts.facts import facts_of_project
 from backends.migration.scan.fingerprint import fingerprints
 from backends.migration.scan.overview import make_overview
 from backends.migration.scan.project_scan import survey_project
-from backends.migration.scan.spec import format_of
+from backends.migration.scan.spec import folder_of, format_of
 from backends.migration.scan.suppressions import read_suppressions
 from studio import files, texts
 from studio.errors import Stopped, from_os
@@ -50,11 +50,11 @@ def scan(spec: ScanSpec, run: Run) -> Ended:
 
 def run_scan(spec: ScanSpec, progress: ThrottledProgress) -> tuple[tuple[ScanFinding, ...], Overview]:
     """Raises Stopped, and StudioError where the baseline cannot be read."""
-    folder = spec.scanned.path
+    path, folder = spec.scanned.path, folder_of(spec.scanned.path)
     baseline = read_findings(spec.output.baseline) if spec.output.baseline != Path() else None
     facts = facts_of(spec)
     surveyed = survey_project(
-        folder, facts, max_workers=_max_workers(spec.speed.jobs), progress=progress.report, is_stopped=is_stop_requested
+        path, facts, max_workers=_max_workers(spec.speed.jobs), progress=progress.report, is_stopped=is_stop_requested
     )
     overview = make_overview(folder, surveyed, facts, read_suppressions(folder))
     return surveyed.findings, overview if baseline is None else _with_changes(overview, baseline, surveyed.findings)
@@ -62,7 +62,7 @@ def run_scan(spec: ScanSpec, progress: ThrottledProgress) -> tuple[tuple[ScanFin
 
 def facts_of(spec: ScanSpec) -> Facts:
     against = spec.against
-    return facts_of_project(spec.scanned.path, against.interpreter, against.torch_version)
+    return facts_of_project(folder_of(spec.scanned.path), against.interpreter, against.torch_version)
 
 
 def _with_changes(overview: Overview, baseline: tuple[ScanFinding, ...], findings: tuple[ScanFinding, ...]) -> Overview:
@@ -99,7 +99,8 @@ def _finding_counts(overview: Overview) -> dict[str, Any]:
     counts = overview.places
     return {
         "auto": counts["auto"], "total": sum(counts.values()), "edit": counts["edit"], "manual": counts["manual"],
-        "none": counts["none"], "unverified": counts["unverified"], "files": overview.files, "lines": overview.lines,
+        "none": counts["none"], "unverified": counts["unverified"],
+        "advice": sum(overview.advice.values()), "files": overview.files, "lines": overview.lines,
     }  # fmt: skip
 
 
@@ -129,7 +130,7 @@ def is_refused(fail_on: str, findings: Sequence[ScanFinding], overview: Overview
     states = FROM_EASY_TO_HARD[FROM_EASY_TO_HARD.index(fail_on) :]
     new = None if overview.since is None else set(overview.since.new)
     return any(
-        finding.kind == "place"
+        finding.is_counted
         and finding.state in states
         and mark not in overview.suppressed
         and (new is None or mark in new)

@@ -25,7 +25,7 @@ class FindingQuery:
         """Match everything but the text, which costs more: see `has_words`."""
         return (
             (not self.states or finding.state in self.states)
-            and (self.kind is None or finding.kind == self.kind)
+            and (self.kind is None or finding.is_counted == (self.kind == "place"))
             and (not self.path or finding.path == self.path)
             and (not self.category or category_name(finding.category) == self.category)
         )

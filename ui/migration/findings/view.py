@@ -146,7 +146,7 @@ class FindingsView(QWidget):
             self.rule.show_finding(self.finding, is_named=self.findings.is_named(self.finding))
 
     def show_states(self, states: frozenset[FindingState]) -> None:
-        """Filter by state, which also hides advice, as the bar of the verdict counts only places."""
+        """Filter by state, which also hides advice, which the bar of the verdict does not count."""
         if bool(states) != bool(self._states):
             self.filter.choose_kind("place" if states else None)
         self._states = states

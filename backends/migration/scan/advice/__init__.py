@@ -8,6 +8,7 @@ from backends.migration.scan.advice.comparisons import advise_comparisons
 from backends.migration.scan.advice.cpu_fallback import advise_cpu_fallback
 from backends.migration.scan.advice.dtypes import advise_dtypes
 from backends.migration.scan.advice.dynamic_shapes import advise_dynamic_shapes
+from backends.migration.scan.advice.fused_operators import advise_fused_operators
 from backends.migration.scan.advice.host_stalls import advise_loaders, advise_syncs
 from backends.migration.scan.advice.module_view import ModuleView
 from backends.migration.scan.advice.msprobe_blind_spots import advise_msprobe_blind_spots
@@ -41,6 +42,7 @@ THEMES_OUTSIDE_TESTS = (
     advise_dynamic_shapes,
     advise_syncs,
     advise_loaders,
+    advise_fused_operators,
     advise_msprobe_blind_spots,
 )
 

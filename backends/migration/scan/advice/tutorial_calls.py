@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from backends.migration.scan.advice.module_view import ModuleView
 
 MENTIONS_TOOLS = re.compile(
-    r"ApiProfiler|MSPROBE_PATH|msprobe|msprof-analyze|torch_npu|jit_level|comm_fusion|tuple_to_array|TupleToArray"
+    r"ApiProfiler|MSPROBE_PATH|msprobe|msprof-analyze|torch_npu|jit_level|comm_fusion|tuple_to_array|TupleToArray|JitConfig"
 )
 LAST_NAMES = {"ApiProfiler", "Profiler", "ExperimentalConfig", "get_npu_device"}
 JIT = {"mindspore.jit", "mindspore.common.api.jit", "mindspore.common.jit", "mindspore.graph.api.jit"}
+SET_CONTEXT = {"mindspore.set_context", "mindspore.context.set_context"}
+JIT_CONFIGS = {"mindspore.JitConfig", "mindspore.common.JitConfig", "mindspore.common.jit_config.JitConfig"}
 FUSED = {"allreduce", "allgather", "reducescatter"}
 
 
@@ -95,10 +97,32 @@ def _advise_mindspore(view: ModuleView, call: ast.Call, name: str | None) -> Ite
         for keyword in call.keywords:
             if keyword.arg == "jit_level" and isinstance(keyword.value, ast.Constant) and keyword.value.value == "O2":
                 yield from view.advise(keyword, "tutorial.jit_level", "mindspore.jit")
+    elif name in JIT_CONFIGS or name in SET_CONTEXT:
+        yield from _advise_jit_config(view, call)
     elif _is_fusion(call):
         yield from _advise_fusion(view, call)
     elif _is_tuple_to_array(view, call, name) and _holds_gradients(view, call.args[0]):
         yield from view.advise(call, "tutorial.tuple_to_array", "mindspore.ops.tuple_to_array")
+
+
+def _advise_jit_config(view: ModuleView, call: ast.Call) -> Iterator[Occurrence]:
+    """JitConfig(jit_level="O2"), JitConfig("O2") and set_context(jit_config={"jit_level": "O2"})."""
+    for keyword in call.keywords:
+        if keyword.arg == "jit_level" and _is_level_2(keyword.value):
+            yield from view.advise(keyword, "tutorial.jit_config_level", "mindspore.JitConfig")
+        elif keyword.arg == "jit_config" and isinstance(keyword.value, ast.Dict):
+            pairs = zip(keyword.value.keys, keyword.value.values, strict=True)
+            if any(
+                isinstance(key, ast.Constant) and key.value == "jit_level" and _is_level_2(value)
+                for key, value in pairs
+            ):
+                yield from view.advise(keyword, "tutorial.jit_config_level", "mindspore.set_context")
+    if call.args and _is_level_2(call.args[0]):
+        yield from view.advise(call.args[0], "tutorial.jit_config_level", "mindspore.JitConfig")
+
+
+def _is_level_2(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == "O2"
 
 
 def _holds_gradients(view: ModuleView, node: ast.expr) -> bool:

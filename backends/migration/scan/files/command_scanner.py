@@ -38,7 +38,9 @@ SANDBOXES = frozenset({"singularity", "apptainer"})
 SCHEDULERS = frozenset({"srun", "sbatch", "salloc", "qsub", "bsub", "qlogin"})
 SCHEDULED = re.compile(
     r"--?(?:gres(?:-flags)?[= ]\S*gpu\S*|gpus(?:-per-(?:node|task|socket))?[= ]\S+|gpu-\w+[= ]\S+|mem-per-gpu[= ]\S+"
-    r"|cpus-per-gpu[= ]\S+|ntasks-per-gpu[= ]\S+|l[= ]\S*gpus?=?\S*|gpu[= ]\S+)"
+    r"|cpus-per-gpu[= ]\S+|ntasks-per-gpu[= ]\S+|l[= ]\S*gpus?=?\S*|gpu[= ]\S+|G[= ]?\d\S*"
+    r"|(?:p|partition|constraint|C|q|queue)[= ]\S*(?:gpu|a100|h100|h800|v100)\S*)",
+    re.IGNORECASE,
 )
 NOT_TRAINING = frozenset(_NOT_TRAINING.split())
 NAMING = re.compile(r"-[nortefkm]\Z|--?(?:\w+[-_])?(?:name|output|tag|title|project|dir|group|id|env|notes|message)\Z")
@@ -89,6 +91,12 @@ class CommandScanner:
                 self._word_occurrence(word, self.category, name="--nv", context="container")
                 for word in words[start + 1 :]
                 if word.value == "--nv"
+            )
+        if name == "yolo":
+            yield from (
+                self._word_occurrence(word, "lib_ultralytics", name=word.value, context="override")
+                for word in words[start + 1 :]
+                if re.match(r"device=\d", word.value)
             )
         if name in SCHEDULERS:
             yield from self._scan_scheduler_options(words[start + 1 :])
@@ -142,6 +150,8 @@ class CommandScanner:
         """Device names, backends, indexes and paths of the toolkit in one word."""
         word = words[position]
         yield from self._scan_value(words, position, start)
+        if library := BARE_FLAGS.get(word.value.replace("-", "_")):
+            yield self._word_occurrence(word, f"lib_{library}", name=word.value, context="flag")
         for index in gpu_names.INDEX.finditer(word.value):
             yield self._part_occurrence(word, index.span(), "pip_index", index[0], "index")
         for image in gpu_names.CUDA_IMAGE.finditer(word.value):
@@ -200,6 +210,14 @@ class CommandScanner:
         return self.source.occurrence(word.begin, word.end, category, name=name, context=context)
 
 
+BARE_FLAGS = {
+    "__enable_xformers_memory_efficient_attention": "xformers",
+    "__xformers": "xformers",
+    "__load_in_4bit": "bitsandbytes",
+    "__load_in_8bit": "bitsandbytes",
+    "__use_8bit_adam": "bitsandbytes",
+}
+"""Flags of trainings by transformers and diffusers that ask for a library of CUDA, with "_" for "-"."""
 EXPORTS = frozenset({"export", "declare", "local", "readonly", "typeset", "setenv"})
 LAUNCHER = re.compile(
     r"(?:python|pypy)[\d.]*\Z|(?:torchrun|accelerate|deepspeed|srun|mpirun|mpiexec|horovodrun|bash|sh|uv|poetry|for|select)\Z"
@@ -224,11 +242,13 @@ def value_category(text: str, key: str, category: str) -> str | None:
         return category
     if gpu_names.BACKEND.match(low if backend else text):
         return "nccl_str"
+    if gpu_names.BITSANDBYTES_OPTIMIZER.fullmatch(text) or (name == "quantization_bit" and text in ("4", "8")):
+        return "lib_bitsandbytes"
     if gpu_names.ATTENTION_NAME.match(text) or (gpu_names.ATTENTION.match(text) and gpu_names.ATTENTION_KEY.match(key)):
         return "attn_impl"
     return None
 
 
 def scheduler_request(source: ScannedText, begin: int, end: int, request: str, category: str) -> Occurrence:
-    """A request for GPUs to Slurm, PBS or LSF. Advice, since the cluster decides what its NPUs are called."""
-    return source.occurrence(begin, end, category, name=request, context="scheduler", kind="advice")
+    """A request for GPUs to Slurm, PBS or LSF: the cluster decides what its NPUs are called."""
+    return source.occurrence(begin, end, category, name=request, context="scheduler", kind="need")

@@ -55,10 +55,10 @@ def _strip_comment(text: str, begin: int, end: int) -> tuple[int, int]:
 
 MAX_JSON = 2_000_000
 _NAMED = """
-cuda nccl nvidia gpu torch flash fa2 fa3 triton apex xformers bitsandbytes nvcc cudnn cublas nvte vllm sglang mmcv mmdet
-detectron tensorrt spconv cudf cuml cugraph liger unsloth mamba causal-conv nvml nvtx horovod gptq awq exllama
-sageattention megatron cupy kaolin minkowski transformer- transformer_ fla linear-attention nsys nvprof ncu singularity
-apptainer /cu
+cuda nccl nvidia gpu torch flash fa2 fa3 triton apex xformers bitsandbytes nvcc cudnn cublas nvte vllm sglang mmcv
+mmdet detectron tensorrt spconv cudf cuml cugraph liger unsloth mamba causal-conv nvml nvtx horovod gptq awq exllama
+sageattention 8bit 32bit 4bit quantization_bit bnb megatron cupy kaolin minkowski transformer- transformer_ fla
+linear-attention nsys nvprof ncu singularity apptainer /cu
 """
 MENTIONS = tuple(_NAMED.split())
 

@@ -137,9 +137,22 @@ def _scan_value(source: ScannedText, value: ConfigValue, key: str, flag: str) ->
         context = f"flag:{flag}" if flag else _context(value)
         yield source.occurrence(value.begin, value.end, category, name=text, context=context)
         return
+    if "${oc." in text:
+        yield from _scan_interpolations(source, value, key)
     yield from requirements.scan_index_addresses(source, value.begin, value.end)
     if text.startswith("--") or "=" in text:
         yield from _scan_override(source, value, text)
+
+
+def _scan_interpolations(source: ScannedText, value: ConfigValue, key: str) -> Iterator[Occurrence]:
+    """`${oc.env:DEVICE,cuda}`: the variable, and the value where it is not set."""
+    for match in gpu_names.INTERPOLATED.finditer(source.text, value.begin, value.end):
+        if gpu_names.ENVIRONMENT.match(match[1]):
+            yield source.occurrence(*match.span(1), "cuda_env", name=match[1], context="env")
+        fallback = match[2] or ""
+        category = command_scanner.value_category(fallback, key, "config_device")
+        if category:
+            yield source.occurrence(*match.span(2), category, name=fallback, context=_context(value))
 
 
 def _imported_category(text: str, key: str) -> str | None:
@@ -153,8 +166,14 @@ def _category_by_key(text: str, key: str, value: ConfigValue) -> str | None:
     lowered, name = text.lower(), key.lower()
     if name == "distributed_type" and lowered == "multi_gpu":
         return "config_device"
-    if name.startswith("use_flash_attention_") and lowered in TRUE:
+    if re.match(r"use_flash_att(?:entio)?n(?:_|\Z)", name) and lowered in TRUE:
         return "attn_impl"
+    if (name in ("load_in_4bit", "load_in_8bit") and lowered in TRUE) or (
+        name in ("quant_method", "quantization_method") and lowered in ("bitsandbytes", "bnb")
+    ):
+        return "lib_bitsandbytes"
+    if "xformers" in name and lowered in TRUE:
+        return "lib_xformers"
     if (name in ("runtime", "driver", "default-runtime") and lowered == "nvidia") or (
         name in ("capabilities", "gpus") and lowered in ("gpu", "all", "nvidia", "[gpu]") and "services" in value.keys
     ):

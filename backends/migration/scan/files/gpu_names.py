@@ -26,6 +26,12 @@ DEVICE_KEY = re.compile(r"(?:.*[._-])?(?:device|devices?_type|accelerator|device
 ATTENTION = re.compile(r"(?:kernels-community/)?flash[_-]?att(?:ention|n)?[_-]?[23]?\Z|fa[23]\Z", re.IGNORECASE)
 ATTENTION_NAME = re.compile(r"flash_attention_[23]\Z|kernels-community/\S+\Z")
 ATTENTION_KEY = re.compile(r".*att(?:n|ention).*", re.IGNORECASE)
+BITSANDBYTES_OPTIMIZER = re.compile(
+    r"(?:paged_)?(?:adamw|lion|ademamix|rmsprop)(?:_bnb)?_(?:8bit|32bit)|rmsprop_bnb\Z", re.IGNORECASE
+)
+"""Names of optimizers of transformers that are those of bitsandbytes."""
+INTERPOLATED = re.compile(r"\$\{oc\.(?:env|select|decode):\s*(\w[\w.]*)\s*(?:,\s*([^{},\s]+)\s*)?\}")
+"""An interpolation of OmegaConf: the name of a variable or a setting, and what holds where it is not set."""
 INDEX = re.compile(
     r"https?://\S{0,300}?(?:/cu\d{2,3}(?![\w.])|/cu\$\{?\w+\}?|/cu\d{2,3}/|pypi\.(?:ngc\.)?nvidia\.com)\S*"
 )
@@ -51,6 +57,7 @@ LIBRARIES = {
     "flashinfer": "flashinfer",
     "flashinfer-python": "flashinfer",
     "xformers": "xformers",
+    "ultralytics": "ultralytics",
     "bitsandbytes": "bitsandbytes",
     "triton": "triton",
     "pytorch-triton": "triton",

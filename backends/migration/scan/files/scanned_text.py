@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from backends.migration.finding import Occurrence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from backends.migration.finding import FindingKind
 
 ShellScanner: TypeAlias = "Callable[[ScannedText, int, int], Iterator[Occurrence]]"
 """Scans the shell commands in text[begin:end]."""
@@ -46,7 +48,7 @@ class ScannedText:
         *,
         name: str,
         context: str = "",
-        kind: Literal["place", "advice"] = "place",
+        kind: FindingKind = "place",
         args: dict[str, Any] | None = None,
     ) -> Occurrence:
         line, column = self.position(begin)

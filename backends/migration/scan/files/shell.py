@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 DIRECTIVE = re.compile(r"^[ \t]*#(?:SBATCH|PBS|BSUB|QSUB|\$)[ \t]+([^\r\n]*)", re.MULTILINE)
+OPTION = re.compile(r"(?<!\S)--?[A-Za-z]")
 PYTHON = re.compile(r"(?:python|pypy|ipython)[\d.]*\Z|\$\{?\w*PYTHON\w*\}?\Z", re.IGNORECASE)
 SHELLS = frozenset({"sh", "bash", "zsh", "ksh", "dash", "ssh", "sbatch", "su", "eval"})
 SHEBANG = re.compile(r"\s*#![^\r\n]*(?:sh|python[\d.]*)\b")
@@ -40,10 +41,10 @@ def scan_python(module: Module) -> Iterator[Occurrence]:
 def scan_scheduler_requests(source: ScannedText) -> Iterator[Occurrence]:
     """Requests for GPUs in the comments that a batch system reads."""
     for match in DIRECTIVE.finditer(source.text):
-        request = command_scanner.SCHEDULED.match(match[1])
-        if request:
-            begin = match.start(1)
-            yield command_scanner.scheduler_request(source, begin, begin + request.end(), request[0], "shell_cuda")
+        for option in OPTION.finditer(source.text, *match.span(1)):
+            request = command_scanner.SCHEDULED.match(source.text, option.start(), match.end(1))
+            if request:
+                yield command_scanner.scheduler_request(source, *request.span(), request[0], "shell_cuda")
 
 
 def scan_shell(source: ScannedText, begin: int, end: int, category: str = "shell_cuda") -> Iterator[Occurrence]:

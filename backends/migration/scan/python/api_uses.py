@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from backends.migration.scan.python.categories import api_category, is_kernel_decorator
 from backends.migration.scan.python.occurrences import make_occurrence
+from backends.migration.scan.python.triton_kernels import describe_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +55,8 @@ def _name_occurrences(node: ast.expr, module: Module, context: str = "") -> Iter
         use, args = usage(node, module)
         yield make_occurrence(module, node, category, name, context or use, args)
     elif is_kernel_decorator(name) and (decorated := _decorated_name(node, module)) is not None:
-        yield make_occurrence(module, node, "triton_kernel", name, "decorator", {"function": decorated})
+        title, details = describe_kernel(node, decorated, module)
+        yield make_occurrence(module, node, "triton_kernel", title, "decorator", details)
 
 
 def _is_imported(node: ast.Name, module: Module) -> bool:

@@ -11,7 +11,7 @@ torch_scatter torch_sparse torch_cluster torch_spline_conv pyg_lib spconv mmdet3
 kaolin nvdiffrast tinycudann diff_gaussian_rasterization gsplat
 liger_kernel fla unsloth unsloth_zoo mamba_ssm causal_conv1d tilelang cut_cross_entropy
 pynvml py3nvml nvidia_smi nvsmi GPUtil gpustat nvitop nvtx cuda nvcomp nvshmem cuquantum cutlass
-horovod auto_gptq gptqmodel awq eetq exllama exllamav2 hqq aqlm
+horovod ultralytics auto_gptq gptqmodel awq eetq exllama exllamav2 hqq aqlm
 deep_gemm deep_ep grouped_gemm megablocks fused_dense_lib dropout_layer_norm xentropy_cuda_lib
 nvidia_resiliency_ext fmoe lightseq
 """

@@ -23,6 +23,10 @@ _INDEX = re.compile(
 )
 _LISTS = re.compile(r"(?i)(?:gpus?|devices?|device_?ids?|gpu_?ids?)")
 _RANK_CALL = re.compile(r"(?:^|[._])(?:get_)?(?:local_|global_)?rank$")
+_XFORMERS = frozenset(
+    ("enable_xformers_memory_efficient_attention", "set_use_memory_efficient_attention_xformers")
+)  # fmt: skip
+"""Methods of diffusers."""
 _PROFILER_COLUMNS = frozenset(
     """cuda_time_total self_cuda_time_total cuda_time_total_str self_cuda_time_total_str cuda_memory_usage
     self_cuda_memory_usage""".split()  # noqa: SIM905 - cuda_time is many a project's own
@@ -34,6 +38,8 @@ def scan_device_methods(module: Module) -> Iterator[Occurrence]:
         if isinstance(call.func, ast.Attribute):
             if call.func.attr == "cuda" and function is None:
                 yield _cuda_call(call, call.func, module)
+            elif call.func.attr in _XFORMERS and function is None:
+                yield make_occurrence(module, call, "lib_xformers", f".{call.func.attr}()")
             elif call.func.attr in ("to", "to_empty") and function is None and call.args:
                 yield from _device_index(call, call.args[0], "0", module)
         elif isinstance(call.func, ast.Call) and function is None:
@@ -135,6 +141,8 @@ def _switch_category(keyword: ast.keyword, function: str | None) -> str | None:
         return "profiler_cuda"
     if keyword.arg == "use_flash_attention_2" and not _is_false(keyword.value):
         return "attn_impl"
+    if keyword.arg in ("load_in_4bit", "load_in_8bit") and not _is_false(keyword.value):
+        return "lib_bitsandbytes"
     return None
 
 

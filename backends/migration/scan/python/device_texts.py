@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
-from backends.migration.scan.files.gpu_names import ENVIRONMENT
+from backends.migration.scan.files.gpu_names import BITSANDBYTES_OPTIMIZER, ENVIRONMENT
 from backends.migration.scan.python.categories import api_category
 from backends.migration.scan.python.message_texts import is_message_text
 from backends.migration.scan.python.occurrences import make_occurrence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from backends.migration.finding import Occurrence
     from backends.migration.scan.python.module import Module
 
-_MENTIONS = re.compile(r"(?i)cuda|nccl|gpu|nvidia|flash|cublas|cudnn|nvte|cu1\d|CUDAExec|tensorrt")
+_MENTIONS = re.compile(r"(?i)cuda|nccl|gpu|nvidia|flash|cublas|cudnn|nvte|cu1\d|CUDAExec|tensorrt|_8bit|_32bit|_bnb")
 _DEVICE = re.compile(r"cuda(?::(?:[\w{}%().*\[\]+-]*))?")
 _BACKEND = re.compile(r"(?i:nccl)|(?:\w+:\w+,)*\w+:nccl(?:,\w+:\w+)*")
 _DOTTED = re.compile(r"torch\.[A-Za-z_][\w.]*\w")
@@ -106,6 +106,8 @@ def text_category(value: str) -> str | None:
         return "pip_index"
     if _PROFILED.fullmatch(value):
         return "profiler_cuda"
+    if BITSANDBYTES_OPTIMIZER.fullmatch(value):
+        return "lib_bitsandbytes"
     return "lib_onnxruntime" if _PROVIDER.fullmatch(value) else None
 
 

@@ -156,8 +156,12 @@ def judge_custom_ext_import(occurrence: Occurrence, facts: Facts) -> Verdict:
 
 
 def judge_triton_kernel(occurrence: Occurrence, facts: Facts) -> Verdict:
-    is_query = occurrence.name.startswith("torch.utils._triton")
-    return Verdict("triton_kernel.asked", "source_read") if is_query else Verdict("triton_kernel.kernel", "documented")
+    if occurrence.name.startswith("torch.utils._triton"):
+        return Verdict("triton_kernel.asked", "source_read")
+    for kind in ("refused", "unknown", "limited", "taken"):
+        if kind in occurrence.args:
+            return Verdict(f"triton_kernel.{kind}", "documented", "high" if kind == "refused" else "medium")
+    return Verdict("triton_kernel.kernel", "absent", "low")
 
 
 def judge_profiler_cuda(occurrence: Occurrence, facts: Facts) -> Verdict:

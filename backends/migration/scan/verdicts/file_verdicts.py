@@ -66,6 +66,10 @@ def judge_shell_cuda(occurrence: Occurrence, facts: Facts) -> Verdict:
     return Verdict("shell_cuda.other", "no_cuda", "medium")
 
 
+def judge_cmake_cuda(occurrence: Occurrence, facts: Facts) -> Verdict:
+    return Verdict("cmake_cuda.build", "no_cuda")
+
+
 def judge_docker_cuda(occurrence: Occurrence, facts: Facts) -> Verdict:
     if occurrence.context in ("container", "resource") or occurrence.context.startswith("key:services"):
         return Verdict("docker_cuda.runtime", "no_cuda")
@@ -124,6 +128,7 @@ FILE_JUDGES: dict[str, Callable[[Occurrence, Facts], Verdict]] = {
     "cuda_env": judge_cuda_env,
     "nvidia_smi": judge_nvidia_smi,
     "shell_cuda": judge_shell_cuda,
+    "cmake_cuda": judge_cmake_cuda,
     "docker_cuda": judge_docker_cuda,
     "config_device": judge_config_device,
     "req_torch": judge_req_torch,

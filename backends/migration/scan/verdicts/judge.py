@@ -28,6 +28,18 @@ _WITH_DEVICE = frozenset(
      "amp_generic", "nccl_api", "cuda_env")
 )  # fmt: skip
 """Categories of what a branch for NPUs replaces."""
+COMPOSED = frozenset(("torch.nn.TransformerEncoder", "torch.nn.TransformerDecoder"))
+"""Modules that only call other modules, each of which has an answer of its own."""
+MODULE_OPERATORS = {
+    "torch.nn.AdaptiveMaxPool1d": "adaptive_max_pool1d", "torch.nn.AdaptiveMaxPool2d": "adaptive_max_pool2d",
+    "torch.nn.AvgPool3d": "avg_pool3d", "torch.nn.CosineEmbeddingLoss": "cosine_embedding_loss",
+    "torch.nn.MaxPool1d": "max_pool1d", "torch.nn.MaxPool3d": "max_pool3d_with_indices",
+    "torch.nn.MaxUnpool3d": "max_unpool3d", "torch.nn.MultiLabelMarginLoss": "multilabel_margin_loss",
+    "torch.nn.RNN": "rnn_tanh.input", "torch.nn.RNNCell": "rnn_tanh_cell", "torch.nn.RReLU": "rrelu_with_noise",
+    "torch.nn.ReflectionPad3d": "reflection_pad3d", "torch.nn.ReplicationPad3d": "replication_pad3d",
+    "torch.nn.utils.rnn.pack_padded_sequence": "_pack_padded_sequence",
+}  # fmt: skip
+"""Modules and functions whose work is that of one operator."""
 JUDGES: dict[str, Judge] = OF_NAMES | OF_STRINGS | OF_FILES
 
 
@@ -64,7 +76,7 @@ def _make_finding(occurrence: Occurrence, verdict: Verdict, facts: Facts) -> Sca
     rule = load_rules()[verdict.rule]
     is_api = occurrence.name.startswith("torch.") and not facts.is_module(occurrence.name)
     return ScanFinding(
-        kind=occurrence.kind,
+        kind="need" if occurrence.category == "api" else occurrence.kind,
         path=occurrence.path,
         line=occurrence.line,
         end=occurrence.end,
@@ -105,13 +117,18 @@ def _judge_api(occurrence: Occurrence, facts: Facts) -> Verdict | None:
     support_table = facts.hardware_support(occurrence.name)
     if support_table == support.UNVERIFIED or "yes" in (support_table["a2"], support_table["a3"]):
         return None
+    if occurrence.name in COMPOSED:
+        return Verdict("api.composed", "sources_differ", "medium")
     if facts.aten_class(aten_operator(occurrence.name)) in ("kernel", "composite"):
         return Verdict("api.disputed", "sources_differ", "low")
     return Verdict("api.unsupported", "table", "medium")
 
 
 def aten_operator(name: str) -> str:
-    """Return the aten operator behind a function or a method of torch: linalg_eig for torch.linalg.eig."""
+    """Return the aten operator behind a function, a method or a module of torch: linalg_eig for torch.linalg.eig,
+    avg_pool3d for torch.nn.AvgPool3d."""
+    if name in MODULE_OPERATORS:
+        return MODULE_OPERATORS[name]
     parts = name.split(".")
     group = f"{parts[1]}_" if len(parts) == 3 and parts[1] in ("linalg", "fft", "special") else ""
     return group + parts[-1]

@@ -1,0 +1,56 @@
+"""The same project is counted the same everywhere."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from backends.migration.export.report import render_report
+from backends.migration.migrate.plan import plan_changes
+from backends.migration.migrate.spec import Migrated, MigrateSpec
+from backends.migration.scan import suppressions
+from backends.migration.scan.fingerprint import fingerprints
+from backends.migration.scan.overview import make_overview
+from backends.migration.scan.project_scan import survey_project
+from tests.migration.plans import FACTS, of, project
+from ui.migration.run_results import count_states
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MODEL = (
+    "import torch\nnet = torch.nn.TransformerEncoder(layer, 2).cuda()\nx = torch.export.export(net, (y,))\n"
+    "pool = torch.nn.AvgPool3d(2)\nfor x in loader:\n    loss.backward()\n    print(loss.item())\n"
+)
+
+
+def test_that_an_api_that_an_npu_refuses_stands_in_all_totals(tmp_path: Path) -> None:
+    folder = project(
+        tmp_path / "project", model__py=MODEL, job__sh="#!/bin/sh\n#SBATCH --gres=gpu:1\npython model.py\n"
+    )
+    survey = survey_project(folder, FACTS)
+    overview = make_overview(folder, survey, FACTS, {})
+    counted = {finding.rule for finding in survey.findings if finding.is_counted}
+    assert {"api.unsupported", "api.composed", "api.disputed", "shell_cuda.cluster"} <= counted
+    expected = {"auto": 1, "edit": 0, "manual": 2, "none": 0, "unverified": 2}
+    assert overview.places == expected == count_states(survey.findings)
+    assert {state: sum(file.places[state] for file in overview.heat) for state in expected} == expected
+    assert overview.hours[1] > 0
+    run, _ = of(tmp_path, MigrateSpec(migrated=Migrated(path=folder)))
+    assert json.loads((run.folder / "artifacts" / "changes.json").read_text())["before"] == expected
+    yours = [hunk.rules for hunk in plan_changes(folder, survey.findings, "minimal").hunks() if hunk.state == "yours"]
+    assert sorted(yours) == [("api.unsupported",), ("shell_cuda.cluster",)]
+    text = render_report(survey.findings, overview, "html", "en").decode()
+    assert "1 of 5 findings need nothing, 0 edits are ready, 2 need you" in text
+
+
+def test_that_a_migration_counts_without_what_is_suppressed(tmp_path: Path) -> None:
+    folder = project(tmp_path / "project", model__py=MODEL)
+    findings = survey_project(folder, FACTS).findings
+    mark = next(mark for finding, mark in zip(findings, fingerprints(findings), strict=True) if finding.is_counted)
+    suppressions.suppress_findings(folder, [mark], "seen", in_project=False)
+    overview = make_overview(folder, survey_project(folder, FACTS), FACTS, suppressions.read_suppressions(folder))
+    run, _ = of(tmp_path, MigrateSpec(migrated=Migrated(path=folder)))
+    before = json.loads((run.folder / "artifacts" / "changes.json").read_text())["before"]
+    assert before == overview.places
+    assert sum(before.values()) == sum(finding.is_counted for finding in findings) - 1
