@@ -49,8 +49,8 @@ class Hunk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileChanges(msgspec.Struct, frozen=True, kw_only=True):
-    """The hunks of one file. `digest`: SHA-256 of the file that was planned from; `withdrawn`: a text key that says
-    why none of it is edited."""
+    """The hunks of one file. `digest`: SHA-256 of the file that was planned from, "" for a file that is new, whose one
+    hunk has no line before it; `withdrawn`: a text key that says why none of it is edited."""
 
     path: str
     encoding: str

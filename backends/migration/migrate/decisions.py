@@ -15,8 +15,8 @@ NO_DECISIONS = Decisions()
 
 
 def accepted_hunks(changes: Changes, decisions: Decisions = NO_DECISIONS) -> tuple[Hunk, ...]:
-    """Return the hunks to apply, by file and line. A group is applied as a whole or not at all; a prelude is applied
-    only where another hunk needs it."""
+    """Return the hunks to apply, by file and line. A group is applied as a whole or not at all; a prelude, and the
+    module that it imports, is applied only where another hunk needs it."""
     hunks = {hunk.id: hunk for hunk in changes.hunks()}
     chosen = {hunk.id for hunk in hunks.values() if _is_accepted(hunk, decisions)}
     refused = {hunk.group for hunk in hunks.values() if hunk.group and hunk.id not in chosen and hunk.state == "ready"}
@@ -24,8 +24,9 @@ def accepted_hunks(changes: Changes, decisions: Decisions = NO_DECISIONS) -> tup
     while missing := {id for id in chosen if not chosen.issuperset(hunks[id].needs)}:
         chosen -= missing
     if changes.style == "explicit":
-        needed = {need for id in chosen for need in hunks[id].needs}
-        chosen -= {need for hunk in hunks.values() for need in hunk.needs} - needed
+        all_needs = {need for hunk in hunks.values() for need in hunk.needs}
+        while unneeded := chosen & (all_needs - {need for id in chosen for need in hunks[id].needs}):
+            chosen -= unneeded
     return tuple(hunk for hunk in hunks.values() if hunk.id in chosen)
 
 

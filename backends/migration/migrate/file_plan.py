@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from backends.migration.finding import ScanFinding
     from backends.migration.migrate.changes import Style
+    from backends.migration.migrate.device_module import DeviceImport
     from backends.migration.migrate.draft import PreludeName
     from backends.migration.migrate.prelude import Anchor, PreludeNames
     from backends.migration.migrate.source_text import SourceText
@@ -26,11 +28,13 @@ NO_PYTHON = "migration.migrate.no_python"
 @dataclass(kw_only=True)
 class FilePlan:
     """`edits`: findings with their drafts; `manual_findings`: those without a safe edit; `prelude`: the finding at the
-    anchor with the lines to insert there; `reason`: a text key that says why nothing is edited."""
+    anchor with the lines to insert there; `prelude_needs`: ids of hunks in other files without which these lines mean
+    nothing; `reason`: a text key that says why nothing is edited."""
 
     edits: list[tuple[ScanFinding, list[Draft]]] = field(default_factory=list)
     manual_findings: list[ScanFinding] = field(default_factory=list)
     prelude: tuple[ScanFinding, Draft] | None = None
+    prelude_needs: tuple[str, ...] = ()
     reason: str = ""
 
     def drafts(self) -> list[Draft]:
@@ -47,6 +51,10 @@ class FilePlan:
             self.manual_findings.append(finding)
         elif drafts:
             self.edits.append((finding, drafts))
+
+    def names(self) -> frozenset[PreludeName]:
+        """Return the names that the edits take from the prelude."""
+        return frozenset(name for draft in self.drafts() for name in draft.needs)
 
     def drafts_near(self, drafts: list[Draft]) -> list[Draft]:
         first, last = min((draft.begin for draft in drafts), default=0), max((draft.end for draft in drafts), default=0)
@@ -79,9 +87,16 @@ def plan_text(source: SourceText, findings: Sequence[ScanFinding], style: Style)
     return planned
 
 
-def plan_python(source: SourceText, findings: Sequence[ScanFinding], style: Style, *, has_transfer: bool) -> FilePlan:
+def plan_python(
+    source: SourceText,
+    findings: Sequence[ScanFinding],
+    style: Style,
+    *,
+    has_transfer: bool,
+    device: DeviceImport | None = None,
+) -> FilePlan:
     """Plan the edits of Python code. `has_transfer`: whether it gets the lines of transfer_to_npu, in the minimal
-    style."""
+    style; `device`: the module that the explicit style imports its names from, None where they are defined here."""
     places = [finding for finding in findings if finding.is_counted]
     try:
         tree = SyntaxTree(source)
@@ -103,7 +118,7 @@ def plan_python(source: SourceText, findings: Sequence[ScanFinding], style: Styl
     if style == "explicit":
         _withdraw_early(tree, planned, anchor if anchor_finding else None)
     if anchor and anchor_finding:
-        _add_prelude(source, planned, anchor, names, anchor_finding, style, has_transfer=has_transfer)
+        _add_prelude(source, planned, anchor, names, anchor_finding, style, has_transfer=has_transfer, device=device)
     return planned
 
 
@@ -136,14 +151,21 @@ def _add_prelude(
     style: Style,
     *,
     has_transfer: bool,
+    device: DeviceImport | None,
 ) -> None:
-    needs: set[PreludeName] = {name for draft in planned.drafts() for name in draft.needs}
+    needs = planned.names()
     is_needed = bool(needs) if style == "explicit" else has_transfer
     if not is_needed or (style == "minimal" and "transfer_to_npu" in source.text):
         return
     after = anchor.after
     begin = source.offset(anchor.first, 0)
-    lines = prelude.prelude_lines(style, called, needs, brings_torch=not anchor.torch)
+    if device is not None and style == "explicit":
+        uses_torch = any(re.search(r"\btorch\.", draft.text) for draft in planned.drafts())
+        brings = ["import torch"] if uses_torch and not anchor.torch else []
+        lines = [*brings, prelude.import_line(device.module, called, needs)]
+        planned.prelude_needs = (device.hunk,) if device.hunk else ()
+    else:
+        lines = prelude.prelude_lines(style, called, needs, brings_torch=not anchor.torch)
     if after:
         begin += len(source.line(anchor.first).rstrip("\r\n"))
     text = "".join(source.newline + line if after else line + source.newline for line in lines)

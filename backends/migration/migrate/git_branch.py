@@ -83,6 +83,9 @@ def _index_line(repository: Repository, head: str, file: ReplacedFile) -> bytes:
     """Return the line of `git update-index --index-info` for one file."""
     path = repository.prefix + file.path
     listed = repository.run("ls-tree", "-z", "--full-tree", head, "--", path)
+    if not listed and file.is_new:
+        created = repository.run("hash-object", "-w", "--stdin", "--no-filters", data=file.after).strip()
+        return b"100644 " + created + b"\t" + os.fsencode(path) + b"\0"
     if not listed:
         raise StudioError("migration.migrate.untracked", path=file.path)
     mode, _, rest = listed.partition(b" ")

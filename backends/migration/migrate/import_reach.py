@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,21 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES = 1 << 22
 
 
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """A file that an import loads. `base`: the folder in which the first word of its module was found."""
+
+    path: str
+    base: str
+    is_relative: bool
+
+
 class ImportReach:
     """Follows imports inside a project by parsing only the files it reaches; nothing is imported."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._imports_by_path: dict[str, frozenset[str]] = {}
+        self._origins_by_path: dict[str, frozenset[Origin]] = {}
 
     def reached_files(self, script: str) -> set[str]:
         """Return the script and every file of the project that it imports, directly or through others."""
@@ -31,11 +41,15 @@ class ImportReach:
         return reached
 
     def _imports(self, path: str) -> frozenset[str]:
-        if path not in self._imports_by_path:
-            self._imports_by_path[path] = frozenset(self._imported(path))
-        return self._imports_by_path[path]
+        return frozenset(origin.path for origin in self.origins(path))
 
-    def _imported(self, path: str) -> Iterator[str]:
+    def origins(self, path: str) -> frozenset[Origin]:
+        """Return what a file imports, and how."""
+        if path not in self._origins_by_path:
+            self._origins_by_path[path] = frozenset(self._imported(path))
+        return self._origins_by_path[path]
+
+    def _imported(self, path: str) -> Iterator[Origin]:
         try:
             tree = ast.parse(decode_source(read_regular_file(self._folder / path, MAX_FILE_BYTES)).text)
         except (UnreadableFile, SyntaxError, ValueError, RecursionError, MemoryError):
@@ -44,20 +58,23 @@ class ImportReach:
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
-                    yield from self._module((folder, *folder.parents), alias.name.split("."))
+                    words = alias.name.split(".")
+                    yield from self.module_origins((folder, *folder.parents), words, is_relative=False)
             elif isinstance(node, ast.ImportFrom):
                 words = node.module.split(".") if node.module else []
                 above = (folder, *folder.parents)
                 bases = above[node.level - 1 : node.level] if node.level else above
                 for alias in node.names:
-                    yield from self._module(bases, [*words, alias.name])
+                    yield from self.module_origins(bases, [*words, alias.name], is_relative=bool(node.level))
 
-    def _module(self, bases: Iterable[PurePosixPath], words: list[str]) -> Iterator[str]:
+    def module_origins(
+        self, bases: Iterable[PurePosixPath], words: list[str], *, is_relative: bool
+    ) -> Iterator[Origin]:
         """Yield the files of a.b.c from the first folder that has a; packages are included, as they run first."""
         for base in bases:
             paths = [path for end in range(1, len(words) + 1) if (path := self._file(base.joinpath(*words[:end])))]
             if paths:
-                yield from paths
+                yield from (Origin(path=path, base=base.as_posix(), is_relative=is_relative) for path in paths)
                 return
 
     def _file(self, module: PurePosixPath) -> str:

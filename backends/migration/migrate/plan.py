@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from backends.migration.migrate import file_plan, hunks, notebook_plan, prelude
+from backends.migration.migrate import device_module, file_plan, hunks, notebook_plan, prelude
 from backends.migration.migrate.changes import Changes, FileChanges, Hunk
 from backends.migration.migrate.file_plan import FilePlan
 from backends.migration.migrate.hunks import render_hunks
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from backends.migration.finding import ScanFinding
     from backends.migration.migrate.changes import Style
+    from backends.migration.migrate.device_module import DeviceImport
+    from backends.migration.migrate.draft import PreludeName
 
 MAX_FILE_BYTES = 1 << 25
 NOT_PARSED = "migration.migrate.not_parsed"
@@ -37,15 +39,40 @@ def plan_changes(folder: Path, findings: Iterable[ScanFinding], style: Style) ->
     for finding in findings:
         by_path[finding.path].append(finding)
     transfer, direct = _split_files(folder, by_path) if style == "minimal" else (set(), set())
-    files = [
-        _plan_file(
-            folder, path, findings_of_file, "explicit" if path in direct else style, has_transfer=path in transfer
-        )
+    planned = {
+        path: file
         for path, findings_of_file in sorted(by_path.items())
-    ]
-    edited = [file for file in files if file and file.hunks]
+        if (
+            file := _plan_file(
+                folder, path, findings_of_file, "explicit" if path in direct else style, has_transfer=path in transfer
+            )
+        )
+    }
+    files = [file.changes for file in planned.values()]
+    if style == "explicit":
+        files = _with_device_module(folder, by_path, planned)
+    edited = [file for file in files if file.hunks]
     groups = hunks.join_groups([hunk.group for file in edited for hunk in file.hunks if hunk.group])
     return Changes(folder=str(folder), style=style, files=tuple(_regrouped(file, groups) for file in edited))
+
+
+def _with_device_module(
+    folder: Path, by_path: dict[str, list[ScanFinding]], planned: dict[str, PlannedFile]
+) -> list[FileChanges]:
+    """Let the files that can do so import their names from a module, and add that module."""
+    names = {path: file.names for path, file in planned.items() if file.names and path.lower().endswith(".py")}
+    scripts = {
+        path
+        for path in names
+        for finding in by_path[path]
+        if finding.rule == prelude.PRELUDE_RULE and finding.args.get("entry")
+    }
+    imports, written = device_module.choose_imports(folder, names, scripts)
+    for path, device in imports.items():
+        file = _plan_file(folder, path, by_path[path], "explicit", has_transfer=False, device=device)
+        if file is not None:
+            planned[path] = file
+    return sorted([*(file.changes for file in planned.values()), *written], key=lambda file: file.path)
 
 
 def _regrouped(file: FileChanges, groups: dict[str, str]) -> FileChanges:
@@ -72,9 +99,22 @@ def _split_files(folder: Path, by_path: dict[str, list[ScanFinding]]) -> tuple[s
     return transfer | (notebooks - native), direct | (notebooks & native)
 
 
+class PlannedFile(NamedTuple):
+    """`names`: those that its edits take from the prelude."""
+
+    changes: FileChanges
+    names: frozenset[PreludeName]
+
+
 def _plan_file(
-    folder: Path, path: str, findings: list[ScanFinding], style: Style, *, has_transfer: bool
-) -> FileChanges | None:
+    folder: Path,
+    path: str,
+    findings: list[ScanFinding],
+    style: Style,
+    *,
+    has_transfer: bool,
+    device: DeviceImport | None = None,
+) -> PlannedFile | None:
     try:
         data = read_regular_file(folder / path, MAX_FILE_BYTES)
     except UnreadableFile:
@@ -82,7 +122,7 @@ def _plan_file(
     text = decode_source(data)
     source = SourceText(path=path, text=text.text)
     if _encode(text.text, text.encoding) == data:
-        plan = _plan_source(source, findings, style, has_transfer=has_transfer)
+        plan = _plan_source(source, findings, style, has_transfer=has_transfer, device=device)
     else:
         plan = FilePlan(
             manual_findings=[finding for finding in findings if finding.is_counted], reason=NOT_WRITTEN_BACK
@@ -95,7 +135,10 @@ def _plan_file(
         plan = FilePlan(manual_findings=[finding for finding in findings if finding.is_counted], reason=NOT_PARSED)
         file_hunks = make_hunks(source, plan)
     digest = hashlib.sha256(data).hexdigest()
-    return FileChanges(path=path, encoding=text.encoding, digest=digest, hunks=tuple(file_hunks), withdrawn=plan.reason)
+    changes = FileChanges(
+        path=path, encoding=text.encoding, digest=digest, hunks=tuple(file_hunks), withdrawn=plan.reason
+    )
+    return PlannedFile(changes, plan.names() if plan.prelude is not None else frozenset())
 
 
 def _still_parses(source: SourceText, file_hunks: Iterable[Hunk]) -> bool:
@@ -122,11 +165,13 @@ def _encode(text: str, encoding: str) -> bytes:
         return b""
 
 
-def _plan_source(source: SourceText, findings: list[ScanFinding], style: Style, *, has_transfer: bool) -> FilePlan:
+def _plan_source(
+    source: SourceText, findings: list[ScanFinding], style: Style, *, has_transfer: bool, device: DeviceImport | None
+) -> FilePlan:
     if source.path.lower().endswith(".ipynb"):
         return notebook_plan.plan_notebook(source, findings, style, has_transfer=has_transfer)
     if source.path.lower().endswith(_PYTHON) or any(finding.rule == prelude.PRELUDE_RULE for finding in findings):
-        return file_plan.plan_python(source, findings, style, has_transfer=has_transfer)
+        return file_plan.plan_python(source, findings, style, has_transfer=has_transfer, device=device)
     return file_plan.plan_text(source, findings, style)
 
 
@@ -156,7 +201,7 @@ def make_hunks(source: SourceText, plan: FilePlan) -> list[Hunk]:
     hunk_drafts = hunks.draft_hunks(source, rows)
     prelude_draft = plan.prelude[1] if plan.prelude is not None else None
     first = next((hunk_draft for hunk_draft in hunk_drafts if prelude_draft in hunk_draft.drafts), None)
-    head = hunks.make_hunk(source, first, ()) if first else None
+    head = hunks.make_hunk(source, first, plan.prelude_needs) if first else None
     result = [head] if head else []
     for hunk_draft in hunk_drafts:
         if hunk_draft is not first:

@@ -221,6 +221,15 @@ def explicit_lines(prelude: PreludeNames, needs: Iterable[PreludeName], *, bring
     return lines
 
 
+def import_line(module: str, called: PreludeNames, needs: Iterable[PreludeName]) -> str:
+    """Return the import of the names that a file needs from the module that has them."""
+    usual = choose_names(None, frozenset())
+    names = [(usual.name_for(name), called.name_for(name)) for name in _NAME_CHOICES if name in {*needs}]
+    return f"from {module} import " + ", ".join(
+        name if name == bound else f"{name} as {bound}" for name, bound in names
+    )
+
+
 MINIMAL_LINES = ["import torch_npu  # noqa: F401", "from torch_npu.contrib import transfer_to_npu  # noqa: F401"]
 
 

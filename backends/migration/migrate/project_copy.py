@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from studio.errors import StudioError, from_os
 from studio.units import size
@@ -36,7 +36,7 @@ def write_copy(folder: Path, target: Path, replaced: Sequence[ReplacedFile]) -> 
         making.parent.mkdir(parents=True, exist_ok=True)
         _copy(folder, making)
         for file in replaced:
-            _write_into(making / file.path, file.after)
+            _write_into(making / file.path, file.after, "xb" if file.is_new else "r+b")
         making.rename(target)
     except OSError as error:
         shutil.rmtree(making, ignore_errors=True)
@@ -45,9 +45,9 @@ def write_copy(folder: Path, target: Path, replaced: Sequence[ReplacedFile]) -> 
         raise from_os(error, target) from error
 
 
-def _write_into(path: Path, data: bytes) -> None:
-    """Overwrite a file and keep its mode; the copy does not have its final name yet."""
-    with path.open("r+b") as file:
+def _write_into(path: Path, data: bytes, mode: Literal["xb", "r+b"]) -> None:
+    """Write a file, or overwrite one and keep its mode; the copy does not have its final name yet."""
+    with path.open(mode) as file:
         file.truncate()
         file.write(data)
         file.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from typing import TYPE_CHECKING
 
 from backends.migration.migrate.decisions import NO_DECISIONS, accepted_hunks
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
 
 
 class ReplacedFile:
-    """The bytes of a file before and after."""
+    """The bytes of a file before and after. `is_new`: there is no such file before."""
 
-    def __init__(self, *, path: str, before: bytes, after: bytes) -> None:
+    def __init__(self, *, path: str, before: bytes, after: bytes, is_new: bool = False) -> None:
         self.path = path
         self.before = before
         self.after = after
+        self.is_new = is_new
 
 
 def edited_files(changes: Changes, root: Path, decisions: Decisions = NO_DECISIONS) -> list[ReplacedFile]:
@@ -38,6 +40,8 @@ def edited_files(changes: Changes, root: Path, decisions: Decisions = NO_DECISIO
 
 
 def _edit_file(root: Path, file: FileChanges, hunks: list[Hunk], decisions: Decisions) -> ReplacedFile:
+    if not file.digest:
+        return _new_file(root, file, hunks, decisions)
     try:
         before = (root / file.path).read_bytes()
     except OSError as error:
@@ -51,3 +55,12 @@ def _edit_file(root: Path, file: FileChanges, hunks: list[Hunk], decisions: Deci
         return ReplacedFile(path=file.path, before=before, after=text.encode(file.encoding))
     except UnicodeError as error:
         raise StudioError("migration.migrate.not_in_encoding", path=file.path, encoding=file.encoding) from error
+
+
+def _new_file(root: Path, file: FileChanges, hunks: list[Hunk], decisions: Decisions) -> ReplacedFile:
+    if os.path.lexists(root / file.path):
+        raise StudioError("migration.migrate.changed_since", path=file.path)
+    text = "".join(decisions.edited.get(hunk.id, hunk.after) for hunk in hunks)
+    if not parses(file.path, text):
+        raise StudioError("migration.migrate.edit_does_not_parse", path=file.path)
+    return ReplacedFile(path=file.path, before=b"", after=text.encode(file.encoding), is_new=True)

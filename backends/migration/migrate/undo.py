@@ -30,7 +30,8 @@ ORIGINALS = "artifacts/originals"
 
 
 class OriginalFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A changed file: SHA-256 before and after, and the name of the file with its original bytes."""
+    """A changed file: SHA-256 before and after, and the name of the file with its original bytes; `before` is "" for a
+    file that the migration created."""
 
     path: str
     before: str
@@ -59,7 +60,10 @@ def record_undo(
             files.write_whole(run / ORIGINALS / str(number), file.before)
             originals.append(
                 OriginalFile(
-                    path=file.path, before=_digest(file.before), after=_digest(file.after), original=str(number)
+                    path=file.path,
+                    before="" if file.is_new else _digest(file.before),
+                    after=_digest(file.after),
+                    original=str(number),
                 )
             )
         undo = Undo(folder=str(folder), target=target, branch=branch, commit=commit, files=tuple(originals))
@@ -106,6 +110,8 @@ def _state(target: Path, file: OriginalFile) -> str:
     try:
         digest = _digest((target / file.path).read_bytes())
     except FileNotFoundError as error:
+        if not file.before:
+            return "before"
         raise StudioError("migration.migrate.changed_since", path=file.path) from error
     except OSError as error:
         raise from_os(error, target / file.path) from error
@@ -117,7 +123,13 @@ def _state(target: Path, file: OriginalFile) -> str:
 
 
 def _restore(path: Path, data: bytes, original: OriginalFile) -> None:
-    """Replace a file by its original bytes in one step."""
+    """Replace a file by its original bytes in one step; remove one that was not there."""
+    if not original.before:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise from_os(error, path) from error
+        return
     if _digest(data) != original.before:
         raise StudioError("migration.migrate.no_undo", run=path.name)
     scratch = path.with_name(f".{path.name}.undoing")  # The next attempt overwrites what a kill left.

@@ -129,7 +129,12 @@ def _count_open(project: Path, findings: Sequence[ScanFinding]) -> dict[str, int
 
 def _write_branch_files(folder: Path, target: Path, planned: Changes, decisions: Decisions) -> None:
     """Write what a scan would read of the branch."""
-    after = {file.path: file.after for file in edited_files(planned, folder, decisions)}
+    replaced = edited_files(planned, folder, decisions)
+    after = {file.path: file.after for file in replaced}
+    for file in replaced:
+        if file.is_new:
+            (target / file.path).parent.mkdir(parents=True, exist_ok=True)
+            (target / file.path).write_bytes(file.after)
     for entry in walk_project(folder):
         if isinstance(entry, SourceFile):
             (target / entry.path).parent.mkdir(parents=True, exist_ok=True)

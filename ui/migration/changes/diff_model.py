@@ -67,5 +67,7 @@ class DiffModel(QAbstractListModel):
 
 
 def lines_text(first: int, last: int) -> str:
+    if last < first:
+        return t("migration.changes.new_file")
     key = "migration.changes.line" if first == last else "migration.changes.lines"
     return t(key, first=first, last=last)
