@@ -9,7 +9,13 @@ from PySide6.QtCore import QObject, Signal
 
 from studio.errors import StudioError
 from studio.run import outcome_of
-from ui.migration.run_results import read_newest_applied, read_newest_certificate, read_newest_opinion, read_scan
+from ui.migration.run_results import (
+    read_newest_applied,
+    read_newest_certificate,
+    read_newest_opinion,
+    read_scan,
+    with_training,
+)
 from ui.services.background import run_in_background
 from ui.services.past_runs import LIVE, ended_runs, failure_of
 
@@ -96,4 +102,6 @@ class NewestResults(QObject):
 def _read_all(
     migrations: list[Run], proofs: list[Run], opinions: list[Run]
 ) -> tuple[AppliedMigration | None, object, object]:
-    return read_newest_applied(migrations), read_newest_certificate(proofs), read_newest_opinion(opinions)
+    certificate = read_newest_certificate(proofs)
+    applied = with_training(read_newest_applied(migrations), certificate)
+    return applied, certificate, read_newest_opinion(opinions)

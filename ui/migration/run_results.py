@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from backends.common.rehearsal import read_report
 from backends.migration.certify import certificate
 from backends.migration.finding import STATES
 from backends.migration.migrate.changes import Changes
@@ -152,10 +153,12 @@ def read_newest_opinion(runs: list[Run]) -> Opinion | None:
 
 @dataclass(frozen=True, kw_only=True)
 class AppliedMigration:
-    """A migration whose result was written. `run`: the folder of its run."""
+    """A migration whose result was written. `run`: the folder of its run; `has_trained`: whether the newest certificate
+    is granted for this result and had it train on the virtual NPU."""
 
     run: Path
     changes: Changes
+    has_trained: bool = False
 
     @property
     def destination(self) -> str:
@@ -181,6 +184,17 @@ def read_newest_applied(runs: list[Run]) -> AppliedMigration | None:
         if changes.target or changes.branch:
             return AppliedMigration(run=run.folder, changes=changes)
     return None
+
+
+def with_training(applied: AppliedMigration | None, proof: Certificate | None) -> AppliedMigration | None:
+    """Return the migration with what a certificate says of its result."""
+    if applied is None or proof is None or not proof.granted or not applied.changes.target:
+        return applied
+    if Path(proof.migrated).resolve() != Path(applied.changes.target).resolve():
+        return applied
+    reports = (read_report(applied.run.parent / rehearsal.run) for rehearsal in proof.rehearsals if rehearsal.run)
+    has_trained = any(report is not None and report.is_virtual and report.steps > 0 for report in reports)
+    return replace(applied, has_trained=has_trained)
 
 
 def last_command_line(listed: list[tuple[Run, Glance]]) -> tuple[str, ...]:

@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 MAX_NAMED_FILES = 3
 
 
+def what_is_left(after: dict[str, int], *, has_trained: bool) -> str:
+    """Return what a scan of the result says. That nothing is left to do takes a training on the virtual NPU."""
+    total = sum(after.values())
+    left = total - after.get("auto", 0)
+    if has_trained:
+        return t("migration.changes.trained_left", n=left, total=total) if left else t("migration.changes.trained")
+    return t("migration.changes.read_left", n=left, total=total) if left else t("migration.changes.read")
+
+
 class AppliedCard(Card):
     """Hidden until a migration was applied."""
 
@@ -73,9 +82,8 @@ class AppliedCard(Card):
             hunks=counted_text("migration.changes.one_hunk", "migration.changes.hunks", hunks),
             files=counted_text("migration.changes.one_file", "migration.changes.files", files),
             where=self.applied.destination,
-            auto=after.get("auto", 0),
-            total=sum(after.values()),
         )
+        text = f"{text} {what_is_left(after, has_trained=self.applied.has_trained)}"
         if changes.changed:
             changed = t("migration.changes.changed", files=", ".join(changes.changed[:MAX_NAMED_FILES]))
             text = f"{text} {changed}"
