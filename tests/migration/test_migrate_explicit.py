@@ -21,6 +21,8 @@ from tests.migration.plans import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from backends.migration.migrate.changes import Style
+
 DEVICE = 'DEVICE_TYPE = "npu" if hasattr(torch, "npu") else "cuda"'
 
 
@@ -426,3 +428,15 @@ def test_that_a_function_for_map_location_is_left_to_a_person(tmp_path: Path) ->
     text = "import torch\ndef move(a, b):\n    return a.cuda()\ntorch.load('x.pt', map_location=move)\n"
     folder = project(tmp_path, train__py=text)
     assert [hunk.state for hunk in plan_project(folder, "explicit").hunks()] == ["yours"]
+
+
+@pytest.mark.parametrize("style", ["minimal", "explicit"])
+def test_that_the_lines_of_a_notebook_go_into_a_cell_with_a_finding(tmp_path: Path, style: Style) -> None:
+    cells = ['"""cuda"""', "import torch.nn as nn", "x = x.cuda()"]
+    book = {"cells": [{"cell_type": "code", "source": [cell], "outputs": []} for cell in cells], "nbformat": 4}
+    folder = project(tmp_path, book__ipynb=json.dumps(book, indent=1))
+    with_finding = {finding.cell for finding in scan_project(folder, FACTS)}
+    after = json.loads(planned_texts(folder, style)["book.ipynb"])["cells"]
+    changed = {index for index, cell in enumerate(after) if "".join(cell["source"]) != cells[index]}
+    assert changed <= with_finding == {1, 2}
+    ast.parse("\n".join("".join(cell["source"]) for cell in after))

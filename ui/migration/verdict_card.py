@@ -218,7 +218,9 @@ def verdict_of(findings: Sequence[ScanFinding]) -> str:
     """Return the verdict on findings, and how much advice they hold besides."""
     advice = sum(not finding.is_counted for finding in findings)
     sentence = verdict_sentence(count_states(findings))
-    return " ".join((sentence, t("migration.verdict_advice", n=advice))) if advice else sentence
+    return (
+        t("migration.changes.space").join((sentence, t("migration.verdict_advice", n=advice))) if advice else sentence
+    )
 
 
 def verdict_sentence(counts: dict[FindingState, int]) -> str:

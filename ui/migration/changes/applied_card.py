@@ -83,7 +83,7 @@ class AppliedCard(Card):
             files=counted_text("migration.changes.one_file", "migration.changes.files", files),
             where=self.applied.destination,
         )
-        text = f"{text} {what_is_left(after, has_trained=self.applied.has_trained)}"
+        text = t("migration.changes.space").join((text, what_is_left(after, has_trained=self.applied.has_trained)))
         if changes.changed:
             changed = t("migration.changes.changed", files=", ".join(changes.changed[:MAX_NAMED_FILES]))
             text = f"{text} {changed}"
