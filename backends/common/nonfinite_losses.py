@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from studio import files
@@ -33,8 +34,8 @@ SKIPPED = 20
 WORDS = frozenset(("bce", "ce", "cost", "elbo", "kl", "mae", "mse", "nll", "objective", "rmse"))
 """What a loss is called otherwise, as in the guest."""
 _CHUNK = 1 << 20
-_SIGNS = (b'"NaN"', b'Infinity"')
-_SIGN_BYTES = 16
+_SIGN = re.compile(rb'"NaN"|Infinity"|"skipped[.0-9]{0,8}": ?[1-9]|"launch.overflow"')
+_SIGN_BYTES = 24
 
 
 def is_loss(name: str) -> bool:
@@ -43,6 +44,12 @@ def is_loss(name: str) -> bool:
     if "loss" in lower:
         return not lower.startswith("loss_scale")
     return not WORDS.isdisjoint(re.split("[^a-z]+", lower))
+
+
+def skipped_name(name: str) -> str:
+    """Return the metric that says whether the step of a loss was skipped: a second optimizer has one of its own."""
+    suffix = re.search(r"\.\d+$", name)
+    return "skipped" + (suffix[0] if suffix else "")
 
 
 def is_told_at_the_end(name: str) -> bool:
@@ -63,16 +70,32 @@ class Losses:
     step: int = 0
     value: str = ""
     last: Number = 0.0
-    _skipped: int = 0
+    _skipped: list[tuple[int, str]] = field(default_factory=list)
 
     def add(self, metric: Metric, value: Number) -> None:
         self.total += 1
         self.last = value
-        is_skipped = bool(metric.values.get("skipped"))
-        self._skipped = self._skipped + 1 if is_skipped and not self.is_last_finite else 0
-        if isinstance(value, str) and not 0 < self._skipped < SKIPPED:
-            self.count += 1
-            self.step, self.value = (self.step, self.value) if self.value else (metric.step, value)
+        if isinstance(value, str) and metric.values.get(skipped_name(self.name)):
+            self._skipped.append((metric.step, value))
+            return
+        if len(self._skipped) >= SKIPPED:
+            self._count_skipped()
+        self._skipped.clear()
+        if isinstance(value, str):
+            self._count(metric.step, value)
+
+    def close(self) -> None:
+        """Count skipped steps that no finite loss came after: whether a lower scale would have helped is not known."""
+        self._count_skipped()
+
+    def _count_skipped(self) -> None:
+        for step, value in self._skipped:
+            self._count(step, value)
+        self._skipped.clear()
+
+    def _count(self, step: int, value: str) -> None:
+        self.count += 1
+        self.step, self.value = (self.step, self.value) if self.value else (step, value)
 
     @property
     def is_last_finite(self) -> bool:
@@ -86,6 +109,32 @@ class Losses:
     def finding(self) -> Finding:
         args = {"name": self.name, "step": self.step, "value": self.value, "count": self.count, "total": self.total}
         return Finding(rule=STEPS_RULE, severity="warning", args={**args, "rank": self.rank})
+
+
+@dataclass(kw_only=True)
+class Updates:
+    """The updates of one optimizer in one process under a loss scaler: how many, how many it left out, and how many of
+    these were the last in a row."""
+
+    total: int = 0
+    skipped: int = 0
+    in_a_row: int = 0
+
+    def add(self, *, is_skipped: bool) -> None:
+        self.total += 1
+        self.skipped += is_skipped
+        self.in_a_row = self.in_a_row + 1 if is_skipped else 0
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the training did not learn: all were left out, half of many, or so many at the end that no scale
+        helped."""
+        if self.skipped < SKIPPED:
+            return 0 < self.total == self.skipped
+        return self.skipped * 2 >= self.total or self.in_a_row >= SKIPPED
+
+    def finding(self) -> Finding:
+        return Finding(rule=UPDATES_RULE, severity="warning", args={"count": self.skipped, "total": self.total})
 
 
 def first_finding(step: int, values: dict[str, Number]) -> Finding | None:
@@ -113,11 +162,14 @@ class _Record:
     def __init__(self, folder: Path, attempt: int) -> None:
         self.rules: set[str] = set()
         self._losses: dict[tuple[int, str], Losses] = {}
+        self._scaled: defaultdict[tuple[int, str], Updates] = defaultdict(Updates)
         self._updates = (0, 0)
         if has_nonfinite(folder, attempt):
             for number, rank, events in _events(folder):
                 if number == attempt:
                     self._add(rank, events)
+        for losses in self._losses.values():
+            losses.close()
 
     def _add(self, rank: int, events: list[Event]) -> None:
         for event in events:
@@ -126,12 +178,16 @@ class _Record:
             elif isinstance(event, Finding):
                 self.rules.add(event.rule)
             elif isinstance(event, Note) and event.key == SUMMARY:
-                self._updates = (_whole(event.args.get("skipped")), _whole(event.args.get("steps")))
+                steps = _whole(event.args.get("steps"))
+                self._updates = (_whole(event.args.get("skipped")), steps)
+                self._scaled[rank, SUMMARY] = Updates(total=steps, skipped=_whole(event.args.get("overflows")))
 
     def _add_metric(self, rank: int, metric: Metric) -> None:
         for name, value in metric.values.items():
             if is_loss(name) or is_told_at_the_end(name):
                 self._losses.setdefault((rank, name), Losses(name=name, rank=rank)).add(metric, value)
+            elif name.partition(".")[0] == "skipped":
+                self._scaled[rank, name].add(is_skipped=bool(value))
 
     def findings(self) -> list[Finding]:
         """Return what is told of the losses. Where the user asked that such updates are left out, it is told only where
@@ -143,7 +199,9 @@ class _Record:
         if CHOSEN_RULE in self.rules:
             nonfinite = [losses for losses in nonfinite if not losses.is_last_finite]
         first = min(nonfinite, key=lambda losses: (losses.step, losses.rank), default=None)
-        return [first.finding()] if first else []
+        if first:
+            return [first.finding()]
+        return [updates.finding() for updates in self._scaled.values() if updates.is_told][:1]
 
 
 def _whole(value: object) -> int:
@@ -169,7 +227,7 @@ def _has_sign(path: Path) -> bool:
     with files.open_regular(path) as file:
         while chunk := file.read(_CHUNK):
             text = rest + chunk
-            if any(sign in text for sign in _SIGNS):
+            if _SIGN.search(text):
                 return True
             rest = text[-_SIGN_BYTES:]
     return False

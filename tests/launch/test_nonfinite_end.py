@@ -140,3 +140,40 @@ def test_that_a_gradient_norm_that_was_nan_once_is_none(tmp_path: Path) -> None:
     values = ("NaN", 0.5)
     events = [Metric(step=step, values={"loss": 3.0, "grad_norm": norm}) for step, norm in enumerate(values)]
     assert end_of(tmp_path, *events) == ("", [])
+
+
+def scaled(count: int, skipped: range, loss: float | str = 0.5, suffix: str = "") -> list[object]:
+    """Steps under a loss scaler, which leaves out those of `skipped`; their loss is `loss`."""
+    values = [{"loss": loss if n in skipped else 0.5, "skipped": float(n in skipped)} for n in range(1, count + 1)]
+    named = [{name + suffix: value for name, value in step.items()} for step in values]
+    return [Metric(step=n, values=step) for n, step in enumerate(named, 1)]  # type: ignore[arg-type]
+
+
+def test_that_a_loss_that_ends_as_nan_is_told_although_a_scaler_skipped_its_steps(tmp_path: Path) -> None:
+    reason, (finding,) = end_of(tmp_path, *scaled(60, range(46, 61), "NaN"))
+    assert (reason, finding.args["count"], finding.args["step"]) == ("nonfinite", 15, 46)
+
+
+@pytest.mark.parametrize(
+    ("count", "skipped"), [(40, range(1, 41)), (5, range(1, 6)), (400, range(301, 401)), (400, range(1, 201))]
+)
+def test_that_a_training_whose_updates_were_left_out_is_not_done(tmp_path: Path, count: int, skipped: range) -> None:
+    """The loss is finite, the gradients are not: a scaler leaves out each update, whatever its scale."""
+    reason, (finding,) = end_of(tmp_path, *scaled(count, skipped))
+    assert (reason, finding.args) == ("nonfinite", {"count": len(skipped), "total": count})
+
+
+@pytest.mark.parametrize(("count", "skipped"), [(40, range(1, 17)), (3, range(1, 3)), (400, range(390, 401))])
+def test_that_a_scaler_that_looks_for_its_scale_is_no_fault(tmp_path: Path, count: int, skipped: range) -> None:
+    assert end_of(tmp_path, *scaled(count, skipped)) == ("", [])
+
+
+def test_that_a_second_optimizer_skips_steps_of_its_own(tmp_path: Path) -> None:
+    assert end_of(tmp_path, *scaled(40, range(1, 9), "Infinity", suffix=".1")) == ("", [])
+
+
+def test_that_a_recipe_that_overflows_in_each_step_is_not_done(tmp_path: Path) -> None:
+    notes = [Note(key="launch.overflow", args={"step": n, "scale": 2.0}) for n in range(1, 31)]
+    summary = Note(key="launch.summary", args={"steps": 30, "overflows": 30, "skipped": 0})
+    reason, (finding,) = end_of(tmp_path, *notes, summary)
+    assert (reason, finding.args) == ("nonfinite", {"count": 30, "total": 30})

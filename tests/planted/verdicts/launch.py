@@ -93,6 +93,14 @@ def endless_skips() -> list[Row]:
     return [(step, {"loss": "NaN", "skipped": 1, **SCALED}) for step in range(1, STEPS + 1)]
 
 
+def scaled_rows(count: int, skipped: range, loss: float | str = 0.5) -> list[Row]:
+    """Steps under a loss scaler that leaves out those of `skipped`, whose loss is `loss`."""
+    return [
+        (n, {"loss": loss if n in skipped else 0.5, "skipped": int(n in skipped), **SCALED})
+        for n in range(1, count + 1)
+    ]
+
+
 UNJUDGED = (
     *((name, value) for name in ("loss_scale", "throughput", "lr.group1") for value in VALUES[:2]),
     ("grad_norm", "Infinity"), ("perplexity", "Infinity"),
@@ -114,6 +122,11 @@ ENDS = (
       for name in ("mse", "val_nll", "train/ce", "elbo", "cost")
       for _end in [lambda name, folder: end_of(folder, rows(name, (9,)))]),
     case("a scaler skips every step of a NaN loss", END, NAN_END, lambda folder: end_of(folder, endless_skips())),
+    *(case(f"a scaler skips steps {skipped[0]} to {skipped[-1]} of {count}, with a loss of {loss}", END, NAN_END,
+           partial(_end, count, skipped, loss))
+      for count, skipped, loss in ((60, range(46, 61), "NaN"), (60, range(60, 61), "Infinity"), (40, range(1, 41), 0.5),
+                                   (400, range(301, 401), 0.5), (6, range(1, 7), 0.5))
+      for _end in [lambda count, skipped, loss, folder: end_of(folder, scaled_rows(count, skipped, loss))]),
     case("on-nan skip: every step from the ninth", END, NAN_END,
          lambda folder: skipping(folder, rows("loss", range(9, 41), "Infinity"), 32)),
     case("on-nan skip: half of the updates", END, NAN_END, lambda folder: skipping(folder, rows("loss", (4,)), 20)),
@@ -135,6 +148,10 @@ HEALTHY_ENDS = (
       for _end in [lambda count, value, folder: end_of(folder, skipped_rows(count, value))]),
     *(case(f"{count} ranks with finite losses", END, DONE, partial(_end, count))
       for count in (1, 2, 4, 8) for _end in [lambda count, folder: end_of(folder, *[rows("loss")] * count)]),
+    *(case(f"a scaler skips steps {skipped[0]} to {skipped[-1]} of {count}, with finite losses", END, DONE,
+           partial(_end, count, skipped))
+      for count, skipped in ((400, range(390, 401)), (40, range(1, 18)), (3, range(1, 3)))
+      for _end in [lambda count, skipped, folder: end_of(folder, scaled_rows(count, skipped))]),
     case("on-nan skip: one step of forty", END, DONE, lambda folder: skipping(folder, rows("loss", (4,)), 1)),
     case("on-nan skip: a tenth of the updates", END, DONE,
          lambda folder: skipping(folder, rows("loss", (4, 9, 11, 20)), 4)),

@@ -12,6 +12,7 @@ RULE = "run.nonfinite"
 # Losses in a row that belong to steps which a loss scaler skipped: a scale that begins too high is lowered in fewer.
 SKIPPED = 20
 _ZEROS = ("0", "0.0")
+_SUFFIX = re.compile(r"\.\d+$")
 WORDS = frozenset(("bce", "ce", "cost", "elbo", "kl", "mae", "mse", "nll", "objective", "rmse"))
 
 
@@ -26,7 +27,8 @@ class NonFiniteLosses:
     def add(self, step: int, texts: Dict[str, str]) -> None:
         """`texts`: the numbers of a step as JSON, in which a string is no finite number."""
         name = next((name for name, text in texts.items() if text[0] == '"' and is_loss(name)), "")
-        is_skipped = texts.get("skipped", "0") not in _ZEROS
+        suffix = _SUFFIX.search(name)  # a second optimizer skips steps of its own
+        is_skipped = texts.get("skipped" + (suffix.group() if suffix else ""), "0") not in _ZEROS
         self.skipped = self.skipped + 1 if name and is_skipped else 0
         if name and not self.is_reported and self.skipped in (0, SKIPPED):
             self.is_reported = True
