@@ -52,8 +52,11 @@ def check_strategy(spec: LaunchSpec, name: str, text: str) -> tuple[Problem, ...
     strategy = read_shapes(text)
     if strategy is None:
         return (_problem("launch.rule.strategy_form", text=f"{name}={text}"[:80]),)
-    # Without shapes what can be said is how many devices each input needs.
-    shapes = by_name[name].shapes or strategy
+    # Without shapes what can be said is how many devices each input needs, by itself.
+    shapes = by_name[name].shapes
+    if shapes is None:
+        alone = (check_shard((parts,), (parts,), readers(spec), "strategy") for parts in strategy)
+        return tuple(problem for problems in alone for problem in problems)
     return check_shard(shapes, strategy, readers(spec), "strategy")
 
 

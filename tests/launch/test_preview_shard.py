@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backends.launch.preview.answer import preview_answer
 from backends.launch.preview.shard import check_shard, read_shapes, written
 from backends.launch.preview.spec import PreviewSpec
 from studio import schema
@@ -33,10 +34,20 @@ def rules(strategy: Shapes, devices: int) -> list[str]:
         (((3, 5), (1, 1)), 8, ["shard_divides", "shard_divides", "shard_devices"]),
         (((2,), (1, 1)), 8, ["shard_dimensions"]),
         (((2, 1),), 8, ["shard_inputs"]),
+        (((2, 4), (4, 2)), 8, ["shard_product"]),
+        (((2, 4), (4, 2)), 16, []),
+        (((2, 4), (2, 2)), 16, ["shard_inner"]),
     ],
 )
 def test_that_a_strategy_is_refused_for_its_reason(strategy: Shapes, devices: int, expected: list[str]) -> None:
     assert rules(strategy, devices) == expected
+
+
+def test_that_the_answer_says_what_was_looked_at() -> None:
+    """Of two equal shapes it is not known whether they are multiplied element by element."""
+    spec = schema.with_value(PreviewSpec(), "shard", (("64x128,128x256", "2x4,4x1"), ("8x8,8x8", "2x4,4x2")))
+    keys = [(note.key, note.args.get("product")) for note in preview_answer(spec).before if "shard" in note.key]
+    assert keys == [("preview.shard_product", 8), ("preview.shard_fits", None)]
 
 
 @given(st.lists(st.tuples(st.integers(1, 64), st.integers(1, 64)), min_size=1, max_size=4))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from backends.launch.preview.ascend_parts import GIB, Part, read_parts
 from backends.launch.preview.search import LEAST_SECONDS, Estimate, search_splits
+from backends.launch.preview.shard import devices_of, is_product, read_shapes
 from backends.launch.preview.spec import FORMS, PreviewSpec, efficiency_of, network_of, setting_of
 from backends.launch.preview.times import Times, flops_of
 from backends.launch.preview.ways_out import ways_out
@@ -116,7 +117,16 @@ def _before(spec: PreviewSpec, parameters: int, part: Part, tried: int, fitting:
     yield Message(key="preview.network", args={"parameters": f"{parameters:,}", "samples": samples, **cards})
     yield Message(key="preview.counted", args={"tried": tried, "fitting": fitting})
     for shapes, strategy in spec.shown.shard:
-        yield Message(key="preview.shard_fits", args={"shapes": shapes, "strategy": strategy})
+        yield _shard_fits(shapes, strategy, spec.cluster.cards)
+
+
+def _shard_fits(shapes: str, strategy: str, devices: int) -> Message:
+    """Say what was looked at: of inputs that no matrix product has, the operator is not known."""
+    read, parts = read_shapes(shapes), read_shapes(strategy)
+    args: dict[str, str | int] = {"shapes": shapes, "strategy": strategy, "devices": devices}
+    if read and parts and is_product(read):
+        return Message(key="preview.shard_product", args={**args, "product": devices_of(parts)})
+    return Message(key="preview.shard_fits", args=args)
 
 
 def split_message(number: int, estimate: Estimate) -> Message:

@@ -20,7 +20,36 @@ def check_shard(shapes: Shapes, strategy: Shapes, devices: int, field: str = "sh
         args = {"inputs": len(shapes), "given": len(strategy)}
         return (Problem(field=field, rule="launch.rule.shard_inputs", args=args),)
     pairs = zip(shapes, strategy, strict=True)
-    return tuple(problem for shape, parts in pairs for problem in _check_input(shape, parts, devices, field))
+    problems = tuple(problem for shape, parts in pairs for problem in _check_input(shape, parts, devices, field))
+    return problems or tuple(_check_product(shapes, strategy, devices, field))
+
+
+def is_product(shapes: Shapes) -> bool:
+    """Tell whether two inputs can be those of a matrix product, and not of an operator that takes them element by
+    element."""
+    if [len(shape) for shape in shapes] != [2, 2]:
+        return False
+    (rows, inner), (below, columns) = shapes
+    is_elementwise = all(1 in sizes or len(set(sizes)) == 1 for sizes in ((rows, below), (inner, columns)))
+    return inner == below and not is_elementwise
+
+
+def devices_of(strategy: Shapes) -> int:
+    """Return how many devices a matrix product needs: each part of its rows, of its sum and of its columns has one."""
+    (rows, inner), (_, columns) = strategy
+    return rows * inner * columns
+
+
+def _check_product(shapes: Shapes, strategy: Shapes, devices: int, field: str) -> Iterable[Problem]:
+    if not is_product(shapes):
+        return
+    texts = {"parts": ",".join(map(written, strategy)), "shapes": ",".join(map(written, shapes))}
+    left, right = strategy[0][1], strategy[1][0]
+    if left != right:
+        yield Problem(field=field, rule="launch.rule.shard_inner", args={**texts, "left": left, "right": right})
+    elif devices_of(strategy) > devices:
+        args = {**texts, "product": devices_of(strategy), "devices": devices}
+        yield Problem(field=field, rule="launch.rule.shard_product", args=args)
 
 
 def _check_input(shape: tuple[int, ...], parts: tuple[int, ...], devices: int, field: str) -> Iterable[Problem]:

@@ -127,6 +127,20 @@ def _choices_change_figures(spec: PreviewSpec) -> Iterable[Problem]:
             yield Problem(field=name, rule="launch.rule.changes_no_figure")
 
 
+def _recomputation_saves(spec: PreviewSpec) -> Iterable[Problem]:
+    """FlashAttention keeps no scores, which is what a selective recomputation leaves out; a network without layers has
+    nothing to compute again."""
+    if spec.training.recomputation != "none" and spec.cluster.part in _parts(spec):
+        plain = schema.with_value(spec, "recomputation", "none")
+        if _figures(plain) == _figures(spec):
+            yield Problem(field="recomputation", rule="launch.rule.changes_no_figure")
+
+
+def _float32_has_wide_gradients(spec: PreviewSpec) -> Iterable[Problem]:
+    if spec.training.precision == "fp32":
+        yield Problem(field="gradients", rule="form.does_not_apply", args={"needs": "--precision bf16|fp16"})
+
+
 def _figures(spec: PreviewSpec) -> list[Estimate]:
     """Return the estimates as they are shown: where the time of a step is unknown, so are its parts."""
     nothing = Times(compute=None, tensor=None, pipeline=None, bubble=None, data=None, update=None)
@@ -166,7 +180,12 @@ class PreviewSpec:
     shown: Display = field(default_factory=Display)
 
     RULES = (_part_is_listed, _heads_divide, _groups_divide, _strategies_fit)
-    GIVEN_RULES = (_one_card_sends_nothing, _choices_change_figures)
+    GIVEN_RULES = (
+        _one_card_sends_nothing,
+        _choices_change_figures,
+        _recomputation_saves,
+        _float32_has_wide_gradients,
+    )
 
 
 def feed_forward(net: Net) -> int:
