@@ -13,6 +13,7 @@ from backends.common import logs, npu_devices
 from backends.common.device_use import file_for_npu
 from backends.launch.capture import state
 from backends.launch.own.busy_npus import refuse_busy
+from backends.launch.own.failed_processes import judged_by_processes
 from backends.launch.own.limits import Memory, keep_to_cores
 from backends.launch.own.plan import check_program, code_locations, folder_of, program_command, python_of, script_of
 from backends.launch.work import end_training
@@ -53,8 +54,20 @@ def run_script(spec: OwnSpec, run: Run) -> Ended:
         watch.report_missing()
     if ended.code and not ended.reason:
         report_left_over(run, ended)
+    ended, findings = end_of_processes(run, ended)
+    if ended.code and not ended.reason:
         keep_rank_logs(run, command.cwd)
-    return end_training(run, ended)
+    ended = end_training(run, ended)
+    # Behind what the log explains: the last error is what is told of a run in one sentence.
+    Journal(run.folder, attempt_of(run)).write_or_keep(*findings)
+    return ended
+
+
+def end_of_processes(run: Run, ended: Ended) -> tuple[Ended, list[Finding]]:
+    """Return the end of a program, judged by the processes of its training where it ended well, and which failed."""
+    with suppress(OSError):
+        return judged_by_processes(current_folder(run.folder), attempt_of(run), ended)
+    return ended, []
 
 
 def note_idle_options(spec: OwnSpec, run: Run) -> None:

@@ -48,9 +48,10 @@ def begin() -> None:
 
 def _begin(word: str, value: str) -> None:
     if word == "curves":
-        from ascend_studio import missing_metrics
+        from ascend_studio import failed_process, missing_metrics
 
         missing_metrics.begin()
+        failed_process.begin()
         after_import("torch", guarded("curves")(_install_torch))
         after_import("mindspore", guarded("curves")(_install_mindspore))
         for name in TRAINERS:

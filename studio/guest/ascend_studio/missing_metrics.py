@@ -27,7 +27,7 @@ def _end(pid: int) -> None:
 
 def _leave(pid: int) -> None:
     run = os.environ.get(ascend_studio.RUN)
-    if run is None or os.getpid() != pid or _has_metrics():
+    if run is None or os.getpid() != pid or has_metrics():
         return
     path = os.path.join(run, FILE % process_rank.setting(ascend_studio.ATTEMPT, 1))
     line = _why().encode() + b"\n"
@@ -39,7 +39,7 @@ def _leave(pid: int) -> None:
         os.close(descriptor)
 
 
-def _has_metrics() -> bool:
+def has_metrics() -> bool:
     """Return whether this process wrote a metric, or waits for room to write it."""
     file = ascend_studio._event_file
     if file is None or file.backlog is not None:

@@ -1,0 +1,67 @@
+"""Leaves, at the end of a process that trained and failed, what it failed with: one file in the run's folder.
+
+Its exit code may reach nobody: a pipe in a shell script (`python train.py | tee log`) has the code of its last program,
+and a script that joins its processes need not look at theirs. Python 3.7, standard library only.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+import sys
+import time
+
+import ascend_studio
+from ascend_studio import hooks
+from ascend_studio.missing_metrics import has_metrics
+from ascend_studio.writer import process_rank
+
+if False:  # typing costs more at the start than all the rest
+    from types import ModuleType
+    from typing import Any
+
+FILE = "failed.a%d.r%d.p%d.json"
+LONGEST = 500
+
+
+def begin() -> None:
+    atexit.register(_end, os.getpid())
+    hooks.after_import("multiprocessing.process", _watch_children)
+
+
+def _end(pid: int) -> None:
+    """Python keeps the exception that ended it, whoever prints it."""
+    error = getattr(sys, "last_value", None)
+    if os.getpid() == pid and error is not None and not isinstance(error, KeyboardInterrupt):
+        _leave("%s: %s" % (type(error).__name__, error))
+
+
+def _watch_children(process: ModuleType) -> None:
+    """Wrap what runs a child of multiprocessing: it returns the exit code, forked or spawned."""
+    kind: Any = process.BaseProcess
+    original = kind._bootstrap
+
+    @functools.wraps(original)
+    def bootstrap(self: Any, *args: Any, **kwargs: Any) -> Any:
+        code = original(self, *args, **kwargs)
+        if code:
+            hooks.guarded("failed_process")(_leave)("exit code %s" % code)
+        return code
+
+    kind._bootstrap = bootstrap
+
+
+def _leave(error: str) -> None:
+    run = os.environ.get(ascend_studio.RUN)
+    if run is None or not has_metrics():
+        return
+    name = FILE % (process_rank.setting(ascend_studio.ATTEMPT, 1), process_rank.rank(), os.getpid())
+    text = json.dumps({"time": time.time_ns(), "error": error[:LONGEST]}).encode("utf-8", "replace")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(os.path.join(run, name), flags, ascend_studio.mode_in(run))
+    try:
+        os.write(descriptor, text)
+    finally:
+        os.close(descriptor)
