@@ -44,7 +44,7 @@ _SHORT = re.compile(r"\{([A-Za-z_]\w*)\}")
 _UNITS = {"_ms": 1e-3, "_us": 1e-6, "_percent": 1e-2}
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]")
 _MAX_REPEATS = 14
-_LOSS_WORDS = re.compile("loss|Loss|LOSS|(?i:cost|objective|nll|elbo|bce)")
+_LOSS_WORDS = re.compile("loss|Loss|LOSS|损失|(?i:cost|objective|nll|elbo|bce)")
 
 
 @dataclass(frozen=True, kw_only=True)

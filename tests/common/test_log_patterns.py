@@ -112,6 +112,14 @@ def test_that_a_loss_by_another_name_that_is_no_number_is_read(line: str) -> Non
     assert not math.isfinite(row.values["loss"])
 
 
+@pytest.mark.parametrize("line", [
+    '{"step": 3, "val_loss": 0.5}', '{"step": 3, "eval/loss": 0.5}', "验证损失: 0.5", "第 3 步 测试集损失 0.5",
+    "cls_loss: 0.3 step 3", "train_loss_weight = 0.5", '{"loss": "mse", "step": 3}',
+])  # fmt: skip
+def test_that_the_loss_of_a_test_or_a_part_is_not_the_loss(line: str) -> None:
+    assert best([line]) is None
+
+
 def test_that_a_line_with_a_loss_comes_before_many_with_a_cost() -> None:
     pattern = best([*["cost: 3.5"] * 20, "epoch 1 loss: 0.25"])
     assert pattern is not None
@@ -189,6 +197,13 @@ def test_that_colours_and_broken_bytes_are_left_out() -> None:
     ("Epoch: 3/10 - loss: 0.25, accuracy: 0.913", {"epoch": 3}, {"loss": 0.25, "accuracy": 0.913}),
     ("step 7 loss 0.25 Acc@1 91.25", {"step": 7}, {"loss": 0.25, "accuracy": 0.9125}),
     ("step 7 loss 0.25 acc 1.0", {"step": 7}, {"loss": 0.25, "accuracy": 1.0}),
+    ('{"step": 4, "loss": 0.25, "lr": 1e-4, "epoch": 2}', {"step": 4, "epoch": 2}, {"loss": 0.25, "lr": 1e-4}),
+    ('{"step": 6, "train_loss": 0.25}', {"step": 6}, {"loss": 0.25}),
+    ("step=4 total_loss=tensor(0.25, device='npu:0')", {"step": 4}, {"loss": 0.25}),
+    ("step 4 | Loss_total: 0.25  loss_cls: 0.2", {"step": 4}, {"loss": 0.25}),
+    ("第 9 步，损失: 0.25，准确率: 58%", {"step": 9}, {"loss": 0.25, "accuracy": 0.58}),
+    ("第 2/10 轮 第 9/100 步 训练集损失值：0.25 学习率：1e-4", {"epoch": 2, "step": 9, "steps": 100},
+     {"loss": 0.25, "lr": 1e-4}),
     ("step 7 loss 0.25 account 5", {"step": 7}, {"loss": 0.25}),
 ])  # fmt: skip
 def test_that_a_plain_line_gives_epoch_and_accuracy(
