@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from backends.common.rehearsal import FILE, OPERATORS, Report, uses_device
 from backends.launch.capture import state
 from backends.launch.own.plan import check_program, program_command
+from backends.launch.own.work import end_of_processes
 from backends.launch.own.work import keep_code
 from backends.launch.plan import HOOKS, hooks_of
 from backends.launch.rehearse import report
@@ -59,7 +60,10 @@ def rehearse(spec: RehearseSpec, run: Run) -> Ended:
     ended = supervise(command, run, GRACE, tick=limits.tick, linger=math.inf)
     run = located(run)
     (run.folder / END).unlink(missing_ok=True)
-    return report_end(spec, run, journal, ended, limits.reached)
+    ended, findings = (ended, []) if limits.reached else end_of_processes(run, ended)
+    reported = report_end(spec, run, journal, ended, limits.reached)
+    journal.write_or_keep(*findings)
+    return reported
 
 
 def rehearsal_command(spec: RehearseSpec, run: Run, environ: Mapping[str, str] = os.environ) -> Command:
