@@ -16,8 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from studio import files, schema, texts
 from studio import run as runs
-from studio import schema, texts
 from studio.errors import StudioError, from_os
 from studio.events import Artifact
 from studio.exit_codes import DONE, FAILED, NO, NOT_RUN, USAGE
@@ -394,9 +394,11 @@ def _as_json(run: Run, glance: Glance) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _loss_basis(glance: Glance) -> dict[str, str]:
-    """Return what the metric `loss` of a run is of."""
-    return {"loss_basis": "mean_of_ranks" if glance.is_mean else "rank_0"} if "loss" in glance.values else {}
+def _loss_basis(glance: Glance) -> dict[str, str | int]:
+    """Return what the metric `loss` of a run is of: of a mean also its step, the last one that all ranks have."""
+    if glance.is_mean:
+        return {"loss_basis": "mean_of_ranks", "loss_step": glance.mean_step}
+    return {"loss_basis": "rank_0"} if "loss" in glance.values else {}
 
 
 def _reason(glance: Glance) -> str:
@@ -406,9 +408,11 @@ def _reason(glance: Glance) -> str:
 
 
 def _artifacts(run: Run) -> list[dict[str, str]]:
-    """Return the files that the run left, as far as the end of its events names them."""
+    """Return the files that the run left, as far as the end of its events names them: a checkpoint that gave way to a
+    newer one is there no more."""
     events = [event for event in runs.last_events(run.folder) if isinstance(event, Artifact)]
-    return [{"kind": event.kind, "path": event.path} for event in events]
+    there = [event for event in events if files.exists(run.folder / event.path)]
+    return [{"kind": event.kind, "path": event.path} for event in there]
 
 
 def _losses(run: Run) -> dict[str, int]:

@@ -132,6 +132,7 @@ class _Lines:
         self._live = sys.stderr.isatty()
         self._printed_at = 0.0
         self._values: dict[str, Any] = {}
+        self._step = 0
         self._progress: Progress | None = None
         self._news = False
         self._losses = RankLosses()
@@ -172,6 +173,7 @@ class _Lines:
         for event in events:
             if isinstance(event, Metric):
                 self._values |= event.values
+                self._step = event.step
             elif isinstance(event, Progress):
                 self._progress = event
                 self._news = True
@@ -235,4 +237,7 @@ class _Lines:
             return number(float(self._values[name]))
         if not means:
             return t("run.figure_of_first", figure=number(float(self._values[name])))
-        return t("run.figure_of_ranks", figure=number(means[-1][1]), ranks=ranks)
+        step, mean = means[-1]
+        if step < self._step:  # the other figures of the line are of a later one
+            return t("run.figure_of_ranks_at", figure=number(mean), ranks=ranks, step=step)
+        return t("run.figure_of_ranks", figure=number(mean), ranks=ranks)

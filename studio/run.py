@@ -208,7 +208,7 @@ class Glance:
     started); ended; lost; elsewhere (the worker is on another host); gone (the folder was moved or deleted). Times in
     ns since the epoch, 0 where unknown. `values`: of rank 0, but `loss` is the mean over the ranks where `is_mean`.
     `ranks`: how many have a loss, 0 where one alone is known; `mean_losses`: the last means over them, NaN where one
-    is no number, nothing where there is none.
+    is no number, nothing where there is none; `mean_step`: the step of the last of them.
     """
 
     state: str
@@ -220,6 +220,7 @@ class Glance:
     progress: Progress | None = None
     ranks: int = 0
     mean_losses: tuple[float, ...] = ()
+    mean_step: int = 0
 
     @property
     def is_mean(self) -> bool:
@@ -234,12 +235,14 @@ def glance(run: Run) -> Glance:
     state = "ended" if ended else state_of(run.folder)
     losses = losses_of(run.folder)
     # One NaN for all: another one would be another glance each time.
-    means = tuple(mean if math.isfinite(mean) else math.nan for _, mean in losses.means())
+    mean_of_step = losses.means()
+    means = tuple(mean if math.isfinite(mean) else math.nan for _, mean in mean_of_step)
     values = _last_values(events) | ({"loss": means[-1]} if means else {})
     return Glance(
         state=state, code=ended.code if ended else None, reason=ended.reason if ended else "",
         begun=run.request.time, ended=ended.time if ended else newest, values=values,
         progress=last_of(events, Progress), ranks=losses.ranks(), mean_losses=means,
+        mean_step=mean_of_step[-1][0] if mean_of_step else 0,
     )  # fmt: skip
 
 

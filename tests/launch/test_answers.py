@@ -9,7 +9,7 @@ import pytest
 
 from backends.launch.training_answer import training_answer
 from studio import run as runs
-from studio.events import Ended, Journal, Metric
+from studio.events import Artifact, Ended, Journal, Metric
 from studio.project import runs_folder
 from tests.command_line import last_json, studio
 from tests.runs import prepare
@@ -96,6 +96,17 @@ def test_that_the_two_losses_of_an_answer_are_one_and_its_basis_is_named(tmp_pat
     assert (answer["ranks"], answer["loss_basis"]) == (2, "mean_of_ranks")
     assert answer["loss"] == answer["metrics"]["loss"] == 2.0
     assert "loss 2 (mean of 2 ranks)" in done.stderr
+
+
+def test_that_an_answer_names_no_checkpoint_that_is_gone(tmp_path: Path, homes: Path) -> None:
+    run = runs.create(tmp_path, "launch", {})
+    kept = run.folder / "artifacts" / "checkpoints" / "step-2"
+    kept.mkdir(parents=True)
+    for step in (1, 2):
+        Journal(run.folder, 1).write(Artifact(kind="checkpoint", path=f"artifacts/checkpoints/step-{step}"))
+    Journal(run.folder, 1).write(Ended(code=0))
+    done = studio("--no-project", "watch", str(run.folder), "--json", cwd=tmp_path)
+    assert [artifact["path"] for artifact in last_json(done)["artifacts"]] == ["artifacts/checkpoints/step-2"]
 
 
 def test_that_the_last_step_is_no_count(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from backends.launch.check.answer import FILE, Refusal, answer_in, refusal_in
 from backends.launch.check.guard import Guarded, Limits, run_guarded
 from backends.launch.check.host import Load, free_memory
 from backends.launch.check.largest import Point
-from backends.launch.check.messages import answer_values, messages
+from backends.launch.check.messages import answer_values, messages, time_text
 from backends.launch.check.predictions import check_before, last_check, prediction_pairs
 from backends.launch.check.spec import CheckSpec, check_of
 from backends.launch.check.trial import Trial, spec_of
@@ -63,6 +63,12 @@ def test_that_a_command_within_its_limits_ends_with_its_own_code(tmp_path: Path)
     assert (ended.code, ended.cut) == (7, "")
     (run,) = runs.runs_in(tmp_path)
     assert run.log.read_text() == "here\n"
+
+
+def test_that_a_time_whose_error_is_larger_is_told_by_its_upper_end() -> None:
+    """878 ms ± 1.4 s would reach below zero."""
+    assert time_text(figures.Estimate(value=0.5, error=0.7)) == "500 ms (≤ 1.2 s)"
+    assert time_text(figures.Estimate(value=0.5, error=0.1)) == "500 ms ± 100 ms"
 
 
 def test_that_too_much_memory_ends_it(tmp_path: Path) -> None:

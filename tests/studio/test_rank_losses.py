@@ -40,6 +40,7 @@ def test_that_a_glance_has_the_mean_at_the_last_step_that_all_ranks_have(run: Ru
     write(run, 1, {1: 3.0, 2: 4.0})
     glance = runs.glance(run)
     assert (glance.values, glance.is_mean, glance.ranks) == ({"loss": 3.0, "lr": 0.5}, True, 2)
+    assert glance.mean_step == 2
     assert loss_text(glance).endswith(t("run.figure_of_ranks", figure="3", ranks=2))
     assert loss_text(glance, is_short=True) == t("run.mean_loss", loss="3")
 
@@ -93,6 +94,19 @@ def test_that_a_terminal_shows_the_mean_and_names_the_ranks_of_a_nan_once(
     follow(run, lines.append, may_revive=False)
     assert [line for line in lines if line.startswith("Rank")] == [f"Rank 0, 1: {sentence_of(NAN)}"]
     assert any(t("run.figure_of_ranks", figure="2", ranks=2) in line for line in (*lines, capsys.readouterr().err))
+
+
+def test_that_a_mean_beside_figures_of_a_later_step_says_of_which_it_is(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rank 1 stood still after its second step, rank 0 went on."""
+    write(run, 0, {1: 1.0, 2: 2.0, 20: 9.0})
+    write(run, 1, {1: 3.0, 2: 4.0})
+    Journal(run.folder, 1).write(Ended(code=0))
+    lines: list[str] = []
+    follow(run, lines.append, may_revive=False)
+    told = t("run.figure_of_ranks_at", figure="3", ranks=2, step=2)
+    assert any(told in line for line in (*lines, capsys.readouterr().err))
 
 
 def test_that_the_window_tells_a_nan_of_several_ranks_once_with_its_ranks() -> None:

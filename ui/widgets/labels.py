@@ -77,8 +77,9 @@ class Sentence(QLabel):
         return QSize(min(hint.width(), WIDEST), hint.height())
 
     def heightForWidth(self, width: int) -> int:
+        """A layout asks with its own width, which is more than a label of a maximum width gets."""
         self._break_words()
-        return super().heightForWidth(width)
+        return super().heightForWidth(min(width, self.maximumWidth()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         self._break_words()

@@ -31,6 +31,9 @@ def with_error(value: str, error: str | None) -> str:
 
 
 def time_text(estimate: Estimate) -> str:
+    """An error as large as the value itself says how long it takes at most: no time is negative."""
+    if estimate.error is not None and estimate.error >= estimate.value:
+        return f"{duration(estimate.value)} (≤ {duration(estimate.value + estimate.error)})"
     return with_error(duration(estimate.value), None if estimate.error is None else duration(estimate.error))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from studio.texts import t
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from backends.timeline.tables.idle_causes import Cause
     from backends.timeline.tables.summary import StepTimes, Summary
@@ -63,6 +63,8 @@ def _key(basis: Sequence[StepTimes]) -> str:
     numbers = {frozenset(step.number for step in basis if step.device == device) for device in of_device}
     if basis[0].number is None:
         return "timeline.summary.whole" if len(basis) == 1 else "timeline.summary.wholes"
+    if is_repeated(of_device):
+        return "timeline.summary.again"
     if len(of_device) == 1:
         return "timeline.summary.step" if len(basis) == 1 else "timeline.summary.steps"
     if len(numbers) > 1 or len(set(of_device.values())) > 1:
@@ -70,6 +72,13 @@ def _key(basis: Sequence[StepTimes]) -> str:
     if len(basis) == len(of_device):
         return "timeline.summary.ranks" if has_ranks else "timeline.summary.devices"
     return "timeline.summary.steps_of_ranks"
+
+
+def is_repeated(recorded: Iterable[tuple[int, int | None, str]]) -> bool:
+    """Tell whether one rank was recorded more than once: a folder with several captures of a training is no folder of
+    several devices. `recorded`: source, rank and label of each."""
+    known = [(rank, label) for _, rank, label in recorded if rank is not None]
+    return len(set(known)) < len(known)
 
 
 def cause_sentence(summary: Summary, cause: Cause) -> tuple[str, dict[str, str]]:

@@ -313,6 +313,18 @@ def test_that_ranks_with_other_steps_are_said_to_be_uneven(tmp_path: Path) -> No
     assert "mean of 4 steps on 2 devices, which did not record the same steps" in headline
 
 
+def test_that_one_rank_recorded_twice_is_not_called_two_devices(tmp_path: Path) -> None:
+    """A training writes a folder for each capture: two of rank 0 are no two devices."""
+    lanes = [LaneSpec(process=name, rank=0, slices=[(0, 10, "a"), (60, 70, "a")]) for name in ("a", "b")]
+    trace = trace_of(tmp_path, lanes, steps=[(1, 0, 50), (1, 0, 50)])
+    processes = tuple(structs.replace(process, source=at) for at, process in enumerate(trace.meta.processes))
+    steps = tuple(structs.replace(step, rank=0, source=at) for at, step in enumerate(trace.meta.steps))
+    headline = texts_of(
+        step_summary(replace(trace, meta=structs.replace(trace.meta, processes=processes, steps=steps)))
+    )
+    assert "mean of 2 steps in 2 recordings, some of which are of one rank" in headline[0]
+
+
 def test_that_steps_of_one_file_are_not_counted_for_the_device_of_another(tmp_path: Path) -> None:
     """Two files of unknown rank: each recorded one step, at another time."""
     lanes = [LaneSpec(process=name, rank=None, slices=[(0, 10, "a"), (60, 70, "a")]) for name in ("a", "b")]
@@ -329,4 +341,4 @@ def test_that_a_sum_over_hosts_says_over_how_many(tmp_path: Path) -> None:
         for rank in (0, 1)
     ]
     (headline,) = texts_of(step_summary(trace_of(tmp_path, lanes)))
-    assert "160 ns in 4 calls, summed over 2 processes and the whole trace" in headline
+    assert "160 ns in 4 calls, summed over 2 processes and all that was read" in headline

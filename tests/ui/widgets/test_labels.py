@@ -85,6 +85,15 @@ def test_that_a_sentence_of_usual_words_asks_for_what_a_label_asks_for(place: QW
         assert sentence.heightForWidth(200) == plain.heightForWidth(200)
 
 
+def test_that_a_sentence_of_a_maximum_width_asks_for_the_height_that_it_takes_there(place: QWidget) -> None:
+    """A layout that is wider asked for one line less, and rows beside the sentence were cut."""
+    sentence = Sentence()
+    sentence.setParent(place)
+    sentence.setText("The measured peaks do not tell how many more would fit. " * 3)
+    sentence.setMaximumWidth(200)
+    assert sentence.heightForWidth(1000) == sentence.heightForWidth(200) > sentence.fontMetrics().height()
+
+
 def test_that_a_line_is_whole_where_there_is_room_and_short_where_there_is_none(place: QWidget) -> None:
     line, neighbour = label(role="strong"), QPushButton("beside")
     row = QHBoxLayout()
