@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RULE = "launch.own.process_failed"
-# What such a process leaves: studio/guest/ascend_studio/failed_process.py.
+# What such a process leaves: studio/guest/ascend_studio/writer/failed_process.py.
 _NAME = re.compile(r"failed\.a(\d{1,9})\.r(\d{1,9})\.p(\d{1,10})\.json")
 _END_BYTES = 8192
 

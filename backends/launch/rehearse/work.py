@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from backends.common.rehearsal import FILE, OPERATORS, Report, uses_device
 from backends.launch.capture import state
 from backends.launch.own.plan import check_program, program_command
-from backends.launch.own.work import keep_code
+from backends.launch.own.work import end_of_processes, keep_code
 from backends.launch.plan import HOOKS, hooks_of
 from backends.launch.rehearse import report
 from backends.launch.rehearse.limits import END, Limits

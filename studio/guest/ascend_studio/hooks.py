@@ -48,7 +48,8 @@ def begin() -> None:
 
 def _begin(word: str, value: str) -> None:
     if word == "curves":
-        from ascend_studio import failed_process, missing_metrics
+        from ascend_studio import missing_metrics
+        from ascend_studio.writer import failed_process
 
         missing_metrics.begin()
         failed_process.begin()
