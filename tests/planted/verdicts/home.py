@@ -11,8 +11,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from backends.common.gpu_use import uses_gpu
-
+from backends.common.device_use import uses_gpu
 from studio import run as runs
 from studio.events import Ended, Journal
 from studio.project import Project, make_runs_folder
