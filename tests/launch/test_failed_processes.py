@@ -57,6 +57,13 @@ def test_that_a_training_that_fails_in_front_of_a_pipe_is_not_done(tmp_path: Pat
     assert "RuntimeError: no card answers" in str(answer["message"])
 
 
+def test_that_a_rehearsal_that_fails_in_front_of_a_pipe_is_not_done(tmp_path: Path, homes: Path) -> None:
+    (tmp_path / "train.py").write_text(FAILING)
+    line = shell(tmp_path, "PYTHON train.py 2>&1 | tee log.txt\n")
+    done = studio("--no-project", "rehearse", "--as", "cuda", "--json", "--", *line, cwd=tmp_path)
+    assert (done.returncode, last_json(done)["code"]) == (1, 1)
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_that_a_failed_child_whose_exit_code_nobody_looks_at_is_told(tmp_path: Path, homes: Path, method: str) -> None:
     code, answer = ended_by(tmp_path, sys.executable, "train.py", train=JOINED.replace("METHOD", repr(method)))

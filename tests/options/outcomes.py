@@ -81,7 +81,7 @@ def script(spec: OwnSpec, run: Run) -> Any:
 
 
 def rehearse(spec: Any, run: Run) -> Any:
-    return _words(rehearsal_command(spec, run, {}))
+    return _words(rehearsal_command(spec, run, {})), _request(spec.planned)
 
 
 def capture(spec: CaptureSpec, run: Run) -> Any:

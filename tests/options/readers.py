@@ -33,6 +33,7 @@ READERS = {
     ("certify", "minutes"): "backends.migration.certify.rehearsals:rehearsal_values",
     ("certify", "memory"): "backends.migration.certify.rehearsals:rehearsal_values",
     ("certify", "host_cards"): "backends.migration.certify.rehearsals:rehearsal_values",
+    ("certify", "promise"): "backends.migration.certify.work:rehearse_promised_hosts",
     ("certify", "env"): "backends.migration.certify.npu_check:launch_values",
     ("second-opinion", "path"): "backends.migration.official.work:second_opinion",
     ("second-opinion", "tool"): "backends.migration.official.spec:tool_of",

@@ -114,6 +114,11 @@ PROGRAM = {
 
 REHEARSAL = {
     **{name: PROGRAM[name] for name in ("line", "workdir", "python", "env")},
+    **{
+        name: Sample(words=sample.words, base=f"--steps 20 {sample.base}")
+        for name, sample in PROGRAM.items()
+        if name.startswith("capture") or name == "config_pack"
+    },
     "stance": Sample(words="--as npu"),
     "steps": Sample(words="--steps 7"),
     "host_cards": Sample(words="--cards 2"),

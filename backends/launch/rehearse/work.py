@@ -60,7 +60,10 @@ def rehearse(spec: RehearseSpec, run: Run) -> Ended:
     ended = supervise(command, run, GRACE, tick=limits.tick, linger=math.inf)
     run = located(run)
     (run.folder / END).unlink(missing_ok=True)
-    return report_end(spec, run, journal, ended, limits.reached)
+    ended, findings = (ended, []) if limits.reached else end_of_processes(run, ended)
+    reported = report_end(spec, run, journal, ended, limits.reached)
+    journal.write_or_keep(*findings)
+    return reported
 
 
 def rehearsal_command(spec: RehearseSpec, run: Run, environ: Mapping[str, str] = os.environ) -> Command:
