@@ -112,7 +112,7 @@ def test_that_weights_are_saved_and_loaded_to_where_the_map_says(results: dict[s
 
 def test_that_bytes_alive_are_counted_in_blocks_and_only_once_for_views(results: dict[str, Any]) -> None:
     assert results["bytes_alive"] == [4096, 4096, 0, 0]
-    assert results["peak_of_memory"] == [4 << 20, 64 << 30]
+    assert results["peak_of_memory"] == [(4 << 20) + 512, 64 << 30]  # 32 bytes more than asked for, in blocks of 512
 
 
 def test_that_a_storage_that_was_emptied_and_filled_again_has_its_new_values_everywhere(

@@ -118,8 +118,8 @@ def _redirected(module: Any, torch: Any) -> None:
 
 def _npu(module: Any, torch: Any) -> None:
     members: Dict[str, Any] = {**standins.functions(torch, "npu"), **standins.classes("npu")}
-    if virtual.is_on():
-        members.update(virtual.members(torch))
+    own = virtual.members(torch) if virtual.is_on() else {}
+    members.update(own)
     for name in facts()["cuda"]:
         if name in members:
             setattr(module, name, members[name])
@@ -127,7 +127,7 @@ def _npu(module: Any, torch: Any) -> None:
             setattr(module, name, redirect.counted("torch.npu." + name, lambda *_args, **_kwargs: None, "\0"))
         elif name.endswith("Tensor") and hasattr(torch, name):
             setattr(module, name, getattr(torch, name))
-    npu_parts.fill(module, torch, members)
+    npu_parts.fill(module, torch, members, own)
     module._is_in_bad_fork = members["_is_in_bad_fork"]  # torch.manual_seed asks for it
     module.DoubleTensor = torch.FloatTensor
 

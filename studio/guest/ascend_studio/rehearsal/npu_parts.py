@@ -81,8 +81,8 @@ class Settings:
         return self.known.get(name)
 
 
-def fill(module: Any, torch: Any, members: Dict[str, Any]) -> None:
-    """`known`: the stand-ins that torch.cuda and torch.npu share."""
+def fill(module: Any, torch: Any, members: Dict[str, Any], own: Dict[str, Any]) -> None:
+    """`members`: the stand-ins that torch.cuda and torch.npu share; `own`: of the virtual NPU, before all others."""
     answers: Dict[str, Callable[..., Any]] = {
         "get_device_capability": capability,
         "get_device_properties": lambda *_, **__: Properties(),
@@ -97,7 +97,8 @@ def fill(module: Any, torch: Any, members: Dict[str, Any]) -> None:
         "host_memory_stats_as_nested_dict": lambda: collections.defaultdict(dict),
     }
     for name, do in answers.items():
-        setattr(module, name, redirect.counted("torch.npu." + name, do, standins.redirect_library(torch)))
+        counted = redirect.counted("torch.npu." + name, do, standins.redirect_library(torch))
+        setattr(module, name, own.get(name) or counted)
     module.mstx = mstx
     module.config, module.matmul, module.conv = Settings(), Settings(False), Settings(True)
     module.StreamContext = members["device"]

@@ -34,12 +34,14 @@ _stack: List[str] = [""]
 _numbers: List[int] = [-1]
 _modules: List[str] = [""]
 _state = {"optimizer": 0}
+_node_of: List[Callable[[], Any]] = [lambda: None]
 _ticks: List[Any] = []  # what the virtual NPU's operators call; empty where operators are followed by a mode
 _on_device = {"operators": 0}
 
 
 def install(torch: ModuleType, tick: Callable[[], None]) -> None:
     record.contents.append(_fill)
+    _node_of[:] = [getattr(torch._C, "_current_autograd_node", _node_of[0])]
     _follow_modules(torch)
     _follow_optimizers(torch)
     is_seeded = seeds.requested_seed() is not None
@@ -61,9 +63,21 @@ def modules() -> List[Any]:
     return list(_names)
 
 
+def named_modules() -> List[Tuple[Any, str]]:
+    """Return the same modules with their names."""
+    return list(_names.items())
+
+
+def place() -> Tuple[str, str]:
+    """Return the phase that runs now, forward, backward or optimizer, and the module that it is in."""
+    node = _node_of[0]()
+    if node is not None:
+        return "backward", _module_of(node)
+    return ("optimizer" if _state["optimizer"] else "forward"), _stack[-1]
+
+
 def _mode_type(torch: Any, tick: Callable[[], None], is_seeded: bool) -> Any:
     base = import_module("torch.utils._python_dispatch").TorchDispatchMode
-    node_of = getattr(torch._C, "_current_autograd_node", lambda: None)
     tensor = torch.Tensor
     count = hooks.guarded("operators")(_count)
 
@@ -76,7 +90,7 @@ def _mode_type(torch: Any, tick: Callable[[], None], is_seeded: bool) -> Any:
             if is_seeded:
                 seeds.fill(func, result)
             if not _ticks and getattr(func, "namespace", "") != "profiler" and not _is_ours(sys._getframe(1)):
-                count(tensor, func, args, kwargs, result, node_of())
+                count(tensor, func, args, kwargs, result)
                 tick()
             return result
 
@@ -85,13 +99,12 @@ def _mode_type(torch: Any, tick: Callable[[], None], is_seeded: bool) -> Any:
 
 def observer(torch: Any) -> Callable[..., None]:
     """Return what follows the operators of a virtual NPU."""
-    node_of = getattr(torch._C, "_current_autograd_node", lambda: None)
     tensor = torch.Tensor
     count = hooks.guarded("operators")(_count)
 
     def observe(op: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not _is_ours(sys._getframe(3)):
-            count(tensor, op, args, kwargs, result, node_of())
+            count(tensor, op, args, kwargs, result)
             _on_device["operators"] += 1
             _ticks[0]()
 
@@ -115,11 +128,8 @@ def _is_ours(frame: Any) -> bool:
     return False
 
 
-def _count(tensor: Any, func: Any, args: Any, kwargs: Any, result: Any, node: Any) -> None:
-    if node is not None:
-        phase, module = "backward", _module_of(node)
-    else:
-        phase, module = ("optimizer" if _state["optimizer"] else "forward"), _stack[-1]
+def _count(tensor: Any, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+    phase, module = place()
     ins: List[Tuple[str, str]] = []
     _tensors(tensor, args, ins)
     if kwargs:

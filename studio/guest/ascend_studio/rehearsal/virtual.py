@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ascend_studio import hooks, virtual_npu
-from ascend_studio.rehearsal import amp, npu_parts, operators, record, redirect, seeds, standins
+from ascend_studio.rehearsal import amp, memory_kinds, npu_parts, operators, record, redirect, seeds, standins
 
 if False:
     from typing import Any, Callable, Dict
@@ -61,9 +61,11 @@ def members(torch: Any) -> Dict[str, Any]:
 
 def install(torch: Any, module: Any) -> None:
     """Make the device: torch_npu has been imported."""
-    from ascend_studio.virtual_npu import cpu_fallback, dispatch, functions
+    from ascend_studio.virtual_npu import cpu_fallback, dispatch, functions, memory
 
-    npu_parts.Properties.name = functions.NAME
+    npu_parts.Properties.name, npu_parts.Properties.total_memory = functions.NAME, memory.capacity()
+    memory.install(torch)
+    memory_kinds.install(torch)
     virtual_npu.install(torch, module)
     count_fallback = hooks.guarded("operators")(cpu_fallback.observer(torch, record.user_location))
     dispatch.observers.extend((operators.observer(torch), count_fallback))

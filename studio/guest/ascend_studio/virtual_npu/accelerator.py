@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from ascend_studio.virtual_npu import cards, memory
+from ascend_studio.virtual_npu import cards, functions, memory
 
 if False:
     from typing import Any, Dict
+
+OF_MEMORY = (
+    "memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "reset_peak_memory_stats",
+    "memory_stats",
+)  # fmt: skip
 
 
 def install(torch: Any) -> None:
@@ -29,11 +34,8 @@ def _functions(torch: Any) -> Dict[str, Any]:
         "set_device_index": select,
         "set_device_idx": select,
         "synchronize": lambda device=None: None,
-        "empty_cache": lambda: None,
-        "memory_allocated": lambda device=None: memory.allocated(cards.index_of(device)),
-        "max_memory_allocated": lambda device=None: memory.max_allocated(cards.index_of(device)),
-        "memory_reserved": lambda device=None: memory.allocated(cards.index_of(device)),
-        "max_memory_reserved": lambda device=None: memory.max_allocated(cards.index_of(device)),
-        "reset_peak_memory_stats": lambda device=None: memory.reset_peak(cards.index_of(device)),
+        "empty_cache": memory.empty_cache,
+        **{name: function for name, function in functions.of_memory().items() if name in OF_MEMORY},
+        "get_memory_info": lambda device=None: memory.free_and_total(cards.index_of(device)),
         "device_index": cards.Selected,
     }

@@ -20,6 +20,8 @@ if False:
 observers: List[Callable[[Any, Any, Any, Any], None]] = []
 checks: List[Callable[[Any, Any, Any], None]] = []
 """Called before an operator runs; what they raise refuses it."""
+failures: List[Callable[[RuntimeError], None]] = []
+"""Called with what a kernel of the CPU raised; they may raise what a card would."""
 _kernels: Dict[Any, Kernel] = {}
 _makers: List[Callable[[Any], Kernel]] = []
 
@@ -41,7 +43,12 @@ def run(op: Any, args: Any, kwargs: Any) -> Any:
     kernel = _kernels.get(op) or kernel_of(op)
     for check in checks:
         check(op, args, kwargs)
-    result = kernel(op, args, kwargs)
+    try:
+        result = kernel(op, args, kwargs)
+    except RuntimeError as error:
+        for explain in failures:
+            explain(error)
+        raise
     if not own_work.is_running():
         for observe in observers:
             observe(op, args, kwargs, result)

@@ -8,10 +8,17 @@ if False:
     from typing import Any, Callable, Dict
 
 NAME = "Virtual NPU (CPU)"
+NUMBERS: Dict[str, Callable[[int], Any]] = {
+    "memory_allocated": memory.allocated, "max_memory_allocated": memory.max_allocated,
+    "memory_reserved": memory.reserved, "max_memory_reserved": memory.max_reserved,
+    "memory_cached": memory.reserved, "max_memory_cached": memory.max_reserved,
+    "reset_peak_memory_stats": memory.reset_peak, "reset_max_memory_allocated": memory.reset_peak,
+    "reset_max_memory_cached": memory.reset_peak,
+}  # fmt: skip
 
 
 def of_npu(torch: Any) -> Dict[str, Callable[..., Any]]:
-    return dict(_of_cards(), **_of_memory(torch), **_of_generators(), **_of_autocast(torch))
+    return dict(_of_cards(), **of_memory(), **_of_generators(), **_of_autocast(torch))
 
 
 def _of_cards() -> Dict[str, Callable[..., Any]]:
@@ -40,19 +47,22 @@ def _lazy_init() -> None:
         raise RuntimeError(cards.FORKED)
 
 
-def _of_memory(torch: Any) -> Dict[str, Callable[..., Any]]:
-    return {
-        "memory_allocated": lambda device=None: memory.allocated(cards.index_of(device)),
-        "max_memory_allocated": lambda device=None: memory.max_allocated(cards.index_of(device)),
-        "memory_reserved": lambda device=None: memory.allocated(cards.index_of(device)),
-        "max_memory_reserved": lambda device=None: memory.max_allocated(cards.index_of(device)),
-        "memory_cached": lambda device=None: memory.allocated(cards.index_of(device)),
-        "max_memory_cached": lambda device=None: memory.max_allocated(cards.index_of(device)),
-        "reset_peak_memory_stats": lambda device=None: memory.reset_peak(cards.index_of(device)),
-        "reset_max_memory_allocated": lambda device=None: memory.reset_peak(cards.index_of(device)),
-        "mem_get_info": lambda device=None: memory.free_and_total(cards.index_of(device)),
-        "memory_stats": lambda device=None: memory.statistics(cards.index_of(device)),
-    }
+def of_memory() -> Dict[str, Callable[..., Any]]:
+    return dict(
+        {name: _at(number) for name, number in NUMBERS.items()},
+        reset_accumulated_memory_stats=lambda device=None: cards.index_of(device) and None,
+        mem_get_info=_at(memory.free_and_total),
+        memory_stats=_at(memory.statistics),
+        memory_stats_as_nested_dict=_at(memory.nested_statistics),
+        empty_cache=memory.empty_cache,
+        get_per_process_memory_fraction=_at(lambda index: memory.card(index).fraction),
+        set_per_process_memory_fraction=lambda fraction, device=None: memory.limit(cards.index_of(device), fraction),
+    )
+
+
+def _at(number: Callable[[int], Any]) -> Callable[..., Any]:
+    """Return a function of a device, as torch has them; without one it is the current card."""
+    return lambda device=None: number(cards.index_of(device))
 
 
 def _of_generators() -> Dict[str, Callable[..., Any]]:

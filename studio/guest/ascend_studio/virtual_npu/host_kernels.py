@@ -94,6 +94,7 @@ def _with_device(op: Any, plan: Plan) -> Callable[[Any, Any, Any], Any]:
 
     def computed(_op: Any, args: Any, kwargs: Any) -> Any:
         index, host_args, host_kwargs = on_host(plan, args, kwargs)
+        is_input = index < 0
         device = host_kwargs.get("device")
         if device is not None:
             if device.type == "npu":
@@ -108,6 +109,8 @@ def _with_device(op: Any, plan: Plan) -> Callable[[Any, Any, Any], Any]:
             result = generators.drawn(index, op, host_args, host_kwargs)
         else:
             result = op(*host_args, **host_kwargs)
+        if is_input and isinstance(result, _torch.Tensor) and plan.returned == [None]:
+            return storages.on_card(result, index, is_input=True)
         return results(plan, args, kwargs, host_args, host_kwargs, result, index)
 
     return computed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ascend_studio.virtual_npu import cards, generators, storages
+from ascend_studio.virtual_npu import attention_memory, cards, generators, storages
 
 if False:
     from typing import Any, Callable, Dict, List
@@ -64,7 +64,7 @@ def _to_copy(op: Any, args: Any, kwargs: Any) -> Any:
     if device is not None and device.type != "npu":
         return op(source, device=device, **options)
     index = tensor.device.index if device is None else cards.index_of(device)
-    return storages.on_card(op(source, **options), index)
+    return storages.on_card(op(source, **options), index, is_input=tensor.is_cpu)
 
 
 def _packed(op: Any, args: Any, kwargs: Any) -> Any:
@@ -110,11 +110,14 @@ def attention(
         return aten._scaled_dot_product_attention_math(
             query, key, value, attn_mask, dropout_p, is_causal, None, **options
         )[0]
+    sizes = attention_memory.kept(_torch, query, key, value, attn_mask, dropout_p, is_causal)
     if attn_mask is not None and attn_mask.dtype == _torch.bool:
         attn_mask = _torch.zeros_like(attn_mask, dtype=query.dtype).masked_fill_(attn_mask.logical_not(), float("-inf"))
-    return aten._scaled_dot_product_flash_attention_for_cpu(
+    result = aten._scaled_dot_product_flash_attention_for_cpu(
         query, key, value, dropout_p, is_causal, attn_mask=attn_mask, scale=scale
     )[0]
+    attention_memory.keep(result, sizes)
+    return result
 
 
 def _is_flash(query: Any, key: Any, value: Any, mask: Any, chance: float, is_causal: bool, options: Any) -> bool:

@@ -71,14 +71,14 @@ def _attach(handle: Any) -> None:
     handle._flat = {}
 
 
-def on_card(tensor: Any, index: int) -> Any:
-    """Return a tensor on a card over the memory of a new one of the CPU. Raises NotImplementedError for one that is
-    sparse or quantized.
+def on_card(tensor: Any, index: int, *, is_input: bool = False) -> Any:
+    """Return a tensor on a card over the memory of a new one of the CPU; `is_input`: nothing of a card went into it.
+    Raises NotImplementedError for one that is sparse or quantized.
     """
     if tensor.is_quantized or tensor.layout is not _torch.strided:
         raise NotImplementedError(NOT_STRIDED % ("quantized" if tensor.is_quantized else tensor.layout))
     result = _alias.redispatch(_cpu_keys, _seed(index, tensor.dtype))
-    return _point(result, tensor, index)
+    return _point(result, tensor, index, is_input)
 
 
 def adopt(tensor: Any, source: Any) -> None:
@@ -86,20 +86,28 @@ def adopt(tensor: Any, source: Any) -> None:
     _point(tensor, source, tensor.device.index)
 
 
-def _point(tensor: Any, source: Any, index: int) -> Any:
+def _point(tensor: Any, source: Any, index: int, is_input: bool = False) -> Any:
     storage = source.untyped_storage()
-    handle = new_handle(storage, index)
+    handle = new_handle(storage, index, is_input=is_input)
     _set.redispatch(_cpu_keys, tensor, handle, source.storage_offset(), source.size(), source.stride())
     return tensor
 
 
-def new_handle(storage: Any, index: int) -> Any:
+def new_handle(storage: Any, index: int, *, is_input: bool = False) -> Any:
     """Return a storage of a card over the memory of one of the CPU."""
     size = storage.nbytes()
     handle = _handle_of(storage.data_ptr(), device(index), size)
     handle._host, handle._flat = storage, {}
-    handle._block = memory.Block(index, size)
+    handle._block = memory.Block(index, size, is_input)
     return handle
+
+
+def block_of(tensor: Any) -> Any:
+    """Return the block of memory that a tensor of a card lies in; None for any other tensor."""
+    try:
+        return getattr(tensor.untyped_storage(), "_block", None)
+    except (NotImplementedError, RuntimeError):  # a tensor without memory of its own
+        return None
 
 
 def device(index: int) -> Any:
