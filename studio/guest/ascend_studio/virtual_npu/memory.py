@@ -170,7 +170,7 @@ class Block:
 
     @property
     def size(self) -> int:
-        return self.entry.size
+        return int(self.entry.size)
 
     def resize(self, size: int) -> None:
         self._free()
@@ -199,7 +199,7 @@ class Block:
 
 
 def allocated(index: int) -> int:
-    return card(index).allocator.allocated
+    return int(card(index).allocator.allocated)
 
 
 def max_allocated(index: int) -> int:
@@ -207,7 +207,7 @@ def max_allocated(index: int) -> int:
 
 
 def reserved(index: int) -> int:
-    return card(index).allocator.reserved
+    return int(card(index).allocator.reserved)
 
 
 def max_reserved(index: int) -> int:
