@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from studio.paths import GUEST
 
@@ -20,3 +21,10 @@ def child(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess
     env = kept | {"PYTHONPATH": str(GUEST), "OMP_NUM_THREADS": "1", "ASCEND_STUDIO_RUN": str(folder)} | TWO_CARDS | more
     line = [sys.executable, "-W", "ignore", *words]
     return subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+
+
+def part(folder: Path) -> dict[str, Any]:
+    """What the one process of a rehearsal left in its run's folder."""
+    (path,) = (folder / "artifacts" / "rehearsal").glob("part.*.json")
+    values: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return values
