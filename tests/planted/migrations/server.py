@@ -52,7 +52,10 @@ def rehearse(request: dict[str, Any]) -> int:
 if __name__ == "__main__":
     os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
     import torch
+    import torch._dynamo
+    import torch._inductor.compile_fx
     import torch.distributed
+    import torch.testing
     import torch.utils.checkpoint
 
     torch.set_num_threads(1)
