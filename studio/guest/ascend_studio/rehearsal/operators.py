@@ -28,6 +28,8 @@ _OF_TRACE = (os.path.join("rehearsal", "trace.py"), os.path.join("contract", "ba
 LAST = 1 << 62  # sequence numbers from here on belong to no forward pass
 
 _counts: Dict[Tuple[Any, ...], int] = {}
+_rows: Dict[Tuple[Any, ...], Tuple[str, ...]] = {}  # the key of the former, by what it is made from
+_owners: Dict[str, bool] = {}  # whether a file is ours
 _names: Any = weakref.WeakKeyDictionary()
 _stack: List[str] = [""]
 # Which module was in its forward pass from which sequence number of autograd on.
@@ -103,7 +105,7 @@ def observer(torch: Any) -> Callable[..., None]:
     count = hooks.guarded("operators")(_count)
 
     def observe(op: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if not _is_ours(sys._getframe(3)):
+        if not _is_under_ours(sys._getframe(3)):
             count(tensor, op, args, kwargs, result)
             _on_device["operators"] += 1
             _ticks[0]()
@@ -114,32 +116,69 @@ def observer(torch: Any) -> Callable[..., None]:
 def _is_ours(frame: Any) -> bool:
     """Return whether an operator is ours: norms and losses that the curves and the trace compute are not the
     script's."""
-    if recording.is_own_work():
-        return True
+    return recording.is_own_work() or _is_under_ours(frame)
+
+
+def _is_under_ours(frame: Any) -> bool:
     for _ in range(4):
         if frame is None:
             return False
         path = frame.f_code.co_filename
-        if _OF_CURVES in path and not path.endswith("torch_hooks.py"):  # which calls the script's own functions
-            return True
-        if path.endswith(_OF_TRACE):
+        is_ours = _owners.get(path)
+        if is_ours is None:
+            is_ours = _owners[path] = _is_our_path(path)
+        if is_ours:
             return True
         frame = frame.f_back
     return False
 
 
+def _is_our_path(path: str) -> bool:
+    of_curves = _OF_CURVES in path and not path.endswith("torch_hooks.py")  # which calls the script's own functions
+    return of_curves or path.endswith(_OF_TRACE)
+
+
 def _count(tensor: Any, func: Any, args: Any, kwargs: Any, result: Any) -> None:
     phase, module = place()
+    marks: List[Any] = [id(func), phase, module]
+    _sign(tensor, args, marks)
+    if kwargs:
+        _sign(tensor, kwargs.values(), marks)
+    marks.append(None)
+    _sign(tensor, (result,), marks)
+    signature = tuple(marks)
+    try:
+        key = _rows.get(signature)
+    except TypeError:  # sizes that are symbols
+        key, signature = None, ()
+    if key is None:
+        key = (str(func), phase, module, *_texts(tensor, args, kwargs, result))
+        if signature and len(_rows) < MAX_ROWS:
+            _rows[signature] = key
+    if key not in _counts and len(_counts) >= MAX_ROWS:
+        key = (str(func), phase, module, "", "", "", "")
+    _counts[key] = _counts.get(key, 0) + 1
+
+
+def _sign(tensor: Any, values: Any, marks: List[Any]) -> None:
+    """Add what the texts of a row depend on: it is had more quickly than they are."""
+    for value in values:
+        if isinstance(value, tensor):
+            marks.append(value.dtype)
+            marks.append(value.shape)
+        elif isinstance(value, (list, tuple)):
+            _sign(tensor, value, marks)
+
+
+def _texts(tensor: Any, args: Any, kwargs: Any, result: Any) -> Tuple[str, str, str, str]:
+    """Return types and shapes of what goes in, and of what comes out."""
     ins: List[Tuple[str, str]] = []
     _tensors(tensor, args, ins)
     if kwargs:
         _tensors(tensor, kwargs.values(), ins)
     outs: List[Tuple[str, str]] = []
     _tensors(tensor, (result,), outs)
-    key = (str(func), phase, module, _joined(ins, 0), _joined(ins, 1), _joined(outs, 0), _joined(outs, 1))
-    if key not in _counts and len(_counts) >= MAX_ROWS:
-        key = (str(func), phase, module, "", "", "", "")
-    _counts[key] = _counts.get(key, 0) + 1
+    return _joined(ins, 0), _joined(ins, 1), _joined(outs, 0), _joined(outs, 1)
 
 
 def _tensors(tensor: Any, values: Any, tensors: List[Tuple[str, str]]) -> None:

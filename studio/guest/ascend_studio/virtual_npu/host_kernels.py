@@ -37,15 +37,22 @@ class Plan:
         self.arguments = [(place, argument.name) for place, argument in enumerate(schema.arguments)]
         self.positions = [place for place, name in self.arguments if _may_hold_tensors(schema.arguments[place])]
         self.names = [schema.arguments[place].name for place in self.positions]
-        self.written = [
-            argument.name for argument in schema.arguments if argument.alias_info and argument.alias_info.is_write
-        ]
+        self.places = {name: place for place, name in self.arguments}
+        self.resized = [argument.name for argument in schema.arguments if self._may_resize(op, argument)]
         self.returned = [_source(schema, returned) for returned in schema.returns]
         self.device_place = next((place for place, name in self.arguments if name == "device"), None)
         self.is_random = _torch.Tag.nondeterministic_seeded in op.tags
         self.is_view = any(
             returned.alias_info is not None and not returned.alias_info.is_write for returned in schema.returns
         )
+
+
+    def _may_resize(self, op: Any, argument: Any) -> bool:
+        """Return whether the kernel may give an argument another size: those in place otherwise keep it."""
+        if argument.alias_info is None or not argument.alias_info.is_write:
+            return False
+        is_fixed = op.namespace == "aten" and not argument.is_out and _torch.Tag.inplace_view not in op.tags
+        return not is_fixed or self.name.startswith(("resize", "set_"))
 
 
 def _may_hold_tensors(argument: Any) -> bool:
@@ -120,14 +127,17 @@ def on_host(plan: Plan, args: Any, kwargs: Any) -> Tuple[int, List[Any], Dict[st
     """Return the index of the card, -1 where no tensor says it, and the arguments on the CPU. Raises RuntimeError
     where tensors are on two devices.
     """
-    index, foreign = -1, None
+    index, foreign, tensor = -1, None, _torch.Tensor
     host_args, host_kwargs = list(args), dict(kwargs)
     count = len(host_args)
     for place, name in zip(plan.positions, plan.names):
         value = host_args[place] if place < count else host_kwargs.get(name)
         if value is None:
             continue
-        index, foreign, converted = _converted(value, index, foreign, name, plan)
+        if index >= 0 and isinstance(value, tensor) and value.get_device() == index:  # as most are, after the first
+            converted = storages.host(value)
+        else:
+            index, foreign, converted = _converted(value, index, foreign, name, plan)
         if place < count:
             host_args[place] = converted
         else:
@@ -163,7 +173,7 @@ def results(
     plan: Plan, args: Any, kwargs: Any, host_args: List[Any], host_kwargs: Dict[str, Any], result: Any, index: int
 ) -> Any:
     """Return what the operator returns on the card: arguments that it wrote, and new tensors."""
-    for name in plan.written:
+    for name in plan.resized:
         _follow_size(_argument(plan, name, args, kwargs), _argument(plan, name, host_args, host_kwargs))
     if len(plan.returned) == 1:
         return _result(plan, plan.returned[0], args, kwargs, result, index)
@@ -185,10 +195,8 @@ def _result(plan: Plan, source: Any, args: Any, kwargs: Any, result: Any, index:
 def _argument(plan: Plan, name: str, args: Any, kwargs: Any) -> Any:
     if name in kwargs:
         return kwargs[name]
-    for place, argument in plan.arguments:
-        if argument == name:
-            return args[place] if place < len(args) else None
-    return None
+    place = plan.places[name]
+    return args[place] if place < len(args) else None
 
 
 def _follow_size(tensor: Any, written: Any) -> None:

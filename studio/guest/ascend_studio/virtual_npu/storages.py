@@ -53,7 +53,7 @@ def host(tensor: Any) -> Any:
 
 
 def _flat(handle: Any, dtype: Any) -> Any:
-    """Return an empty tensor over all of a storage; as_strided of it is the quickest way to any other."""
+    """Return an empty tensor over all of a storage; as_strided of one is the quickest way to any other."""
     if not hasattr(handle, "_host"):
         _attach(handle)
     with _torch.no_grad():
@@ -109,6 +109,8 @@ def adopt(tensor: Any, source: Any) -> None:
 def _point(tensor: Any, source: Any, index: int, is_input: bool = False) -> Any:
     storage = source.untyped_storage()
     handle = new_handle(storage, index, is_input=is_input)
+    if not (source.requires_grad or source.is_complex()):
+        handle._flat[source.dtype] = source  # any other tensor of this memory is had from one of it
     _set.redispatch(_cpu_keys, tensor, handle, source.storage_offset(), source.size(), source.stride())
     return tensor
 
