@@ -44,3 +44,11 @@ def run_around(dump: Path) -> Path | None:
         if (folder / "run.json").is_file():
             return folder
     return None
+
+
+def is_own_capture(dump: Path) -> bool:
+    """Return whether a dump is of a capture of the studio: of a run, or of a capture's folder that was copied alone,
+    which has rank<r>.json beside its steps, or of one step with the record of the optimizer."""
+    if run_around(dump) is not None or (dump / "optimizer.json").is_file():
+        return True
+    return any((folder / "rank0.json").is_file() for folder in dump.parents[:2])

@@ -34,12 +34,14 @@ def select_passes(spec: CompareSpec, notify: Notify) -> list[DumpPair]:
     sides = (find_dumps(spec.sides.target), find_dumps(spec.sides.golden))
     for side in sides:
         refuse_several_captures(side)
+    pairs = pair_dumps(*sides, pairs_of(choices.pairs))
     candidates = [
-        pair for pair in pair_dumps(*sides, pairs_of(choices.pairs))
-        if (not steps or pair.step in steps) and (not ranks or pair.rank in ranks)
+        pair for pair in pairs if (not steps or pair.step in steps) and (not ranks or pair.rank in ranks)
     ]  # fmt: skip
     if not any(pair.target and pair.golden for pair in candidates):
         raise StudioError("precision.compare.nothing_common")
+    _refuse_absent("precision.compare.no_such_steps", steps, {pair.step for pair in pairs})
+    _refuse_absent("precision.compare.no_such_ranks", ranks, {pair.rank for pair in pairs})
     if any(_is_one_dump(pair) for pair in candidates):
         raise StudioError("precision.rule.same_dump")
     if not (ranks or choices.pairs):
@@ -49,6 +51,13 @@ def select_passes(spec: CompareSpec, notify: Notify) -> list[DumpPair]:
         passes = [f"{pair.step}.{pair.rank}" for pair in candidates if pair.note == key]
         notify(key, count=len(passes), passes=", ".join(passes[:8]))
     return candidates
+
+
+def _refuse_absent(key: str, asked: frozenset[int], available: set[int]) -> None:
+    """Raise StudioError where a number was asked for that neither side has: a comparison of the others would pass."""
+    if absent := asked - available:
+        names, others = (", ".join(map(str, sorted(numbers)[:20])) for numbers in (absent, available))
+        raise StudioError(key, absent=names, available=others)
 
 
 def _is_one_dump(pair: DumpPair) -> bool:

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from backends.precision.compare.alignment.parameters import is_parameter_input
-from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, MAX, MIN, OUTPUT, PARAMETER, TENSOR
+from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, MAX, MEAN, MIN, NORM, OUTPUT, PARAMETER, TENSOR
 from backends.precision.dump.names import name_of, source_of
 from backends.precision.measure.formats import FLOATS
 from backends.precision.overflow.result import Overflow
@@ -95,17 +95,22 @@ def has_statistics(dump: Dump) -> bool:
 
 
 def _is_bad(dump: Dump) -> Array:
-    return _among(dump, ~np.isfinite(dump.stats))
+    return np.asarray(_among(dump, ~np.isfinite(dump.stats)) | _is_nan(dump))
 
 
 def _is_nan(dump: Dump) -> Array:
-    return _among(dump, np.isnan(dump.stats))
+    """Mark the rows with a NaN. The extremes that MindSpore takes leave it out, and its mean and norm do not."""
+    rows = _among(dump, np.isnan(dump.stats))
+    if dump.framework != "mindspore":
+        return rows
+    is_finite = np.isfinite(dump.stats[:, (MAX, MIN)]).all(axis=1)
+    return np.asarray(rows | (is_finite & _among(dump, np.isnan(dump.stats), (MEAN, NORM))))
 
 
-def _among(dump: Dump, cells: Array) -> Array:
-    """Rows with such a Max or Min, where the dump has one."""
-    columns = [cells[:, column] & ((dump.has_stats & (1 << column)) != 0) for column in (MAX, MIN)]
-    rows: Array = columns[0] | columns[1]
+def _among(dump: Dump, cells: Array, columns: tuple[int, int] = (MAX, MIN)) -> Array:
+    """Rows with such a Max or Min, or other `columns`, where the dump has one."""
+    first, second = (cells[:, column] & ((dump.has_stats & (1 << column)) != 0) for column in columns)
+    rows: Array = first | second
     return rows
 
 
@@ -163,6 +168,6 @@ def _overflow_at(dump: Dump, row: int, step: int, rank: int, *, is_made: bool) -
 
 def _value(stats: Array) -> str:
     high, low = float(stats[MAX]), float(stats[MIN])
-    if math.isnan(high) or math.isnan(low):
+    if math.isnan(high) or math.isnan(low) or (math.isfinite(high) and math.isfinite(low)):
         return "NaN"
     return "Inf" if high == math.inf else "-Inf"

@@ -118,9 +118,10 @@ def _chosen(spec: OverflowSpec) -> tuple[DumpLocation, ...]:
     refuse_several_captures(locations)
     chosen_steps = numbers_of(spec.looked.overflow_steps)
     chosen = [location for location in locations if not chosen_steps or (location.step or 0) in chosen_steps]
-    if not chosen:
-        steps = ", ".join(str(step) for step in sorted({location.step or 0 for location in locations})[:20])
-        raise StudioError("precision.overflow.no_step", steps=steps)
+    available = {location.step or 0 for location in locations}
+    if absent := chosen_steps - available:
+        names, steps = (", ".join(map(str, sorted(numbers)[:20])) for numbers in (absent, available))
+        raise StudioError("precision.overflow.no_step", absent=names, steps=steps)
     return tuple(sorted(chosen, key=lambda location: (location.step or 0, location.rank or 0)))
 
 

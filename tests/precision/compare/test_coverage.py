@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from backends.precision.compare.comparison import GAPS
+from studio.errors import StudioError
 from studio.events import Finding, Note
 from studio.run import last_events
 from studio.texts import has, t
@@ -86,6 +87,30 @@ def test_that_a_missing_step_is_incomplete(
     assert (found.answer["coverage"]["steps"], found.answer["coverage"]["all_steps"]) == ([0, 2], [0, 1, 2])
     chosen = {"step_numbers": "0, 2"}
     assert (compared(short, "steps", **chosen) if is_target else compared("steps", short, **chosen)).code == 0
+
+
+@pytest.mark.parametrize(("option", "numbers"), [("step_numbers", "0, 9"), ("rank_numbers", "0, 3")])
+def test_that_a_step_or_a_rank_that_neither_side_has_is_refused(
+    compared: Callable[..., Compared], option: str, numbers: str
+) -> None:
+    with pytest.raises(StudioError) as refused:
+        compared("steps_ulp", "steps", **{option: numbers})
+    assert refused.value.key.startswith("precision.compare.no_such_")
+    assert refused.value.values["absent"] == numbers[-1]
+
+
+@pytest.mark.parametrize("is_target", [True, False])
+def test_that_a_result_of_one_side_alone_is_incomplete(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path, *, is_target: bool
+) -> None:
+    without = copied(dumps, "ulp", tmp_path / "without")
+    (path,) = without.rglob("dump.json")
+    content = json.loads(path.read_text())
+    name = next(name for name in content["data"] if name.startswith("Functional.linear"))
+    content["data"][name]["output"] = []
+    path.write_text(json.dumps(content))
+    found = compared(without, "healthy") if is_target else compared("healthy", without)
+    assert gaps_of(found) == ["precision.compare.one_sided_results"]
 
 
 def test_that_a_rank_that_the_target_never_dumped_is_incomplete(

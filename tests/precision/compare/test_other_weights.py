@@ -57,6 +57,27 @@ def test_that_other_weights_are_named(tmp_path: Path, step: int) -> None:
     assert first.reason == "parameter"
 
 
+@pytest.mark.parametrize("mark", ["optimizer.json", "../../rank0.json"])
+def test_that_weights_of_a_first_step_may_not_differ_in_a_capture_that_was_copied_alone(
+    tmp_path: Path, mark: str
+) -> None:
+    """A bias of a later step may be anything, since nothing tells of the updates before it."""
+    dumps = [captured(tmp_path / name, 1, 1.0) for name in ("target", "golden")]
+    for dump in dumps:
+        dump.parents[4].joinpath("run.json").unlink()
+        (dump / mark).write_text("{}", encoding="utf-8")
+    found = json.loads((dumps[0] / "dump.json").read_text(encoding="utf-8"))
+    biases = [entry["input_args"][2] for entry in found["data"].values() if len(entry.get("input_args", [])) > 2]
+    _scale(biases[:1], 1.001)
+    (dumps[0] / "dump.json").write_text(json.dumps(found), encoding="utf-8")
+    spec = schema.with_value(schema.with_value(CompareSpec(), "target", dumps[0]), "golden", dumps[1])
+    run = runs.create(tmp_path / "runs", "compare", schema.to_json(spec))
+    assert compare(spec, run).code == 3
+    first = open_comparison(run.folder / FOLDER).first
+    assert first is not None
+    assert first.reason == "parameter"
+
+
 def test_that_weights_of_a_first_step_may_not_differ_at_all(tmp_path: Path) -> None:
     assert first_of(tmp_path / "first", 1, 1.001) is not None
 

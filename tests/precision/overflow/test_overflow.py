@@ -112,6 +112,24 @@ def test_that_the_norm_of_large_numbers_and_the_mean_of_a_mask_are_none(tmp_path
     assert first_overflow(read_dump(DumpLocation(folder=dump_of(tmp_path, change))), 0, 0) is None
 
 
+def test_that_a_nan_that_mindspores_extremes_leave_out_is_one(tmp_path: Path) -> None:
+    folder = copy_of("mindspore_tensor", tmp_path / "dump")
+    content = json.loads((folder / "dump.json").read_text())
+    name = next(name for name, entry in content["data"].items() if "Max" in (entry.get("output") or [{}])[0])
+    content["data"][name]["output"][0].update(Mean=NAN, Norm=NAN)
+    (folder / "dump.json").write_text(json.dumps(content))
+    found = first_overflow(read_dump(DumpLocation(folder=folder)), 0, 0)
+    assert found is not None
+    assert (found.call, found.value, found.is_made) == (name, "NaN", True)
+
+
+def test_that_a_step_that_was_not_captured_is_refused_beside_one_that_was(tmp_path: Path, no_msprobe: Path) -> None:
+    folder = dump_of(tmp_path / "dump", lambda _: None).parent.parent
+    with pytest.raises(StudioError) as refused:
+        looked(tmp_path, folder, no_msprobe, "0, 9")
+    assert (refused.value.key, refused.value.values["absent"]) == ("precision.overflow.no_step", "9")
+
+
 def test_that_memory_that_nobody_has_written_is_none(tmp_path: Path) -> None:
     def change(data: dict[str, Any]) -> None:
         empty = {"type": "torch.Tensor", "dtype": "torch.float32", "shape": [2], "Max": NAN, "Min": NAN}

@@ -25,7 +25,7 @@ import numpy as np
 from backends.precision.compare.alignment.parameters import is_parameter_input
 from backends.precision.compare.values.distance import distances, largest
 from backends.precision.dump.dump import GRADIENT, MAX, MIN, OUTPUT, PARAMETER
-from backends.precision.origin import run_around
+from backends.precision.origin import is_own_capture
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,7 +133,7 @@ def _move_of_any_element(steps: Array, tolerances: Tolerances) -> float:
 def _is_first(joined: JoinedDumps, step: int) -> bool:
     """Whether a step is the first of its run: msprobe counts from 0, captures of the studio's runs as their curves do,
     from 1."""
-    is_ours = any(run_around(side.place.folder) is not None for side in (joined.target, joined.golden))
+    is_ours = any(is_own_capture(side.place.folder) for side in (joined.target, joined.golden))
     return step == 0 or (step == 1 and is_ours)
 
 

@@ -13,7 +13,7 @@ from backends.precision.compare.judgement.evidence import results_of_other_backw
 from backends.precision.compare.values.distance import has_nan
 from backends.precision.compare.values.updates import ends_with, of_optimizers
 from backends.precision.compare.verdict.first_divergence import name_at
-from backends.precision.dump.dump import MAX, MEAN, MIN, NORM
+from backends.precision.dump.dump import MAX, MEAN, MIN, NORM, OUTPUT, TENSOR
 from backends.precision.dump.optimizer import GRADIENT_SUFFIX, UPDATE_SUFFIX
 from backends.precision.overflow.first_overflow import UNINITIALISED, first_overflow
 
@@ -66,7 +66,10 @@ class CoverageCounter:
         )  # fmt: skip
         self._count_updates(joined, step, rank)
         is_partial = is_judged & ~by_element & ~by_digest & _has_figures_on_one_side(joined)
-        unjudged = {"both_nan": has_nan, "both_infinite": has_inf, "no_figures": is_open, "partial_figures": is_partial}
+        unjudged = {
+            "both_nan": has_nan, "both_infinite": has_inf, "no_figures": is_open, "partial_figures": is_partial,
+            "one_sided_results": _is_one_sided_result(joined),
+        }  # fmt: skip
         for key, rows in unjudged.items():
             self._note_unjudged(f"precision.compare.{key}", joined, np.flatnonzero(rows), step, rank)
 
@@ -116,6 +119,20 @@ class CoverageCounter:
         """Return the steps, or the ranks, that were compared, and all of them."""
         complete = {getattr(pair, part) for pair in self._candidates if pair.target and pair.golden}
         return tuple(sorted(complete)), tuple(sorted({getattr(pair, part) for pair in self._candidates}))
+
+
+def _is_one_sided_result(joined: JoinedDumps) -> Array:
+    """Mark the tensors that a forward call of both sides has as a result on one side alone. Updates are counted apart,
+    and a backward with another number of results is another kernel's."""
+    rows, calls = joined.rows, joined.calls
+    is_paired = (calls.target >= 0) & (calls.golden >= 0)
+    is_forward = np.array([name.direction == "forward" for name in joined.names], bool)
+    is_tensor = [
+        np.append(side.kind == TENSOR, False)[numbers]
+        for side, numbers in ((joined.target, rows.target), (joined.golden, rows.golden))
+    ]
+    is_result = (rows.role == OUTPUT) & (is_paired & is_forward)[rows.call] & ~of_optimizers(joined)
+    return np.asarray(is_result & (is_tensor[0] != is_tensor[1]))
 
 
 def _has_digests(joined: JoinedDumps) -> Array:
