@@ -41,17 +41,35 @@ def open_weights(path: Path, scratch: Path, python: Path) -> dict[str, Tensor]:
     StudioError where it is no checkpoint, damaged, or needs a torch that is not there; Stopped."""
     tensors: dict[str, Tensor] = {}
     for number, file in enumerate(files_of(path)):
-        tensors |= _of_file(file, scratch.with_suffix(f".{number}"), python)
+        part = _of_file(file, scratch.with_suffix(f".{number}"), python)
+        if twice := next((name for name in part if name in tensors), None):
+            raise StudioError("precision.weights.twice", place=str(file), name=twice)
+        tensors |= part
     if not tensors:
         raise StudioError("precision.weights.no_tensors", place=str(path))
+    if absent := [name for name in _indexed_names(path) if name not in tensors]:
+        raise StudioError("precision.weights.not_in_parts", place=str(path), name=absent[0], count=len(absent))
     return tensors
 
 
+def _indexed_names(path: Path) -> list[str]:
+    """Return the tensors that the index of a folder names; none where its files are read without one."""
+    index = _index_in(path)
+    return [] if index is None else list(_weight_map(index))
+
+
 def refuse_same_files(target: Path, golden: Path) -> None:
-    """Raise StudioError where both are the same files, as a run and its last checkpoint are."""
-    ours, others = ([file.resolve() for file in files_of(path)] for path in (target, golden))
-    if ours == others:
+    """Raise StudioError where both are the same files, as a run and its last checkpoint, or two hard links, are."""
+    ours, others = files_of(target), files_of(golden)
+    if len(ours) == len(others) and all(map(_is_one_file, ours, others)):
         raise StudioError("precision.rule.same_weights")
+
+
+def _is_one_file(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except OSError:
+        return False
 
 
 def _of_file(path: Path, scratch: Path, python: Path) -> Mapping[str, Tensor]:
@@ -90,10 +108,15 @@ def files_of(path: Path) -> tuple[Path, ...]:
         return (_last_of_run(path) / OURS,)
     if (path / OURS).is_file():
         return (path / OURS,)
-    for name in INDEXES:
-        if (path / name).is_file():
-            return _indexed(path / name)
-    return _companion_files(path)
+    index = _index_in(path)
+    return _companion_files(path) if index is None else _indexed(index)
+
+
+def _index_in(path: Path) -> Path | None:
+    """Return the index by which the files of a folder are read."""
+    if not path.is_dir() or (path / "run.json").is_file() or (path / OURS).is_file():
+        return None
+    return next((path / name for name in INDEXES if (path / name).is_file()), None)
 
 
 def _last_of_run(run: Path) -> Path:
@@ -109,14 +132,18 @@ def _last_of_run(run: Path) -> Path:
 
 def _indexed(index: Path) -> tuple[Path, ...]:
     """The names are data: they must lie in the folder."""
-    try:
-        files_of_index = msgspec.convert(files.read_json(index), _Index).weight_map.values()
-    except msgspec.ValidationError:
-        raise StudioError("precision.weights.damaged", place=str(index)) from None
-    names = sorted(set(files_of_index))
+    names = sorted(set(_weight_map(index).values()))
     if not names or len(names) > MAX_FILES or any("/" in name or name.startswith(".") for name in names):
         raise StudioError("precision.weights.damaged", place=str(index))
     return tuple(index.parent / name for name in names)
+
+
+def _weight_map(index: Path) -> dict[str, str]:
+    """Return the file of each tensor."""
+    try:
+        return msgspec.convert(files.read_json(index), _Index).weight_map
+    except msgspec.ValidationError:
+        raise StudioError("precision.weights.damaged", place=str(index)) from None
 
 
 def _companion_files(folder: Path) -> tuple[Path, ...]:

@@ -40,6 +40,10 @@ STATE_OF_TORCH = re.compile(
     r"state\.\d+\.(step|(max_)?exp_avg(_sq)?|exp_inf|momentum_buffer|square_avg|acc_delta|grad_avg|sum|prev|eta|mu|ax)"
 )
 """What the state_dict of an optimizer of torch holds, where it is saved alone."""
+OPTIMIZER_GROUP = re.compile(r"(optim(izers?)?)(_states?)?(_dict)?|moments|moment[12]", re.IGNORECASE)
+"""Groups of a training's state that hold tensors by the names of the weights that they are of."""
+WEIGHT_ENDINGS = frozenset(("weight", "bias", "gamma", "beta", "embedding_table"))
+"""Last words of the names of weights."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,19 +70,36 @@ def match_weights(target: Shapes, golden: Shapes) -> Matched:
     _add(matched, target, golden, "prefix", _by_canonical_name)
     _add(matched, target, golden, "order", _by_order)
     used = {pair.target for pair in matched.values()}
+    target_state, golden_state = training_state(target), training_state(golden)
     missing = [name for name in golden if name not in matched]
     extra = [name for name in target if name not in used]
     return Matched(
         pairs=tuple(matched[name] for name in golden if name in matched),
-        missing=tuple(name for name in missing if not is_training_state(name)),
-        extra=tuple(name for name in extra if not is_training_state(name)),
-        training_state=tuple(name for name in (*missing, *extra) if is_training_state(name)),
+        missing=tuple(name for name in missing if name not in golden_state),
+        extra=tuple(name for name in extra if name not in target_state),
+        training_state=tuple(name for name in (*missing, *extra) if name in golden_state | target_state),
     )
 
 
-def is_training_state(name: str) -> bool:
-    """Return whether a name is that of an optimizer's state, a generator or a counter, and not of a weight."""
-    return bool(STATE_GROUP.fullmatch(name.partition(".")[0]) or STATE_OF_TORCH.match(name))
+def training_state(names: Iterable[str]) -> frozenset[str]:
+    """Return which names of a checkpoint are those of an optimizer's state, a generator or a counter, and not of
+    weights. A name that ends as a weight's does is one, whatever its module is called ("loops.0.weight"), unless it is
+    in an optimizer's group beside a weight of that name ("moments.fc.weight" beside "fc.weight")."""
+    names = list(names)
+    weights = {canonical(name) for name in names if not OPTIMIZER_GROUP.fullmatch(name.partition(".")[0])}
+    return frozenset(name for name in names if _is_state(name, weights))
+
+
+def _is_state(name: str, weights: set[str]) -> bool:
+    group, _, rest = name.partition(".")
+    if not STATE_GROUP.fullmatch(group):
+        return STATE_OF_TORCH.fullmatch(name) is not None
+    if rest.rpartition(".")[2] not in WEIGHT_ENDINGS:
+        return True
+    parts = rest.split(".")
+    return bool(OPTIMIZER_GROUP.fullmatch(group)) and any(
+        canonical(".".join(parts[begin:])) in weights for begin in range(len(parts) - 1)
+    )
 
 
 def _add(matched: dict[str, WeightPair], target: Shapes, golden: Shapes, how: How, pairs: PairFinder) -> None:
@@ -113,8 +134,9 @@ def _by_order(target: Shapes, golden: Shapes) -> Iterable[tuple[str, str]]:
             yield from zip(ours[shape], peers, strict=True)
 
 
-def _weights(names: Iterable[str]) -> list[str]:
-    return [name for name in names if not is_training_state(name)]
+def _weights(names: Shapes) -> list[str]:
+    state = training_state(names)
+    return [name for name in names if name not in state]
 
 
 def _grouped(names: Iterable[str], key: Callable[[str], K]) -> dict[K, Sequence[str]]:

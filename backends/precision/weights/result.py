@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from backends.precision.measure.formats import number
-from backends.precision.weights.names import How, is_training_state
+from backends.precision.weights.names import How, training_state
 from studio import files
 from studio.events import Number  # noqa: TC001 - msgspec reads it
 
@@ -30,6 +30,8 @@ NONFINITE = "precision.weights.reason_nonfinite"
 TURNED = "precision.weights.reason_turned"
 ELEMENTS = "precision.weights.reason_elements"
 DISTANCE = "precision.weights.reason_distance"
+EXACT = frozenset(("bool", "int16", "int32", "int64", "uint16", "uint32", "uint64"))
+"""Dtypes of which --allow accepts no difference."""
 
 
 class WeightRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,8 +101,9 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
         return sum(bool(row.nan) for row in self.rows)
 
     def compared_weights(self) -> int:
-        """Return how many pairs are weights, and no state of an optimizer or of the training."""
-        return sum(not is_training_state(row.name) for row in self.rows)
+        """Return how many pairs are weights with elements, and no state of an optimizer or of the training."""
+        state = training_state(row.name for row in self.rows)
+        return sum(row.name not in state and 0 not in row.golden_shape for row in self.rows)
 
     def passes(self) -> bool:
         return self.verdict() in PASSING
@@ -119,7 +122,7 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
 def row_of(
     pair: WeightPair, target: Tensor, golden: Tensor, weights: Measures, allow: float, outliers: Outliers
 ) -> WeightRow:
-    reason = _reason(weights, target.dtype == golden.dtype, allow, outliers)
+    reason = _reason(weights, (target.dtype, golden.dtype), allow, outliers)
     is_equal = weights.equal and target.dtype == golden.dtype
     numbers = ("max_abs", "max_rel", "mean_abs", "l2_rel", "cosine", "ulp")
     return WeightRow(
@@ -132,20 +135,23 @@ def row_of(
     )  # fmt: skip
 
 
-def is_within(weights: Measures, allow: float) -> bool:
-    """Return whether a tensor as a whole is as close as is allowed."""
+def is_within(weights: Measures, allow: float, dtypes: tuple[str, str]) -> bool:
+    """Return whether a tensor as a whole is as close as is allowed. Indices, counters and masks are equal or not;
+    integers of 8 bits may be weights that were quantised."""
+    if any(name in EXACT for name in dtypes):
+        return weights.equal
     return allow > 0 and not weights.nonfinite_differs and weights.l2_rel <= allow
 
 
-def _reason(weights: Measures, has_same_dtype: bool, allow: float, outliers: Outliers) -> str:
+def _reason(weights: Measures, dtypes: tuple[str, str], allow: float, outliers: Outliers) -> str:
     """Return the key of why a pair differs, "" where it is equal or within what is allowed."""
     if weights.reason:
         return weights.reason
     if weights.nonfinite_differs:
         return NONFINITE
     if weights.equal:
-        return "" if has_same_dtype or allow > 0 else DTYPE
-    if not is_within(weights, allow):
+        return "" if dtypes[0] == dtypes[1] or allow > 0 else DTYPE
+    if not is_within(weights, allow, dtypes):
         return DISTANCE
     return TURNED if outliers.turned else ELEMENTS if outliers.count else ""
 

@@ -74,7 +74,7 @@ def _row(pair: WeightPair, target: dict[str, Tensor], golden: dict[str, Tensor],
     tensor, other = target[pair.target], golden[pair.golden]
     measures = measure(tensor, other, raise_if_stopped)
     outliers = Outliers()
-    if is_within(measures, allow) and not measures.equal:
+    if is_within(measures, allow, (tensor.dtype, other.dtype)) and not measures.equal:
         outliers = count_outliers(tensor, other, measures, allow, raise_if_stopped)
     return row_of(pair, tensor, other, measures, allow, outliers)
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from safetensors.numpy import save_file
 
 from backends.precision.measure.formats import STORAGE_DTYPES, widened
 from backends.precision.weights import torch_child
@@ -148,6 +149,23 @@ def test_that_an_index_that_leads_elsewhere_is_refused(tmp_path: Path, text: str
     with pytest.raises(StudioError) as error:
         open_weights(tmp_path, tmp_path / "s", NO_PYTHON)
     assert error.value.key == "precision.weights.damaged"
+
+
+def test_that_tensors_of_an_index_that_no_part_has_are_named(tmp_path: Path) -> None:
+    save_file({"a": np.ones(3, np.float32)}, tmp_path / "part.safetensors")
+    index = {"weight_map": {"a": "part.safetensors", "b": "part.safetensors"}}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(StudioError) as refused:
+        open_weights(tmp_path, tmp_path / "scratch", Path(sys.executable))
+    assert (refused.value.key, refused.value.values["name"]) == ("precision.weights.not_in_parts", "b")
+
+
+def test_that_a_tensor_in_two_files_of_a_folder_is_not_chosen_silently(tmp_path: Path) -> None:
+    for number in range(2):
+        save_file({"a": np.full(3, number, np.float32)}, tmp_path / f"{number}.safetensors")
+    with pytest.raises(StudioError) as refused:
+        open_weights(tmp_path, tmp_path / "scratch", Path(sys.executable))
+    assert refused.value.key == "precision.weights.twice"
 
 
 def test_that_several_checkpoints_in_a_folder_ask_for_one(of_mindspore: Path, tmp_path: Path) -> None:

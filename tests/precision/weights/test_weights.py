@@ -9,10 +9,12 @@ import pytest
 from safetensors.numpy import save_file
 
 from backends.precision.weights import result
+from backends.precision.weights.checkpoints import refuse_same_files
 from backends.precision.weights.spec import Accepted, Checkpoints, WeightsSpec
 from backends.precision.weights.work import compare_weights
 from studio import run as runs
 from studio import schema
+from studio.errors import StudioError
 from studio.events import Finding, Note
 from studio.sentences import sentence_of
 from tests.command_line import last_json, studio
@@ -166,6 +168,8 @@ FAULTS: dict[str, Callable[[Arrays], Arrays]] = {
     "negated": lambda w: w | {"b.weight": -w["b.weight"]},
     "other weights": lambda w: w | {"a.weight": np.roll(w["a.weight"], 1)},
     "bias moved": lambda w: w | {"c.bias": w["c.bias"] + np.float32(1e-6)},
+    "an index that is another one": lambda w: w | {"ids": np.array([7, 8, 10])},
+    "a mask that is another one": lambda w: w | {"seen": np.arange(400) > 1},
     "missing": lambda w: {name: value for name, value in w.items() if name != "c.bias"},
     "extra": lambda w: w | {"d.weight": np.ones(3, np.float32)},
 }
@@ -176,6 +180,7 @@ def test_that_no_planted_fault_is_a_success_with_one_percent_allowed(
     tmp_path: Path, weights: Arrays, fault: str
 ) -> None:
     weights["a.weight"][3, 4], weights["a.weight"][5, 6] = 1.0, 0.5
+    weights |= {"ids": np.array([7, 8, 9]), "seen": np.arange(400) > 0}
     ended, answer = compared(tmp_path, FAULTS[fault](weights), weights, allow=0.01)
     assert (ended.code, answer["verdict"] in ("differs", "incomplete")) == (3, True)
 
@@ -212,6 +217,37 @@ def test_that_missing_and_extra_tensors_are_a_no(tmp_path: Path, weights: Arrays
     ended, answer = compared(tmp_path, weights, {**weights, **extra})
     assert (ended.code, answer["missing"], answer["verdict"]) == (3, ["new"], "incomplete")
     assert sentences(tmp_path)[0].startswith("Not all weights could be compared. Missing in the target: 1;")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["loops.0.weight", "random.proj.weight", "scheduler.net.bias", "moments.fc.weight", "step.weight", "optim.weight"],
+)
+def test_that_a_weight_of_a_module_that_is_called_as_a_state_is_not_left_out(
+    tmp_path: Path, weights: Arrays, name: str
+) -> None:
+    ended, answer = compared(tmp_path, weights, weights | {name: np.ones(3, np.float32)})
+    assert (ended.code, answer["verdict"], answer["missing"]) == (3, "incomplete", [name])
+
+
+def test_that_what_an_optimizer_keeps_by_the_names_of_weights_is_no_weight(tmp_path: Path, weights: Arrays) -> None:
+    moments = {f"moments.{name}": value for name, value in weights.items()}
+    state = {f"optimizer.master.{name}": value for name, value in weights.items()}
+    ended, answer = compared(tmp_path, weights, weights | moments | state | {"global_step": np.array([3])})
+    assert (ended.code, answer["verdict"], len(answer["training_state"])) == (0, "equal", 7)
+
+
+def test_that_tensors_without_elements_are_no_comparison(tmp_path: Path) -> None:
+    ended, answer = compared(tmp_path, {"w": np.zeros((0, 3), np.float32)}, {"w": np.zeros((0, 3), np.float32)})
+    assert (ended.code, answer["verdict"]) == (3, "incomplete")
+
+
+def test_that_a_hard_link_is_the_same_checkpoint(tmp_path: Path, weights: Arrays) -> None:
+    save_file(weights, tmp_path / "a.safetensors")
+    (tmp_path / "b.safetensors").hardlink_to(tmp_path / "a.safetensors")
+    with pytest.raises(StudioError) as refused:
+        refuse_same_files(tmp_path / "a.safetensors", tmp_path / "b.safetensors")
+    assert refused.value.key == "precision.rule.same_weights"
 
 
 def test_that_the_same_nan_on_both_sides_is_incomplete_and_infinity_of_a_mask_is_not(
