@@ -168,7 +168,7 @@ FAULTS: dict[str, Callable[[Arrays], Arrays]] = {
     "negated": lambda w: w | {"b.weight": -w["b.weight"]},
     "other weights": lambda w: w | {"a.weight": np.roll(w["a.weight"], 1)},
     "bias moved": lambda w: w | {"c.bias": w["c.bias"] + np.float32(1e-6)},
-    "an index that is another one": lambda w: w | {"ids": np.array([7, 8, 10])},
+    "an index that is another one": lambda w: w | {"ids": np.array([7000, 8000, 9001])},
     "a mask that is another one": lambda w: w | {"seen": np.arange(400) > 1},
     "missing": lambda w: {name: value for name, value in w.items() if name != "c.bias"},
     "extra": lambda w: w | {"d.weight": np.ones(3, np.float32)},
@@ -180,7 +180,7 @@ def test_that_no_planted_fault_is_a_success_with_one_percent_allowed(
     tmp_path: Path, weights: Arrays, fault: str
 ) -> None:
     weights["a.weight"][3, 4], weights["a.weight"][5, 6] = 1.0, 0.5
-    weights |= {"ids": np.array([7, 8, 9]), "seen": np.arange(400) > 0}
+    weights |= {"ids": np.array([7000, 8000, 9000]), "seen": np.arange(400) > 0}
     ended, answer = compared(tmp_path, FAULTS[fault](weights), weights, allow=0.01)
     assert (ended.code, answer["verdict"] in ("differs", "incomplete")) == (3, True)
 
