@@ -75,6 +75,19 @@ def fully_sharded() -> list[str]:
     return losses(net)
 
 
+def fully_sharded_from_nothing() -> list[str]:
+    """Weights that are drawn when they are sharded already, as a model from the meta device has them."""
+    with torch.device("meta"):
+        net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2), nn.Dropout(0.2))
+    fully_shard(net, mesh=init_device_mesh(KIND, (2,)))
+    net.to_empty(device=DEVICE)
+    torch.manual_seed(5)
+    for module in net:
+        if isinstance(module, nn.Linear):
+            module.reset_parameters()
+    return losses(net)
+
+
 def tensor_parallel() -> list[str]:
     net = parallelize_module(network(), init_device_mesh(KIND, (2,)), {"0": ColwiseParallel(), "2": RowwiseParallel()})
     return losses(net)
@@ -101,7 +114,7 @@ if __name__ == "__main__":
 
         torch.npu.set_device(RANK)
     distributed.init_process_group("hccl" if KIND == "npu" else "gloo")
-    functions = (collectives, data_parallel, fully_sharded, tensor_parallel)
+    functions = (collectives, data_parallel, fully_sharded, fully_sharded_from_nothing, tensor_parallel)
     refused = (tensor_of_the_cpu_in_the_group, group_of_nccl) if KIND == "npu" else ()
     results = {function.__name__: result_of(function) for function in (*functions, *refused)}
     Path(f"{sys.argv[2]}.{RANK}").write_text(json.dumps(results), encoding="utf-8")

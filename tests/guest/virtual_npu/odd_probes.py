@@ -10,6 +10,7 @@ from typing import Any
 import torch
 import torch_npu  # type: ignore[import-not-found] # noqa: F401
 from torch import multiprocessing, nn
+from torch.utils.data import DataLoader, TensorDataset
 
 from tests.guest.virtual_npu.probes import equal_on_all_devices, gradients, result_of
 
@@ -113,6 +114,13 @@ def write_weights(net: nn.ModuleList, answers: Any) -> None:
     with torch.no_grad():
         net[0].weight.fill_(7)
     answers.put([str(net[0].weight.device), net[1].weight.tolist(), net[1].weight.is_leaf])
+
+
+def threads_of_a_pinning_loader() -> int:
+    torch.set_num_threads(2)
+    for _ in DataLoader(TensorDataset(torch.ones(4)), num_workers=1, pin_memory=True):
+        pass
+    return torch.get_num_threads()
 
 
 def sparse_from_the_host() -> Any:

@@ -31,7 +31,9 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]]
     return ranks(folder, "npu", "curves,rehearse=npu"), ranks(folder, "cpu", "curves")
 
 
-@pytest.mark.parametrize("name", ["collectives", "data_parallel", "fully_sharded", "tensor_parallel"])
+@pytest.mark.parametrize(
+    "name", ["collectives", "data_parallel", "fully_sharded", "fully_sharded_from_nothing", "tensor_parallel"]
+)
 def test_that_two_cards_give_the_bits_of_two_processes_on_the_cpu(pair: Any, name: str) -> None:
     on_npu, on_cpu = ([rank[name] for rank in side] for side in pair)
     assert on_npu == on_cpu

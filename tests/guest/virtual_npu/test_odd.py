@@ -49,6 +49,10 @@ def test_that_two_processes_share_the_weights_of_a_card(results: dict[str, Any])
     assert results["weights_of_another_process"] == [["npu:0", sevens, True], sevens, 0]
 
 
+def test_that_a_loader_which_pins_memory_leaves_the_threads_of_the_computation_alone(results: dict[str, Any]) -> None:
+    assert results["threads_of_a_pinning_loader"] == 2
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "words"),
     [

@@ -18,6 +18,7 @@ from ascend_studio.virtual_npu import (
     pinned,
     placement,
     registrations,
+    sharded_random,
     sharing,
     storage_type,
     storages,
@@ -41,7 +42,7 @@ def install(torch: Any, module: Any) -> None:
     dispatch.install(kernels.own(), host_kernels.kernel)
     registrations.install(torch)
     autocast.install(torch)
-    for part in (storage_type, placement, pinned, tensor_types, sharing, accelerator, compiled, hccl):
+    for part in (storage_type, placement, pinned, tensor_types, sharing, accelerator, compiled, hccl, sharded_random):
         part.install(torch)
 
 

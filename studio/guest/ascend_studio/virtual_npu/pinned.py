@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 
 from ascend_studio.virtual_npu.replaced import replace
 
@@ -23,10 +24,24 @@ def install(torch: Any) -> None:
     global _torch
     _torch = torch
     torch.Tensor.pin_memory, torch.Tensor.is_pinned = _pin, _is_pinned
+    torch.set_num_threads = _without_loaders(torch.set_num_threads)
     for name in _FACTORIES:
         replace(torch, name, _with_pinning)
     for name in ("new_empty", "new_zeros", "new_ones", "new_full", "new_tensor"):
         replace(torch.Tensor, name, _with_pinning)
+
+
+def _without_loaders(original: Callable[[int], None]) -> Callable[[int], None]:
+    """Leave the number of threads alone that a loader's pinning thread sets to one: the CPU computes what a card does,
+    and some of its sums depend on that number.
+    """
+
+    @functools.wraps(original)
+    def set_num_threads(count: int) -> None:
+        if sys._getframe(1).f_globals.get("__name__") != "torch.utils.data._utils.pin_memory":
+            original(count)
+
+    return set_num_threads
 
 
 def _pin(self: Any, device: Any = None) -> Any:
