@@ -103,7 +103,7 @@ class Trial:
         failure = self._migrate(style, migrated)
         if failure:
             return _row(self.training, style, equal="no", why=failure, right=False)
-        report, side = self._rehearsed(migrated)
+        report, side = self._rehearsed(style, migrated)
         cells = self._verdict(report, side)
         cells |= {"steps": report.get("steps", 0), "operators": report.get("device_operators", 0)}
         cells["seconds"] = round(time.monotonic() - begun, 1)
@@ -149,11 +149,12 @@ class Trial:
             (out.parent / "data").symlink_to(shared)
         return "" if done.returncode == 0 else f"migrate: {done.returncode}: {done.stderr[-1000:]}"
 
-    def _rehearsed(self, place: Path) -> tuple[dict[str, Any], Side]:
+    def _rehearsed(self, style: str, place: Path) -> tuple[dict[str, Any], Side]:
         chosen = ("--as", "npu", "--npu-device", "virtual", "--seed", SEED, "--minutes", "8")
         chosen = (*chosen, "--cards", str(self.training.cards), "--steps", str(self.training.steps))
         path = f"PYTHONPATH={os.environ.get(SITE, '')}"
-        line = shlex.split(self.training.line)
+        training = self.training
+        line = shlex.split(training.npu_line if style == "explicit" and training.npu_line else training.line)
         done = self._studio(place / self.training.start, "rehearse", *chosen, "--env", path, "--json", "--", *line)
         report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1]) if done.stdout.strip() else {}
         log = runs.open_run(Path(report["run"])).log if "run" in report else None

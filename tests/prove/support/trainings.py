@@ -25,7 +25,8 @@ Edit = tuple[str, str, str]
 @dataclass(frozen=True, kw_only=True)
 class Training:
     """`folder`: of the project below the folder of all; `line`: of a host with CUDA, started in `start` of the project.
-    `cpu_line`: the same on the CPU, where it differs. `edits`: in both runs; `on_cpu`: in the one on the CPU alone, ""
+    `cpu_line`: the same on the CPU, where it differs; `npu_line`: of the explicit result, where a device is named on it.
+    `edits`: in both runs; `on_cpu`: in the one on the CPU alone, None
     where only a rehearsal takes the CPU. `refusal`: what a card refuses it with. `note`: what is not as one expects."""
 
     name: str
@@ -33,6 +34,7 @@ class Training:
     line: str
     start: str = ""
     cpu_line: str = ""
+    npu_line: str = ""
     edits: tuple[Edit, ...] = ()
     on_cpu: tuple[Edit, ...] | None = ()
     make_data: Callable[[Path], None] = data.nothing
@@ -45,6 +47,15 @@ class Training:
 _ACCELERATOR = "torch.accelerator.current_accelerator()"
 _CPU = 'torch.device("cpu")'
 _FUSED = "with an accelerator it takes fused AdamW; the run on the CPU is made to take it too"
+_LOSS = "the CPU's autocast takes float32 for the whole cross entropy, a card's for its second half: the CPU is made to"
+_IN_HALVES = "F.nll_loss(torch.autocast('cpu', enabled=False)(F.log_softmax)({}, 1).float(), {})"
+_LOSS_OF_CARD = (
+    (
+        "model.py", "F.cross_entropy(logits.view(-1, logits.size(-1)), targets.view(-1), ignore_index=-1)",
+        _IN_HALVES.format("logits.view(-1, logits.size(-1))", "targets.view(-1), ignore_index=-1"),
+    ),
+)  # fmt: skip
+_NO_EVALUATION = "if trainer.iter_num % 500 == 0:", "if trainer.iter_num % 500 == 499:"
 _NO_SPARSE = "A card takes no sparse tensor"
 _SPARSE = "its graph is a sparse tensor, which torch_npu refuses"
 
@@ -57,14 +68,19 @@ def of_project(project: Project) -> Training:
     if project.folder == "nanoGPT":
         on_cpu = [(path, old, new.replace("bfloat16", "float16") if project.name == "nanoGPT fp16" else new)
                   for path, old, new in on_cpu or ()]  # fmt: skip
-        on_cpu.append(("model.py", "device_type == 'cuda'", "True"))
+        on_cpu += [("model.py", "device_type == 'cuda'", "True"), *(_LOSS_OF_CARD if _is_mixed(project) else ())]
         note = f"{note}; {_FUSED}" if note else _FUSED
+        note += f"; {_LOSS}" if _is_mixed(project) else ""
     return Training(
         name=project.name, folder=project.folder, line=project.cuda, cpu_line=project.cpu if is_own else "",
         edits=tuple((project.file, old, new) for old, new in project.seeds),
         on_cpu=None if on_cpu is None else tuple(on_cpu), make_data=data.of_examples, cards=project.cards,
         steps=project.steps, note=note,
     )  # fmt: skip
+
+
+def _is_mixed(project: Project) -> bool:
+    return project.name in ("nanoGPT bf16", "nanoGPT fp16")
 
 
 _EXAMPLES = (
@@ -93,6 +109,7 @@ _EXAMPLES = (
         line="torchrun --standalone --nproc_per_node=2 main.py data_config.path=input.txt data_config.block_size=16"
         " data_config.truncate=1.0 gpt_config.n_layer=2 gpt_config.n_head=2 gpt_config.n_embd=32"
         " trainer_config.batch_size=8 trainer_config.data_loader_workers=1 trainer_config.use_amp=False",
+        edits=(("mingpt/trainer.py", "import boto3", "boto3 = None"),),
         on_cpu=(
             ("mingpt/main.py", "if not verify_min_gpu_count", "if False and not verify_min_gpu_count"),
             ("mingpt/main.py", _ACCELERATOR, _CPU), ("mingpt/main.py", 'f"{acc}:{rank}"', '"cpu"'),
@@ -121,6 +138,7 @@ _EXAMPLES = (
         name="distributed/FSDP2 with tensor parallel", folder="examples/distributed/tensor_parallelism", cards=2,
         line="torchrun --standalone --nproc_per_node=2 fsdp_tp_example.py",
         edits=(
+            ("fsdp_tp_example.py", "_min_gpu_count = 4", "_min_gpu_count = 2"),
             ("fsdp_tp_example.py", "dim=256, n_layers=2, n_heads=16, vocab_size=32000", "dim=64, n_layers=2, n_heads=4, vocab_size=320"),
             ("fsdp_tp_example.py", "torch.randint(32000, (8, 256)", "torch.randint(320, (2, 32)"),
         ),
@@ -131,23 +149,29 @@ _EXAMPLES = (
     ),
 )  # fmt: skip
 
+_SMALL_UNET = (
+    ("train.py", "os.cpu_count()", "1"),
+    *(("unet/unet_model.py", str(width), str(width // 8)) for width in (64, 128, 256, 512, 1024)),
+)
 _CIFAR = "torchvision.datasets.FakeData(64, (3, 32, 32), 10"
 _OTHERS = (
     Training(
-        name="minGPT adder", folder="minGPT",
+        name="minGPT adder", folder="minGPT", edits=(("projects/adder/adder.py", *_NO_EVALUATION),),
         line="python -m projects.adder.adder --trainer.max_iters=4 --trainer.num_workers=1 --trainer.batch_size=8",
     ),
     Training(
-        name="minGPT chargpt", folder="minGPT", make_data=lambda place: data.text(place / "input.txt"),
+        name="minGPT chargpt", folder="minGPT", edits=(("projects/chargpt/chargpt.py", *_NO_EVALUATION),), make_data=lambda place: data.text(place / "input.txt"),
         line="python -m projects.chargpt.chargpt --trainer.max_iters=4 --trainer.num_workers=1 --trainer.batch_size=4"
         " --model.model_type=gpt-nano --data.block_size=32",
     ),
     Training(
         name="makemore, transformer", folder="makemore",
-        line="python makemore.py --device cuda -n 1 --max-steps 4", cpu_line="python makemore.py --device cpu -n 1 --max-steps 4",
+        line="python makemore.py --device cuda -n 1 --max-steps 4",
+        npu_line="python makemore.py --device npu -n 1 --max-steps 4", cpu_line="python makemore.py --device cpu -n 1 --max-steps 4",
     ),
     Training(
         name="makemore, gru", folder="makemore", line="python makemore.py --type gru --device cuda:0 -n 1 --max-steps 4",
+        npu_line="python makemore.py --type gru --device npu:0 -n 1 --max-steps 4",
         cpu_line="python makemore.py --type gru --device cpu -n 1 --max-steps 4",
     ),
     Training(
@@ -157,6 +181,7 @@ _OTHERS = (
             ("main.py", "torchvision.datasets.CIFAR10(\n    root='./data', train=False, download=True", _CIFAR),
             ("main.py", "net = SimpleDLA()", "net = ResNet18()"), ("main.py", "batch_size=128", "batch_size=4"),
             ("main.py", "progress_bar(batch_idx", "0 and (batch_idx"),
+            ("utils.py", "os.popen('stty size', 'r').read().split()", "24, 80"),
         ),
         note="data parallel over one card",
     ),
@@ -166,16 +191,17 @@ _OTHERS = (
     ),
     Training(
         name="Pytorch-UNet", folder="Pytorch-UNet", make_data=data.masks, line="python train.py --batch-size 2 --scale 1",
-        edits=(("train.py", "os.cpu_count()", "1"),),
+        edits=_SMALL_UNET,
     ),
     Training(
         name="Pytorch-UNet, amp", folder="Pytorch-UNet", make_data=data.masks,
-        line="python train.py --batch-size 2 --scale 1 --amp", edits=(("train.py", "os.cpu_count()", "1"),),
+        line="python train.py --batch-size 2 --scale 1 --amp", edits=_SMALL_UNET,
         on_cpu=(
             ("train.py", "torch.autocast(device.type if device.type != 'mps' else 'cpu',", "torch.autocast('cpu', torch.float16,"),
             ("train.py", "torch.cuda.amp.GradScaler(", "torch.amp.GradScaler('cpu', "),
+            ("train.py", "criterion = nn.CrossEntropyLoss()", "criterion = lambda x, y: " + _IN_HALVES.format("x", "y")),
         ),
-        note="its CPU path is in bfloat16 and without a scaler; the run on the CPU is made to take float16 and one",
+        note="its CPU path is in bfloat16 and without a scaler; the run on the CPU is made to take float16 and one; " + _LOSS,
     ),
     *(
         Training(

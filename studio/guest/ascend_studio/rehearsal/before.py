@@ -37,7 +37,7 @@ def torchvision(name: str) -> None:
     torch = sys.modules.get("torch") or __import__("torch")
     spec = importlib.machinery.PathFinder.find_spec(name)
     folder = os.path.dirname(spec.origin) if spec is not None and spec.origin else ""
-    if torch.version.cuda is None and _is_for_cuda(folder):
+    if not hasattr(torch._C, "_cuda_init") and _is_for_cuda(folder):
         from importlib import import_module
 
         library = import_module("torch.library").Library("torchvision", "DEF")

@@ -21,6 +21,7 @@ if False:
 
 stance = ""
 NOT_COMPILED = "Torch not compiled with CUDA enabled"
+NO_STAND_IN = "%s has no stand-in in a rehearsal: it is a part of torch_npu that only a host with an NPU can import"
 _PACKAGES = ("torch_npu", "torch_npu.npu", "torch_npu.contrib")
 
 
@@ -35,19 +36,27 @@ def spec_of(name: str) -> Optional[importlib.machinery.ModuleSpec]:
     if not redirect.has_npu():
         return _hidden(name)
     if name not in _FILL:
-        return None
+        message = NO_STAND_IN % name
+        record.block(name, message, "unknown")
+        return importlib.machinery.ModuleSpec(name, _Refusing(message))  # type: ignore[arg-type]
     return importlib.machinery.ModuleSpec(name, _Loader(), is_package=name in _PACKAGES)  # type: ignore[arg-type]
 
 
 def _hidden(name: str) -> Optional[importlib.machinery.ModuleSpec]:
     """Nothing, and of a torch_npu that is installed something that cannot be imported."""
     spec = importlib.machinery.PathFinder.find_spec(name)
-    return None if spec is None else importlib.machinery.ModuleSpec(name, _Hiding())  # type: ignore[arg-type]
+    refusing = _Refusing("No module named %r" % name)
+    return None if spec is None else importlib.machinery.ModuleSpec(name, refusing)  # type: ignore[arg-type]
 
 
-class _Hiding:
+class _Refusing:
+    """A loader of a module that is not to be had."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
-        raise ModuleNotFoundError("No module named %r" % spec.name, name=spec.name)
+        raise ModuleNotFoundError(self.message, name=spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
         pass
@@ -305,6 +314,9 @@ def refuse_cuda(torch: Any) -> None:
         raise AssertionError(NOT_COMPILED)
 
     cuda._lazy_init = _lazy_init
+    torch.version.cuda = None
+    if hasattr(torch._C, "_has_cuda"):
+        torch._C._has_cuda = False
     if hasattr(torch._C, "_cuda_getDeviceCount"):
         del torch._C._cuda_getDeviceCount
     for name in ("manual_seed", "manual_seed_all", "seed", "seed_all", "empty_cache"):
