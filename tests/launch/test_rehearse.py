@@ -239,6 +239,28 @@ def test_that_time_ends_a_script_that_has_no_steps_and_that_is_no_failure(tmp_pa
     assert found["redirected"]["torch.ones"] > 0
 
 
+KILLS_ITS_GROUP = """
+import os, signal, torch
+net = torch.nn.Linear(2, 2).npu()
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+net(torch.ones(1, 2).npu()).sum().backward()
+optimizer.step()
+os.killpg(0, signal.SIGKILL)
+"""
+
+
+@needs_torch
+def test_that_a_script_which_kills_its_process_group_leaves_a_report_and_a_reason(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(KILLS_ITS_GROUP)
+    line = ("--json", "--", sys.executable, "train.py")
+    done = studio("--no-project", "rehearse", "--as", "npu", *line, cwd=tmp_path)
+    assert done.returncode == 1
+    answer = last_json(done)
+    assert (answer["code"], answer["steps"]) == (None, 1)
+    assert answer["reason"] == "lost"
+    assert "kill -9" in answer["message"]
+
+
 ON_CARD = """
 import torch, torch_npu
 net = torch.nn.Linear(4, 2).npu()

@@ -7,8 +7,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-
 from ascend_studio import virtual_npu
+
 from studio.paths import GUEST
 from tests.guest.rehearsed_process import events
 from tests.guest.virtual_npu.two_cards import child
