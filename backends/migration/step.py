@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from backends.common.step_states import step_state
+from backends.migration.certify.certificate import read_certificate, stale_file
 from studio.events import Note
 from studio.feature import ProjectRuns, Step
 from studio.run import last_events, outcome_of
@@ -22,6 +24,10 @@ TITLES: dict[Stage, str] = {
     "open": "journey.migration", "migrate": "journey.migration_migrate", "certify": "journey.migration_certify",
     "done": "journey.migration",
 }  # fmt: skip
+
+INTERVAL = 5.0
+"""Seconds between two looks at the files of a certificate."""
+_in_force: dict[Path, tuple[float, bool]] = {}
 
 
 def step(project_runs: ProjectRuns) -> Step:
@@ -48,7 +54,7 @@ def stage_of(project_runs: ProjectRuns) -> Stage:
     for run, glance in project_runs.runs if project_runs.project else ():
         command, outcome = run.request.command, outcome_of(glance)
         if command == "certify" and outcome == "done":
-            return "done"
+            return "done" if _is_in_force(run.folder) else "certify"
         if command == "certify" and outcome in ("no", "incomplete", "failed", "lost"):
             return "certify"
         if command == "migrate" and outcome == "done":
@@ -67,6 +73,17 @@ def _result(run: Run, name: str) -> str:
     section = run.request.values.get("result")
     value: Any = section.get(name) if isinstance(section, dict) else None
     return value if isinstance(value, str) else ""
+
+
+def _is_in_force(run: Path) -> bool:
+    """Whether both projects are as they were when a certificate was granted; looked at again after a while, as Home
+    asks with every event. A run without a certificate's file has its exit code alone."""
+    moment, answer = _in_force.get(run, (-INTERVAL, True))
+    if time.monotonic() - moment > INTERVAL:
+        certificate = read_certificate(run)
+        answer = certificate is None or not stale_file(certificate)
+        _in_force[run] = (time.monotonic(), answer)
+    return answer
 
 
 @lru_cache(maxsize=256)

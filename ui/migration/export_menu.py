@@ -20,6 +20,7 @@ from ui.widgets.basic import button
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
+    from backends.migration.certify.standing import StandingCertificate
     from backends.migration.scan.overview import Overview
     from ui.migration.run_results import Scan
     from ui.services.session import Session
@@ -36,12 +37,17 @@ class ExportMenu:
     def __init__(self, page: QWidget, session: Session) -> None:
         self._page, self._session = page, session
         self._scan: Scan | None = None
+        self._certificate: StandingCertificate | None = None
         self.button = button("migration.export.button", "migration.export.button")
         self.button.clicked.connect(self.open_menu)
 
     def show_scan(self, scan: Scan | None) -> None:
         self._scan = scan
         self.button.setVisible(scan is not None and scan.overview is not None)
+
+    def show_certificate(self, certificate: StandingCertificate | None) -> None:
+        """Take the certificate that reports hold."""
+        self._certificate = certificate
 
     def open_menu(self) -> None:
         menu = QMenu(self._page)
@@ -63,7 +69,9 @@ class ExportMenu:
         if scan is not None and scan.overview is not None:
             language = texts.language()
             run_in_background(
-                self._page, partial(_write_report, scan, scan.overview, format, language, path), self._report_error
+                self._page,
+                partial(_write_report, scan, scan.overview, format, language, path, self._certificate),
+                self._report_error,
             )
 
     def _report_error(self, error: StudioError | None) -> None:
@@ -72,7 +80,12 @@ class ExportMenu:
 
 
 def _write_report(
-    scan: Scan, overview: Overview, format: str, language: texts.Language, path: Path
+    scan: Scan,
+    overview: Overview,
+    format: str,
+    language: texts.Language,
+    path: Path,
+    certificate: StandingCertificate | None,
 ) -> StudioError | None:
     from backends.migration.export.report import render_report
     from backends.migration.scan.overview import finding_figures
@@ -81,7 +94,7 @@ def _write_report(
     marks = {mark: scan.reasons[mark] for mark in scan.marks if mark in scan.reasons}
     now = msgspec.structs.replace(overview, suppressed=marks, **finding_figures(scan.open_findings(), lines))
     try:
-        files.write_whole(path, render_report(scan.findings, now, format, language))
+        files.write_whole(path, render_report(scan.findings, now, format, language, certificate))
     except OSError as error:
         return from_os(error, path)
     return None

@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from backends.migration.certify.standing import newest_standing
 from studio.errors import StudioError
 from studio.run import outcome_of
-from ui.migration.run_results import (
-    read_newest_applied,
-    read_newest_certificate,
-    read_newest_opinion,
-    read_scan,
-    with_training,
-)
+from ui.migration.run_results import read_newest_applied, read_newest_opinion, read_scan
 from ui.services.background import run_in_background
 from ui.services.past_runs import LIVE, ended_runs, failure_of
 
@@ -91,8 +86,13 @@ class NewestResults(QObject):
         if folders != self._result_folders:
             self._result_folders = folders
             run_in_background(
-                self, partial(_read_all, migrations, proofs[:1], opinions[:1]), partial(self._results_read, folders)
+                self, partial(_read_all, migrations, proofs, opinions[:1]), partial(self._results_read, folders)
             )
+
+    def read_results_again(self) -> None:
+        """Look again whether the certificate is in force: a file of either project may have changed."""
+        self._result_folders = ()
+        self._read_results(self._session.listed)
 
     def _results_read(self, folders: tuple[Path, ...], results: tuple[object, object, object]) -> None:
         if folders == self._result_folders:
@@ -102,6 +102,6 @@ class NewestResults(QObject):
 def _read_all(
     migrations: list[Run], proofs: list[Run], opinions: list[Run]
 ) -> tuple[AppliedMigration | None, object, object]:
-    certificate = read_newest_certificate(proofs)
-    applied = with_training(read_newest_applied(migrations), certificate)
-    return applied, certificate, read_newest_opinion(opinions)
+    applied = read_newest_applied(migrations)
+    target = applied.changes.target if applied is not None else ""
+    return applied, newest_standing(proofs, target), read_newest_opinion(opinions)

@@ -42,7 +42,7 @@ from ui.widgets.basic import MARGIN, Empty, Sentence
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from backends.migration.certify.certificate import Certificate
+    from backends.migration.certify.standing import StandingCertificate
     from backends.migration.finding import FindingState, ScanFinding
     from backends.migration.official.opinion import Opinion
     from studio.project import Project
@@ -243,6 +243,8 @@ class MigrationPage(QWidget):
 
     def _show_tab(self, tab: int) -> None:
         self.views.show_view(tab)
+        if tab == CERTIFICATE:
+            self.newest.read_results_again()
         self.verdict.setVisible(tab in (FINDINGS, OVERVIEW))
         self._show_sentence()
 
@@ -284,14 +286,16 @@ class MigrationPage(QWidget):
             self.findings.list.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _results_read(
-        self, applied: AppliedMigration | None, certificate: Certificate | None, opinion: Opinion | None
+        self, applied: AppliedMigration | None, certificate: StandingCertificate | None, opinion: Opinion | None
     ) -> None:
         self.views.show_results(applied, certificate, opinion)
+        self.export.show_certificate(certificate)
         self._show_sentence()
 
     def _rescan_saved_files(self) -> None:
         """Scan again after a watched file was saved: in the window, or as a run where the project is large."""
         scan, project = self.scan, self.session.project
+        self.newest.read_results_again()
         if scan is None or project is None or not self.working.isHidden():
             return
         if scan.overview is None or scan.overview.lines > MAX_LINES_IN_WINDOW:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from backends.common.rehearsal import read_report
-from backends.migration.certify import certificate
 from backends.migration.finding import STATES
 from backends.migration.migrate.changes import Changes
 from backends.migration.migrate.spec import MigrateSpec
@@ -24,7 +22,6 @@ from studio.errors import StudioError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from backends.migration.certify.certificate import Certificate
     from backends.migration.finding import FindingState, ScanFinding
     from backends.migration.scan.spec import ScanSpec
     from studio.run import Glance, Run
@@ -136,11 +133,6 @@ def newest_run(listed: list[tuple[Run, Glance]], commands: Iterable[str]) -> tup
     """Return the first run of one of these commands."""
     names = tuple(commands)
     return next(((run, glance) for run, glance in listed if run.request.command in names), None)
-
-
-def read_newest_certificate(runs: list[Run]) -> Certificate | None:
-    """Read the certificate of the first run."""
-    return next((certificate.read_certificate(run.folder) for run in runs), None)
 
 
 def read_newest_opinion(runs: list[Run]) -> Opinion | None:

@@ -14,7 +14,7 @@ from ui.migration.run_results import last_command_line
 from ui.widgets.basic import MARGIN
 
 if TYPE_CHECKING:
-    from backends.migration.certify.certificate import Certificate
+    from backends.migration.certify.standing import StandingCertificate
     from backends.migration.official.opinion import Opinion
     from ui.migration.certificate.view import CertificateView
     from ui.migration.changes.view import ChangesView
@@ -47,7 +47,7 @@ class Views(QStackedWidget):
         self._folder: Path | None = None
         self._scan: Scan | None = None
         self._applied: AppliedMigration | None = None
-        self._certificate: Certificate | None = None
+        self._certificate: StandingCertificate | None = None
         self._opinion: Opinion | None = None
         for _ in range(4):
             self.addWidget(QWidget())
@@ -131,7 +131,7 @@ class Views(QStackedWidget):
         self._show_pairs()
 
     def show_results(
-        self, applied: AppliedMigration | None, certificate: Certificate | None, opinion: Opinion | None
+        self, applied: AppliedMigration | None, certificate: StandingCertificate | None, opinion: Opinion | None
     ) -> None:
         self._applied, self._certificate, self._opinion = applied, certificate, opinion
         self.findings.show_opinion(opinion)

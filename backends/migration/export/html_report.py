@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from backends.common.page import bar, escaped, page, row, section, tag
+from backends.migration.export.certificate_section import certificate_html
 from backends.migration.finding import STATES
 from backends.migration.scan.facts.rules import rule_source
 
@@ -44,6 +45,7 @@ def render_html(report: Report) -> bytes:
     title = report.text("migration.report.title", project=report.overview.folder.rpartition("/")[2])
     parts = (
         *_verdict(report),
+        *certificate_html(report),
         *_files(report),
         *_findings(report),
         *_rules(report),

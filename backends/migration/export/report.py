@@ -11,18 +11,21 @@ from backends.migration.scan.fingerprint import fingerprints
 from studio import texts
 
 if TYPE_CHECKING:
+    from backends.migration.certify.standing import StandingCertificate
     from backends.migration.finding import ScanFinding
     from backends.migration.scan.overview import Overview
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What every format is rendered from. `marks`: the fingerprint of each finding."""
+    """What every format is rendered from. `marks`: the fingerprint of each finding; `certificate`: of the project,
+    where there is one."""
 
     findings: tuple[ScanFinding, ...]
     marks: tuple[str, ...]
     overview: Overview
     language: texts.Language
+    certificate: StandingCertificate | None = None
 
     def text(self, key: str, /, **args: object) -> str:
         return texts.t_in(self.language, key, **args)
@@ -43,14 +46,24 @@ def rule_arguments(finding: ScanFinding) -> dict[str, object]:
 
 
 def render_report(
-    findings: tuple[ScanFinding, ...], overview: Overview, format: str, language: texts.Language
+    findings: tuple[ScanFinding, ...],
+    overview: Overview,
+    format: str,
+    language: texts.Language,
+    certificate: StandingCertificate | None = None,
 ) -> bytes:
     """Return the bytes of the whole file. `format`: one of `backends.migration.scan.spec.FORMATS`."""
     if format == "json":
         return findings_json(findings)
     from backends.migration.export import csv_table, html_report, sarif
 
-    whole = Report(findings=findings, marks=fingerprints(findings), overview=overview, language=language)
+    whole = Report(
+        findings=findings,
+        marks=fingerprints(findings),
+        overview=overview,
+        language=language,
+        certificate=certificate,
+    )
     writers = {"csv": csv_table.render_csv, "sarif": sarif.render_sarif, "html": html_report.render_html}
     return writers[format](whole)
 

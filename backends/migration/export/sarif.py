@@ -8,6 +8,7 @@ from urllib.parse import quote
 import msgspec
 
 import studio
+from backends.migration.export.certificate_section import certificate_properties
 from backends.migration.scan.baseline import BaselineChanges
 from backends.migration.scan.facts.rules import rule_source
 
@@ -46,6 +47,7 @@ def render_sarif(report: Report) -> bytes:
             }
         ],
         "results": list(_results(report, places)),
+        "properties": certificate_properties(report),
     }
     return msgspec.json.format(msgspec.json.encode({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})) + b"\n"
 

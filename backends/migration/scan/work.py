@@ -77,6 +77,7 @@ def write_results(
     spec: ScanSpec, run: Run, journal: Journal, findings: tuple[ScanFinding, ...], overview: Overview
 ) -> None:
     """Raises StudioError; each file is there whole or not at all."""
+    from backends.migration.certify.standing import certificate_of_project
     from backends.migration.export.report import findings_json, render_report
 
     written = {
@@ -86,7 +87,9 @@ def write_results(
     if spec.output.out != Path():
         language = spec.output.report_language
         chosen = texts.system_language() if language == "system" else language
-        written[spec.output.out] = render_report(findings, overview, format_of(spec.output), chosen)
+        written[spec.output.out] = render_report(
+            findings, overview, format_of(spec.output), chosen, certificate_of_project(spec.scanned.path, run)
+        )
     for path, data in written.items():
         try:
             files.write_whole(path, data)

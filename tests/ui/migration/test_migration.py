@@ -366,7 +366,7 @@ A_PROOF = Certificate(
         Check(name="losses", state="fail",
               reason=Reason(key="migration.certify.reason.losses_differ",
                             args={"step": 2, "original": "0.5", "migrated": "0.25"})),
-        Check(name="npu", state="unproven", reason=Reason(key="migration.certify.reason.no_npu")),
+        Check(name="npu", state="no_card", reason=Reason(key="migration.certify.reason.no_npu")),
     ),
     losses=(MetricRow(process=0, step=1, name="loss", original=1.0, migrated=1.0, equal=True),
             MetricRow(process=0, step=2, name="loss", original=0.5, migrated=0.25, equal=False)),

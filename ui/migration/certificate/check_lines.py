@@ -9,17 +9,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from backends.migration.certify.certificate import CHECK_TITLES
+from backends.migration.certify.check_groups import GROUP_TEXTS, grouped_checks
 from studio.texts import t
 from ui.widgets.basic import Sentence, retone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from backends.migration.certify.certificate import Certificate, Check
+    from backends.migration.certify.certificate import Certificate, Check, CheckState
+    from backends.migration.certify.standing import StandingCertificate
 
-CHECK_SIGNS = {
+CHECK_SIGNS: dict[CheckState, tuple[str, str, str]] = {
     "pass": ("✓", "good", "migration.proof.pass"), "fail": ("✕", "bad", "migration.proof.fail"),
-    "unproven": ("?", "dim", "migration.proof.unproven"),
+    "not_run": ("○", "dim", "migration.proof.not_run"), "no_card": ("?", "dim", "migration.proof.no_card"),
 }  # fmt: skip
 SIGN, WORD, TITLE = 14, 78, 290
 TOP = Qt.AlignmentFlag.AlignTop
@@ -35,13 +37,17 @@ class CheckLines(QWidget):
         self._lines.setSpacing(6)
 
     def show_checks(self, checks: Sequence[Check]) -> None:
-        """Show the results of these checks."""
+        """Show the results of these checks, by state: what only a card can show never stands among the proven."""
         self._clear()
-        for check in checks:
-            sign, token, key = CHECK_SIGNS[check.state]
-            position = f" ({check.path}:{check.line})" if check.path else ""
-            why = t(check.reason.key, **check.reason.args) + position
-            self._lines.addWidget(_check_line(sign, token, t(key), t(CHECK_TITLES[check.name]), why))
+        for state, listed in grouped_checks(checks):
+            heading = QLabel(t(GROUP_TEXTS[state]))
+            heading.setProperty("role", "title")
+            self._lines.addWidget(heading)
+            sign, token, key = CHECK_SIGNS[state]
+            for check in listed:
+                position = f" ({check.path}:{check.line})" if check.path else ""
+                why = t(check.reason.key, **check.reason.args) + position
+                self._lines.addWidget(_check_line(sign, token, t(key), t(CHECK_TITLES[check.name]), why))
 
     def show_expected(self) -> None:
         """Show the titles of all checks before there is a certificate."""
@@ -107,3 +113,10 @@ def states_text(certificate: Certificate) -> str:
         left=sum(after.values()),
     )
     return f"{counts}\n{other}" if other else counts
+
+
+def standing_text(standing: StandingCertificate) -> str:
+    """Say why a certificate that was made is not in force, or which folder it is not about; "" where it is."""
+    if standing.target:
+        return t("migration.proof.other_folder", folder=standing.certificate.migrated, target=standing.target)
+    return t("migration.proof.stale_file", path=standing.stale) if standing.stale else ""

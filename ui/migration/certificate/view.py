@@ -11,11 +11,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from backends.migration.certify.spec import CertifySpec
+from backends.migration.certify.standing import STANDING_TEXTS
 from studio import schema
 from studio.texts import t
 from ui.form.field_box import FieldBox
 from ui.migration.certificate.certificate_rows import edit_row, loss_row, operator_row
-from ui.migration.certificate.check_lines import CheckLines, states_text
+from ui.migration.certificate.check_lines import CheckLines, standing_text, states_text
+from ui.migration.certificate.start_choices import StartChoices
 from ui.widgets.basic import (
     GAP,
     Card,
@@ -23,6 +25,7 @@ from ui.widgets.basic import (
     Elided,
     Sentence,
     button,
+    label,
     mono_font,
     primary_button,
     text_button,
@@ -32,13 +35,20 @@ from ui.widgets.page_scroll import PageScroll
 
 if TYPE_CHECKING:
     from backends.migration.certify.certificate import Certificate
+    from backends.migration.certify.standing import Standing, StandingCertificate
     from ui.services.consent import Consent
+    from ui.widgets.basic import Tone
 
 FIELDS = ("line", "migrated", "python", "steps", "seed")
 LOSS_HEADERS = ("migration.proof.step", "migration.proof.original", "migration.proof.migrated", "migration.proof.same")
 OPERATOR_HEADERS = ("migration.proof.operator", "migration.proof.on_npu", "migration.proof.calls")
 EDIT_HEADERS = ("migration.proof.file", "migration.proof.what", "migration.proof.lines")
 TABLE_HEIGHT = 260
+SENTENCES: dict[Standing, str] = {
+    "granted": "migration.proof.sentence_granted", "refused": "migration.proof.sentence_refused",
+    "stale": "migration.proof.sentence_stale", "other": "migration.proof.sentence_other",
+}  # fmt: skip
+TONES: dict[Standing, Tone] = {"granted": "good", "refused": "bad", "stale": "warning", "other": "neutral"}
 
 
 class CertificateView(QWidget):
@@ -51,7 +61,7 @@ class CertificateView(QWidget):
         super().__init__()
         self.setObjectName("migration_proof")
         self.spec = CertifySpec()
-        self.certificate: Certificate | None = None
+        self.standing: StandingCertificate | None = None
         self.consent = consent
         self._original: Path | None = None
         self.losses = TableModel(LOSS_HEADERS, frozenset({0, 1, 2}))
@@ -71,7 +81,14 @@ class CertificateView(QWidget):
             for card, stretch in cards:
                 row.addWidget(card, stretch)
             column.addLayout(row)
-        self.area = PageScroll(consent, self._result, self._make_form(), self._make_expected())
+        self._form = self._make_form()
+        self._parts = QWidget()
+        self._order = QVBoxLayout(self._parts)
+        self._order.setContentsMargins(0, 0, 0, 0)
+        self._order.setSpacing(GAP)
+        self._order.addWidget(self._result)
+        self._order.addWidget(self._form)
+        self.area = PageScroll(consent, self._parts, self._make_expected())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.area)
@@ -86,6 +103,11 @@ class CertificateView(QWidget):
             box.input.show_value(schema.value_of(self.spec, name))
             box.input.edited.connect(partial(self._edited, name))
         card.body.addWidget(self.boxes["line"])
+        self.choices = StartChoices()
+        self.choices.line_chosen.connect(partial(self._choose, "line"))
+        self.choices.python_chosen.connect(partial(self._choose, "python"))
+        self.choices.proposed.connect(self._propose_line)
+        card.body.addWidget(self.choices)
         row = QHBoxLayout()
         row.setSpacing(16)
         for name, stretch in (("migrated", 3), ("python", 3), ("steps", 1), ("seed", 1)):
@@ -121,8 +143,11 @@ class CertificateView(QWidget):
         again.clicked.connect(self._request_proof)
         card.header.addWidget(again)
         self._repeat_button = again
+        self._standing = Sentence()
+        self._standing.setObjectName("migration_proof_standing")
         self._states = Sentence()
         self._checks = CheckLines()
+        card.body.addWidget(self._standing)
         card.body.addWidget(self._states)
         card.body.addWidget(self._checks)
         self._run_button = text_button("migration.proof.look", "migration.proof.look")
@@ -141,8 +166,12 @@ class CertificateView(QWidget):
 
     def _make_unproven(self) -> Card:
         card = Card("migration.proof.unproven_title")
-        self.unproven = Sentence()
+        self.not_run, self.unproven = Sentence(), Sentence()
+        self.not_run.setObjectName("migration_not_run")
         self.unproven.setObjectName("migration_unproven")
+        card.body.addWidget(label("migration.proof.group_not_run", "hint"))
+        card.body.addWidget(self.not_run)
+        card.body.addWidget(label("migration.proof.group_no_card", "hint"))
         card.body.addWidget(self.unproven)
         card.body.addStretch(1)
         return card
@@ -159,7 +188,17 @@ class CertificateView(QWidget):
             self._set("migrated", migrated or Path())
         if line and (is_other or not self.spec.training.line):
             self._set("line", line)
+        self.choices.show_project(original)
         self._judge()
+
+    def _choose(self, name: str, value: object) -> None:
+        self._set(name, value)
+        self._judge()
+
+    def _propose_line(self, line: tuple[str, ...]) -> None:
+        """The project's own command stands in the form until there is another one."""
+        if not self.spec.training.line:
+            self._choose("line", line)
 
     def show_migrated(self, folder: Path) -> None:
         """Fill in the folder that a migration has just written."""
@@ -200,24 +239,31 @@ class CertificateView(QWidget):
 
     def sentence(self) -> str:
         """Return what the certificate concludes, for the head of the page."""
-        if self.certificate is None:
-            return t("migration.proof.sentence_none")
-        granted = self.certificate.granted
-        return t("migration.proof.sentence_granted" if granted else "migration.proof.sentence_refused")
+        return t(SENTENCES[self.standing.standing] if self.standing else "migration.proof.sentence_none")
 
-    def show_certificate(self, certificate: Certificate | None) -> None:
-        self.certificate = certificate
-        self._result.setVisible(certificate is not None)
-        self._expected.setVisible(certificate is None)
+    @property
+    def certificate(self) -> Certificate | None:
+        return self.standing.certificate if self.standing else None
+
+    def show_certificate(self, standing: StandingCertificate | None) -> None:
+        """Show a certificate; the form comes first unless that is in force."""
+        self.standing = standing
+        self._result.setVisible(standing is not None)
+        self._expected.setVisible(standing is None)
+        is_in_force = standing is not None and standing.standing == "granted"
+        self._order.removeWidget(self._form)
+        self._order.insertWidget(1 if is_in_force else 0, self._form)
         self.retranslate()
 
     def retranslate(self) -> None:
-        certificate = self.certificate
         self._expectations.show_expected()
-        if certificate is None:
+        standing = self.standing
+        if standing is None:
             return
-        tone, key = ("good", "migration.proof.granted") if certificate.granted else ("bad", "migration.proof.refused")
-        self.chip.show_state(t(key), tone)  # type: ignore[arg-type]
+        certificate = standing.certificate
+        self.chip.show_state(t(STANDING_TEXTS[standing.standing]), TONES[standing.standing])
+        self._standing.setText(standing_text(standing))
+        self._standing.setVisible(bool(self._standing.text()))
         self._command_line.setText(shlex.join(certificate.line))
         self._states.setText(states_text(certificate))
         self._states.setVisible(bool(self._states.text()))
@@ -226,6 +272,7 @@ class CertificateView(QWidget):
         self.losses.show_rows([loss_row(row) for row in (*certificate.losses, *certificate.gradients)])
         self.operators.show_rows([operator_row(operator) for operator in certificate.operators])
         self.edits.show_rows([edit_row(edit) for edit in certificate.edits])
+        self.not_run.setText("\n".join(f"– {t(reason.key, **reason.args)}" for reason in certificate.not_run))
         self.unproven.setText("\n".join(f"– {t(reason.key, **reason.args)}" for reason in certificate.unproven))
 
 
