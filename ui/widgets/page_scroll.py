@@ -53,6 +53,12 @@ class PageScroll(QScrollArea):
         self._settled.timeout.connect(self._forget)
         self.verticalScrollBar().rangeChanged.connect(lambda _low, _high: self._follow())
 
+    def arrange(self, *parts: QWidget) -> None:
+        """Put some of its parts first, in this order."""
+        for place, part in enumerate(parts):
+            self._column.removeWidget(part)
+            self._column.insertWidget(place, part)
+
     def reveal(self, widget: QWidget) -> None:
         """Scrolls to a widget that may have been shown just now: layouts take a moment until they know its place."""
         self._revealed = widget

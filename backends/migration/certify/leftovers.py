@@ -81,7 +81,7 @@ def _fate(
 
 
 def _has_run(finding: ScanFinding, chain: Sequence[ast.AST], lines: set[int]) -> bool:
-    """Return whether a line that ran leaves open which side of an expression was chosen."""
+    """Tell whether the place ran. Of an expression that chooses, a line that ran does not say which side did."""
     if not chain or cuda_guards.is_chosen(chain):
         return False
     statement = next((node for node in reversed(chain) if isinstance(node, ast.stmt)), None)

@@ -82,13 +82,7 @@ class CertificateView(QWidget):
                 row.addWidget(card, stretch)
             column.addLayout(row)
         self._form = self._make_form()
-        self._parts = QWidget()
-        self._order = QVBoxLayout(self._parts)
-        self._order.setContentsMargins(0, 0, 0, 0)
-        self._order.setSpacing(GAP)
-        self._order.addWidget(self._result)
-        self._order.addWidget(self._form)
-        self.area = PageScroll(consent, self._parts, self._make_expected())
+        self.area = PageScroll(consent, self._result, self._form, self._make_expected())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.area)
@@ -251,8 +245,8 @@ class CertificateView(QWidget):
         self._result.setVisible(standing is not None)
         self._expected.setVisible(standing is None)
         is_in_force = standing is not None and standing.standing == "granted"
-        self._order.removeWidget(self._form)
-        self._order.insertWidget(1 if is_in_force else 0, self._form)
+        parts = (self._result, self._form) if is_in_force else (self._form, self._result)
+        self.area.arrange(self.consent, *parts)
         self.retranslate()
 
     def retranslate(self) -> None:

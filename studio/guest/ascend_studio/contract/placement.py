@@ -6,7 +6,7 @@ import functools
 from importlib import import_module
 
 from ascend_studio.contract import log
-from ascend_studio.rehearsal import device_requests, record
+from ascend_studio.rehearsal import record, requested_devices
 
 if False:
     from typing import Any, Callable
@@ -19,7 +19,7 @@ def install(torch: Any) -> None:
     global _places
     weak = import_module("torch.utils.weak")
     _places = weak.WeakIdKeyDictionary()
-    device_requests.listeners.append(_placed)
+    requested_devices.listeners.append(_placed)
     torch.Tensor.cpu = _to_host("Tensor.cpu", torch.Tensor.cpu, 0)
     torch.nn.Module.cpu = _to_host("Module.cpu", torch.nn.Module.cpu, 0)
     torch.Tensor.to = _to_host("Tensor.to", torch.Tensor.to, 1)
@@ -98,9 +98,9 @@ def _choosing(original: Any, name: str) -> Any:
     @functools.wraps(original)
     def chosen(device: Any, *args: Any, **kwargs: Any) -> Any:
         result = original(device, *args, **kwargs)
-        text = device_requests.resolved(device)
+        text = requested_devices.resolved(device)
         if text:
-            device_requests.select(text)
+            requested_devices.select(text)
             log.append("selected", text)
         return result
 

@@ -10,7 +10,7 @@ import functools
 from importlib import import_module
 
 from ascend_studio import hooks
-from ascend_studio.rehearsal import amp, device_requests, ranks, record, redirect, standins
+from ascend_studio.rehearsal import amp, ranks, record, redirect, requested_devices, standins
 
 if False:
     from typing import Any
@@ -114,7 +114,7 @@ def _generator(real: Any) -> Any:
         def __new__(cls, device: Any = "cpu") -> Any:
             if redirect.is_redirected(device) or redirect.is_index(device):
                 record.redirect("torch.Generator")
-                device_requests.note(None, device)
+                requested_devices.note(None, device)
                 device = "cpu"
             return real(device)
 
@@ -140,7 +140,7 @@ def _itself(name: str) -> Any:
     def itself(self: Any, device: Any = None, *_args: Any, **_kwargs: Any) -> Any:
         record.redirect(name)
         if "pin" not in name:
-            device_requests.note(self, None if isinstance(device, bool) else device)
+            requested_devices.note(self, None if isinstance(device, bool) else device)
         return self
 
     itself.__name__ = itself.__qualname__ = name.rpartition(".")[2]
@@ -187,7 +187,7 @@ def _data_parallel(torch: Any) -> None:
     def initialized(self: Any, module: Any, device_ids: Any = None, *_args: Any, **_kwargs: Any) -> None:
         record.redirect("DataParallel")
         for device in device_ids or range(redirect.devices()):
-            device_requests.note(None, device)
+            requested_devices.note(None, device)
         torch.nn.Module.__init__(self)
         self.module, self.device_ids, self.dim, self.output_device = module, [], 0, None
 
@@ -202,7 +202,7 @@ def _files(torch: Any) -> None:
         if not redirect.is_redirected(location):
             return None
         record.redirect("torch.load")
-        device_requests.note(None, location)
+        requested_devices.note(None, location)
         return storage
 
     torch.serialization.register_package(1, lambda _storage: None, read)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from ascend_studio import hooks
-from ascend_studio.rehearsal import device_requests, record, redirect
+from ascend_studio.rehearsal import record, redirect, requested_devices
 
 if False:
     from typing import Any, Tuple
@@ -83,7 +83,7 @@ def _data_parallel(parallel: Any) -> None:
     ) -> None:
         if device_ids is not None or output_device is not None:
             record.redirect("DistributedDataParallel(device_ids)")
-            device_requests.note(None, device_ids[0] if device_ids else output_device)
+            requested_devices.note(None, device_ids[0] if device_ids else output_device)
         original(self, module, None, None, *args, **kwargs)
 
     parallel.__init__ = initialized

@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 
-from ascend_studio.rehearsal import device_requests, record
+from ascend_studio.rehearsal import record, requested_devices
 
 if False:
     from typing import Any, Callable, Dict, Set, Tuple
@@ -90,7 +90,7 @@ def with_device_argument(name: str, original: Callable[..., Any]) -> Callable[..
             kwargs["pin_memory"] = False
         result = original(*args, **kwargs)
         if is_changed:
-            device_requests.note(result, device)
+            requested_devices.note(result, device)
         return result
 
     return redirected
@@ -110,7 +110,7 @@ def with_any_device(name: str, original: Callable[..., Any]) -> Callable[..., An
         keywords_on_cpu(kwargs)
         record.redirect(name)
         result = original(self, *args, **kwargs)
-        device_requests.note(result, device)
+        requested_devices.note(result, device)
         return result
 
     return redirected

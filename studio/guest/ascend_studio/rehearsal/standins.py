@@ -7,7 +7,7 @@ import contextlib
 import os
 import time
 
-from ascend_studio.rehearsal import device_requests, redirect
+from ascend_studio.rehearsal import redirect, requested_devices
 
 if False:
     from typing import Any, Callable, Dict
@@ -99,16 +99,16 @@ class Device(contextlib.ContextDecorator):
 
     def __init__(self, device: Any = None) -> None:
         self.idx = 0
-        self._chosen, self._before = device_requests.resolved(device), ""
+        self._chosen, self._before = requested_devices.resolved(device), ""
 
     def __enter__(self) -> Device:
-        self._before = device_requests.resolved(None)
+        self._before = requested_devices.resolved(None)
         if self._chosen:
-            device_requests.select(self._chosen)
+            requested_devices.select(self._chosen)
         return self
 
     def __exit__(self, *_error: Any) -> None:
-        device_requests.select(self._before)
+        requested_devices.select(self._before)
 
 
 class Nvtx:
