@@ -34,11 +34,12 @@ class NewestResults(QObject):
         self._session = session
         self._scan: Path | None = None
         self._result_folders: tuple[Path, ...] = ()
+        self._results: tuple[object, object, object] | None = None
         self._started_runs: set[str] = set()
 
     def forget(self) -> None:
         """Forget what was read, for another project."""
-        self._scan, self._result_folders = None, ()
+        self._scan, self._result_folders, self._results = None, (), None
 
     def report_failure_of(self, run: Run) -> None:
         """Report once why this run failed, if it does."""
@@ -95,7 +96,8 @@ class NewestResults(QObject):
         self._read_results(self._session.listed)
 
     def _results_read(self, folders: tuple[Path, ...], results: tuple[object, object, object]) -> None:
-        if folders == self._result_folders:
+        if folders == self._result_folders and results != self._results:
+            self._results = results
             self.results_read.emit(*results)
 
 

@@ -56,8 +56,9 @@ class PageScroll(QScrollArea):
     def arrange(self, *parts: QWidget) -> None:
         """Put some of its parts first, in this order."""
         for place, part in enumerate(parts):
-            self._column.removeWidget(part)
-            self._column.insertWidget(place, part)
+            if self._column.indexOf(part) != place:
+                self._column.removeWidget(part)
+                self._column.insertWidget(place, part)
 
     def reveal(self, widget: QWidget) -> None:
         """Scrolls to a widget that may have been shown just now: layouts take a moment until they know its place."""

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit, QPushButton, QWidget
 
 from backends.migration.certify import certificate
 from backends.migration.certify.certificate import Certificate, Check, Reason
+from backends.migration.certify.folder_digest import digest_folder
 from backends.migration.certify.metric_rows import MetricRow
 from backends.migration.certify.operators import Operator
 from backends.migration.finding import STATES, ScanFinding
@@ -50,6 +51,7 @@ from ui.migration.verdict_card import verdict_sentence
 from ui.migration.views import CERTIFICATE, CHANGES, FINDINGS, OVERVIEW
 from ui.services import editor
 from ui.services.run_titles import page_of, title_of
+from ui.widgets.basic import Chip
 from ui.widgets.localized import change_language
 
 if TYPE_CHECKING:
@@ -398,6 +400,60 @@ def test_that_a_certificate_is_shown_with_what_it_does_not_prove(
     assert [cells[3].token for cells in proof.losses.rows] == ["good", "bad"]
     assert proof.operators.rows[0][0].text == "linalg_eig"
     qtbot.waitUntil(lambda: not looks.faults(page))
+
+
+def test_that_the_form_begins_with_the_projects_own_command_and_offers_interpreters(
+    qtbot: QtBot, page: MigrationPage, session: Session, project: Path
+) -> None:
+    session.open_project(project)
+    put_run(session, "scan", {"findings.json": [a_finding(1, "train.py")]})
+    page.tabs.setCurrentIndex(CERTIFICATE)
+    qtbot.waitUntil(lambda: page.proof.spec.training.line == ("bash", "run.sh"))
+    choices = page.proof.choices
+    assert [text for text, _ in choices.lines.offered] == ["bash run.sh  (run.sh)"]
+    assert choices.pythons.offered
+    choices.pythons.offered[0][1]()
+    assert page.proof.spec.training.python.is_file()
+    qtbot.waitUntil(lambda: not looks.faults(page))
+
+
+def order_of(page: MigrationPage) -> list[str]:
+    form, result = page.proof.boxes["line"], page.proof.findChild(Chip, "migration_proof_state")
+    assert result is not None
+    tops = {name: widget.mapTo(page.proof, QPoint()).y() for name, widget in (("form", form), ("result", result))}
+    return sorted(tops, key=lambda name: tops[name])
+
+
+def test_that_a_certificate_is_no_proof_of_another_copy_nor_of_files_that_changed(
+    qtbot: QtBot, page: MigrationPage, session: Session, project: Path, tmp_path: Path
+) -> None:
+    copies = [tmp_path / name for name in ("first", "second")]
+    for copy in copies:
+        copy.mkdir()
+        (copy / "train.py").write_text("a = 1\n")
+    session.open_project(project)
+    put_run(session, "scan", {"findings.json": [a_finding(1, "train.py")]})
+    proof = msgspec.structs.replace(
+        A_PROOF, granted=True, original=str(project), migrated=str(copies[0]), checks=(), operators=(),
+        folders=tuple(map(digest_folder, (project, copies[0]))),
+    )  # fmt: skip
+    put_run(session, "certify", {"certificate.json": proof})
+    page.tabs.setCurrentIndex(CERTIFICATE)
+    qtbot.waitUntil(lambda: page.proof.chip.text() == t("migration.proof.granted"))
+    qtbot.waitUntil(lambda: order_of(page) == ["result", "form"])
+    (copies[0] / "train.py").write_text("a = 2\n")
+    page.newest.read_results_again()
+    qtbot.waitUntil(lambda: page.proof.chip.text() == t("migration.proof.stale"))
+    assert page.sentence.text() == t("migration.proof.sentence_stale")
+    qtbot.waitUntil(lambda: order_of(page) == ["form", "result"])
+    (copies[0] / "train.py").write_text("a = 1\n")
+    put_run(
+        session,
+        "migrate",
+        {"changes.json": Changes(folder=str(project), style="explicit", files=(), target=str(copies[1]))},
+    )
+    qtbot.waitUntil(lambda: page.proof.chip.text() == t("migration.proof.other"))
+    assert str(copies[1]) in page.proof.findChild(QLabel, "migration_proof_standing").text()  # type: ignore[union-attr]
 
 
 def test_that_a_proof_asks_before_it_runs_code_of_a_project_that_is_not_trusted(

@@ -23,6 +23,7 @@ CHECK_SIGNS: dict[CheckState, tuple[str, str, str]] = {
     "pass": ("✓", "good", "migration.proof.pass"), "fail": ("✕", "bad", "migration.proof.fail"),
     "not_run": ("○", "dim", "migration.proof.not_run"), "no_card": ("?", "dim", "migration.proof.no_card"),
 }  # fmt: skip
+COLUMNS = 3
 SIGN, WORD, TITLE = 14, 78, 290
 TOP = Qt.AlignmentFlag.AlignTop
 
@@ -55,9 +56,9 @@ class CheckLines(QWidget):
         columns = QWidget()
         grid = QGridLayout(columns)
         grid.setContentsMargins(0, 0, 0, 0)
-        half = (len(CHECK_TITLES) + 1) // 2
+        rows = -(-len(CHECK_TITLES) // COLUMNS)
         for number, title in enumerate(CHECK_TITLES.values()):
-            grid.addWidget(_check_line("○", "dim", "", t(title), ""), number % half, number // half)
+            grid.addWidget(_check_line("○", "dim", "", t(title), ""), number % rows, number // rows)
         self._lines.addWidget(columns)
 
     def _clear(self) -> None:

@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from backends.migration.certify.proposed_lines import proposed_lines
 from studio import interpreters
 from ui.services.background import run_in_background
-from ui.widgets.basic import label
+from ui.widgets.basic import text_button
 from ui.widgets.labels import button_text
 
 if TYPE_CHECKING:
@@ -39,13 +39,14 @@ class StartChoices(QWidget):
         super().__init__()
         self.setObjectName("migration_proof_choices")
         self._project: Path | None = None
-        self.lines, self.pythons = _Choices("migration.proof.commands"), _Choices("migration.proof.pythons")
+        self.lines = _Choices("migration.proof.commands")
+        self.pythons = _Choices("migration.proof.pythons")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(16)
-        row.addWidget(self.lines, 1)
-        row.addWidget(self.pythons, 1)
-        self.hide()
+        row.addWidget(self.lines.button)
+        row.addWidget(self.pythons.button)
+        row.addStretch(1)
 
     def show_project(self, project: Path) -> None:
         """Look for commands and interpreters, off the UI thread, where the project is another one."""
@@ -57,20 +58,18 @@ class StartChoices(QWidget):
         if project != self._project:
             return
         lines, pythons = found
-        self.lines.clear()
-        for proposal in lines:
-            text = f"{shlex.join(proposal.line)}  ({proposal.source})"
-            self.lines.add(text, partial(self.line_chosen.emit, proposal.line))
-        self.pythons.clear()
-        for interpreter in pythons:
-            versions = ", ".join(
-                f"{name} {interpreter.packages[name]}" for name in FRAMEWORKS if name in interpreter.packages
-            )
-            text = f"{_short(interpreter.path)}  ({versions})"
-            self.pythons.add(text, partial(self.python_chosen.emit, interpreter.path))
-        self.setVisible(bool(lines or pythons))
+        self.lines.offer(
+            [(f"{shlex.join(one.line)}  ({one.source})", partial(self.line_chosen.emit, one.line)) for one in lines]
+        )
+        self.pythons.offer([(_title(one), partial(self.python_chosen.emit, one.path)) for one in pythons])
         if lines:
             self.proposed.emit(lines[0].line)
+
+
+def _title(interpreter: Interpreter) -> str:
+    packages = interpreter.packages
+    versions = ", ".join(f"{name} {packages[name]}" for name in FRAMEWORKS if name in packages)
+    return f"{_short(interpreter.path)}  ({versions})"
 
 
 def _find(project: Path) -> tuple[tuple[ProposedLine, ...], list[Interpreter]]:
@@ -85,35 +84,22 @@ def _short(path: Path) -> str:
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
-class _Choices(QWidget):
-    """A title, and a button for each choice."""
+class _Choices:
+    """A button that opens a menu of what can be chosen; it waits until there is anything."""
 
     def __init__(self, title: str) -> None:
-        super().__init__()
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(2)
-        self._column.addWidget(label(title, "hint"))
-        self._name = title
-        self._buttons: list[QWidget] = []
-        self._column.addStretch(1)
-        self.hide()
+        self.offered: list[tuple[str, Callable[[], object]]] = []
+        self.button = text_button(title, title)
+        self.button.setEnabled(False)
+        self.button.clicked.connect(self.open_menu)
 
-    def clear(self) -> None:
-        for button in self._buttons:
-            self._column.removeWidget(button)
-            button.hide()
-            button.deleteLater()
-        self._buttons = []
-        self.hide()
+    def offer(self, offered: list[tuple[str, Callable[[], object]]]) -> None:
+        self.offered = offered
+        self.button.setEnabled(bool(offered))
 
-    def add(self, text: str, choose: Callable[[], object]) -> None:
-        button = QPushButton()
-        button.setObjectName(f"{self._name}.{len(self._buttons)}")
-        button.setProperty("role", "text")
-        button.setText(button_text(button, text, WIDTH))
-        button.setToolTip(text)
-        button.clicked.connect(choose)
-        self._buttons.append(button)
-        self._column.insertWidget(self._column.count() - 1, button)
-        self.show()
+    def open_menu(self) -> None:
+        menu = QMenu(self.button)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for text, choose in self.offered:
+            menu.addAction(button_text(menu, text, WIDTH), choose)
+        menu.popup(self.button.mapToGlobal(self.button.rect().bottomLeft()))
