@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from backends.common.rehearsal import read_report
 from backends.migration.finding import STATES
 from backends.migration.migrate.changes import Changes
 from backends.migration.migrate.spec import MigrateSpec
@@ -22,6 +23,7 @@ from studio.errors import StudioError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from backends.migration.certify.certificate import Certificate
     from backends.migration.finding import FindingState, ScanFinding
     from backends.migration.scan.spec import ScanSpec
     from studio.run import Glance, Run

@@ -1,5 +1,7 @@
 """Thirty good migrations."""
 
+# ruff: noqa: E501 - lines of scripts as they are edited
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -24,7 +24,7 @@ def install(torch: Any) -> None:
 def _replace(module: Any) -> None:
     original = module.OffsetBasedRNGTracker
 
-    class OffsetBasedRNGTracker(original):  # type: ignore[misc]
+    class OffsetBasedRNGTracker(original):  # type: ignore[misc,valid-type]
         def __init__(self, device_mesh: Any, run_state_sync: bool = True) -> None:
             is_of_cards = device_mesh.device_type == "npu"
             super().__init__(device_mesh, run_state_sync and not is_of_cards)
