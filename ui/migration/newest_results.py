@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from backends.migration.certify.standing import newest_standing
 from studio.errors import StudioError
 from studio.run import outcome_of
-from ui.migration.run_results import read_newest_applied, read_newest_opinion, read_scan
+from ui.migration.run_results import read_newest_applied, read_newest_opinion, read_scan, with_training
 from ui.services.background import run_in_background
 from ui.services.past_runs import LIVE, ended_runs, failure_of
 
@@ -106,4 +106,6 @@ def _read_all(
 ) -> tuple[AppliedMigration | None, object, object]:
     applied = read_newest_applied(migrations)
     target = applied.changes.target if applied is not None else ""
-    return applied, newest_standing(proofs, target), read_newest_opinion(opinions)
+    standing = newest_standing(proofs, target)
+    in_force = standing.certificate if standing is not None and standing.standing == "granted" else None
+    return with_training(applied, in_force), standing, read_newest_opinion(opinions)

@@ -1,7 +1,8 @@
 """A process that has imported PyTorch and forks a child for each rehearsal: the import takes seconds, once.
 
 A request is a line of JSON on stdin: `argv` (a script and its arguments), `cwd`, `env` and `log`, the file of stdout
-and stderr. The answer is a line with the child's exit code. The guest begins in the child, as it does where Python starts.
+and stderr. The answer is a line with the child's exit code. The guest begins in the child, as it does where Python
+starts.
 """
 
 from __future__ import annotations
