@@ -97,10 +97,10 @@ def test_that_a_migrated_project_is_certified_and_neither_folder_is_written_to(t
     assert written is not None
     assert written.granted
     assert not (Path(answer["run"]) / "copies").exists()
-    assert [(Path(answer["run"]).parent / one.run / "output.log").exists() for one in written.rehearsals] == [
-        True,
-        True,
-    ]
+    # Autocast of an NPU keeps other operators in float32 than the CPU's: the numbers are compared on the CPU too.
+    assert [rehearsal.device for rehearsal in written.rehearsals] == ["cpu", "virtual_npu", "cpu"]
+    logs = [Path(answer["run"]).parent / rehearsal.run / "output.log" for rehearsal in written.rehearsals]
+    assert all(log.exists() for log in logs)
 
 
 @needs_torch
