@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ascend_studio import hooks, virtual_npu
-from ascend_studio.rehearsal import amp, memory_kinds, npu_parts, operators, record, redirect, seeds, standins
+from ascend_studio.rehearsal import amp, fake, memory_kinds, npu_parts, operators, record, redirect, seeds, standins
 
 if False:
     from typing import Any, Callable, Dict
@@ -62,7 +62,7 @@ def members(torch: Any) -> Dict[str, Any]:
 
 def install(torch: Any, module: Any) -> None:
     """Make the device: torch_npu has been imported."""
-    from ascend_studio.virtual_npu import cpu_fallback, dispatch, functions, memory
+    from ascend_studio.virtual_npu import cpu_fallback, dispatch, functions, memory, sizes_only
 
     npu_parts.Properties.name, npu_parts.Properties.total_memory = functions.NAME, memory.capacity()
     memory.install(torch)
@@ -71,6 +71,8 @@ def install(torch: Any, module: Any) -> None:
     count_fallback = hooks.guarded("operators")(cpu_fallback.observer(torch, record.user_location))
     dispatch.observers.extend((operators.observer(torch), count_fallback))
     record.contents.append(lambda part: part.update(fallbacks=cpu_fallback.rows()))
+    if sizes_only.is_requested():
+        fake.install(torch)
     if seeds.requested_seed() is not None:
         dispatch.observers.append(_zeroed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ascend_studio.virtual_npu import attention_memory, cards, generators, storages
+from ascend_studio.virtual_npu import attention_memory, cards, generators, sizes_only, storages
 
 if False:
     from typing import Any, Callable, Dict, List
@@ -124,6 +124,8 @@ def _is_flash(query: Any, key: Any, value: Any, mask: Any, chance: float, is_cau
     parts = (query, key, value, mask)
     if any(part is not None and (part.is_cpu or part.is_meta) for part in parts):
         return False
+    if sizes_only.is_fake(query):
+        return attention_memory.is_fused(_torch, query, key, value, mask)
     if mask is not None and mask.requires_grad:
         return False
     on_cpu = [None if part is None else storages.host(part) for part in parts]
@@ -171,6 +173,8 @@ def as_one(op: Any) -> Callable[..., Any]:
             return (None, *[None if grad is None else storages.on_card(grad, ctx.index) for grad in of_leaves])
 
     def whole(*args: Any) -> Any:
+        if sizes_only.is_fake(args[0]):
+            return op.decompose(*args)
         tensors: List[Any] = []
         pattern = _pattern(args, tensors)
         results = Whole.apply(pattern, *_of_one_dtype(tensors))

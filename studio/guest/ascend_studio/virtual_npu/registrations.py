@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ascend_studio.virtual_npu import dispatch, host_kernels, kernels
+from ascend_studio.virtual_npu import dispatch, host_kernels, kernels, sizes_only
 
 if False:
     from typing import Any, Iterator, List
@@ -60,6 +60,8 @@ def _is_alike(tensor: Any, source: Any) -> bool:
     """Return whether `tensor.data = source` keeps the tensor, as HasCompatibleShallowCopyType.cpp of torch_npu does:
     weights that two modules share are still shared after model.to("npu").
     """
+    if sizes_only.is_fake(tensor) or sizes_only.is_fake(source):
+        return False  # a tensor without numbers knows its device by itself
     keys, of_source = _kind(tensor), _kind(source)
     return keys == of_source or (keys in _DENSE and of_source in _DENSE)
 

@@ -28,7 +28,10 @@ def install(torch: Any) -> None:
     def resize_(self: Any, size: int) -> Any:
         held = self.__dict__.get("_host")
         if held is None:
-            return resize(self, size)
+            resize(self, size)
+            if "_block" in self.__dict__:
+                self._block.resize(size)
+            return self
         if size > length(self):
             raise RuntimeError(TOO_LARGE % (length(self), size))
         # The memory stays where it is: torch itself keeps its address.

@@ -1,0 +1,55 @@
+"""A rehearsal of which nothing is computed: what it could not follow and what it assumed, for the report."""
+
+from __future__ import annotations
+
+import os
+
+from ascend_studio import own_work
+from ascend_studio.rehearsal import record
+
+if False:
+    from typing import Any, Dict, List, Tuple
+
+MAX_ROWS = 200
+_assumed: Dict[Tuple[str, int], List[Any]] = {}
+_refused: List[Dict[str, Any]] = []
+
+
+def install(torch: Any) -> None:
+    """Raises ValueError where the device is no virtual one."""
+    from ascend_studio.virtual_npu import assumed_values, sizes_only
+
+    sizes_only.install(torch)
+    assumed_values.readers.append(_assume)
+    sizes_only.refused.append(_refuse)
+    record.contents.append(_fill)
+    record.note_once("rehearsal.fake")
+
+
+def _assume(use: str) -> None:
+    """Keep the gravest use of the numbers that a line reads."""
+    from ascend_studio.virtual_npu import assumed_values
+
+    if own_work.is_running():
+        return
+    place = record.user_location()
+    known = _assumed.get(place)
+    if known is None and len(_assumed) < MAX_ROWS:
+        known = _assumed[place] = [use, 0]
+    if known is not None:
+        gravity = assumed_values.uses()
+        known[0] = max(known[0], use, key=lambda name: gravity[name])
+        known[1] += 1
+
+
+def _refuse(operator: str, reason: str) -> None:
+    if len(_refused) < MAX_ROWS and not own_work.is_running():
+        path, line = record.user_location()
+        _refused.append({"operator": operator, "reason": reason[:300], "path": path, "line": line})
+
+
+def _fill(part: Dict[str, Any]) -> None:
+    assumed = [
+        {"path": path, "line": line, "use": use, "times": times} for (path, line), (use, times) in _assumed.items()
+    ]
+    part["fake"] = {"assumed": assumed, "refused": _refused, "world": int(os.environ.get("WORLD_SIZE") or 1)}
