@@ -28,6 +28,9 @@ _OF_TRACE = (os.path.join("rehearsal", "trace.py"), os.path.join("contract", "ba
 LAST = 1 << 62  # sequence numbers from here on belong to no forward pass
 
 _counts: Dict[Tuple[Any, ...], int] = {}
+_beyond = {"rows": 0}  # calls that would have been rows of their own
+new_rows: List[Callable[[Tuple[str, ...]], None]] = []
+"""Called with each row that has not been there before."""
 _names: Any = weakref.WeakKeyDictionary()
 _stack: List[str] = [""]
 # Which module was in its forward pass from which sequence number of autograd on.
@@ -55,6 +58,7 @@ def install(torch: ModuleType, tick: Callable[[], None]) -> None:
 
 def _fill(part: Dict[str, Any]) -> None:
     part["operators"] = [[*key, count] for key, count in _counts.items()]
+    part["calls_together"] = _beyond["rows"]
     part["device_operators"] = _on_device["operators"]
 
 
@@ -137,9 +141,16 @@ def _count(tensor: Any, func: Any, args: Any, kwargs: Any, result: Any) -> None:
     outs: List[Tuple[str, str]] = []
     _tensors(tensor, (result,), outs)
     key = (str(func), phase, module, _joined(ins, 0), _joined(ins, 1), _joined(outs, 0), _joined(outs, 1))
-    if key not in _counts and len(_counts) >= MAX_ROWS:
-        key = (str(func), phase, module, "", "", "", "")
-    _counts[key] = _counts.get(key, 0) + 1
+    times = _counts.get(key, 0)
+    if not times:
+        if len(_counts) >= MAX_ROWS:
+            _beyond["rows"] += 1
+            key = (str(func), phase, module, "", "", "", "")
+            times = _counts.get(key, 0)
+        else:
+            for tell in new_rows:
+                tell(key)
+    _counts[key] = times + 1
 
 
 def _tensors(tensor: Any, values: Any, tensors: List[Tuple[str, str]]) -> None:

@@ -5,7 +5,18 @@ from __future__ import annotations
 import os
 
 from ascend_studio import hooks, virtual_npu
-from ascend_studio.rehearsal import amp, fake, memory_kinds, npu_parts, operators, record, redirect, seeds, standins
+from ascend_studio.rehearsal import (
+    amp,
+    fake,
+    inventory,
+    memory_kinds,
+    npu_parts,
+    operators,
+    record,
+    redirect,
+    seeds,
+    standins,
+)
 
 if False:
     from typing import Any, Callable, Dict
@@ -53,6 +64,7 @@ def members(torch: Any) -> Dict[str, Any]:
 
     library = standins.redirect_library(torch)
     plain = functions.of_npu(torch)
+    plain["synchronize"] = inventory.synchronized(plain["synchronize"])
     counted = {name: redirect.counted("torch.npu." + name, do, library) for name, do in plain.items()}
     # torch asks for the first two by itself; what the last does depends on its caller.
     counted.update({name: plain[name] for name in ("_is_in_bad_fork", "_lazy_init", "manual_seed_all")})
@@ -67,6 +79,7 @@ def install(torch: Any, module: Any) -> None:
     npu_parts.Properties.name, npu_parts.Properties.total_memory = functions.NAME, memory.capacity()
     memory.install(torch)
     memory_kinds.install(torch)
+    inventory.install(torch)
     virtual_npu.install(torch, module)
     count_fallback = hooks.guarded("operators")(cpu_fallback.observer(torch, record.user_location))
     dispatch.observers.extend((operators.observer(torch), count_fallback))

@@ -80,10 +80,11 @@ def install(torch: Any, is_fake: Callable[[Any], bool]) -> None:
     def read(self: Any) -> Any:
         if not is_fake(self) or self.numel() != 1:
             return item(self)
+        value = item(self)
         if _is_scaler():
             return 0.0
         tell(READ)
-        return Assumed(number(self)) if self.is_floating_point() else number(self)
+        return Assumed(value) if self.is_floating_point() else value
 
     tensor.item = read
     for name, use in {"__bool__": COMPARED, "__int__": SIZE, "__index__": SIZE, "__float__": READ}.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ascend_studio.virtual_npu import attention_memory, cards, generators, sizes_only, storages
+from ascend_studio.virtual_npu import attention_memory, cards, dtype_rules, generators, sizes_only, storages
 
 if False:
     from typing import Any, Callable, Dict, List
@@ -59,6 +59,7 @@ def _resize(op: Any, args: Any, kwargs: Any) -> Any:
 def _to_copy(op: Any, args: Any, kwargs: Any) -> Any:
     """A copy of a tensor of a card. torch would take pinned memory for one that does not block, and there is none."""
     tensor, device = args[0], kwargs.get("device")
+    kwargs = dtype_rules.cast_options(tensor, kwargs)
     options = {name: value for name, value in kwargs.items() if name not in ("device", "non_blocking", "pin_memory")}
     source = tensor if tensor.is_cpu else storages.host(tensor)
     if device is not None and device.type != "npu":

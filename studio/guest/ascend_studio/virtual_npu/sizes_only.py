@@ -11,7 +11,7 @@ import types
 from importlib import import_module
 
 from ascend_studio import own_work
-from ascend_studio.virtual_npu import assumed_values, dispatch, memory, silent_group
+from ascend_studio.virtual_npu import assumed_values, dispatch, dtype_rules, memory, silent_group
 
 if False:
     from typing import Any, Callable, Dict, List
@@ -72,6 +72,7 @@ def _know_for_lists(kind: Any) -> None:
 def _mode_type(torch: Any) -> Any:
     base = import_module("torch.utils._python_dispatch").TorchDispatchMode
     is_meant = _question(torch)
+    scalar, cast = torch.ops.aten._local_scalar_dense.default, torch.ops.aten._to_copy.default
 
     class SizesOnly(base):  # type: ignore[misc,valid-type]
         supports_higher_order_operators = True
@@ -80,8 +81,14 @@ def _mode_type(torch: Any) -> Any:
             kwargs = kwargs or {}
             if func.namespace == "prim" or not is_meant(func, args, kwargs):
                 return func(*args, **kwargs)
-            if func is torch.ops.aten._local_scalar_dense.default:
-                return assumed_values.number(args[0])
+            for check in dispatch.checks:
+                check(func, args, kwargs)
+            if func is scalar:
+                result = assumed_values.number(args[0])
+                _follow(func, args, kwargs, result)
+                return result
+            if func is cast:
+                kwargs = dtype_rules.cast_options(args[0], kwargs)
             try:
                 with _state["mode"]:
                     result = func(*args, **kwargs)

@@ -1,0 +1,140 @@
+"""Of the operators on a virtual NPU: whose shapes change between steps, which make the host wait, and which casts a
+card would not do; each with the line of the script.
+"""
+
+from __future__ import annotations
+
+from ascend_studio import own_work
+from ascend_studio.rehearsal import operators, record
+
+if False:
+    from typing import Any, Callable, Dict, List, Tuple
+
+    Place = Tuple[str, int]
+
+MAX_PLACES = 300  # of each kind; later ones are counted as left out
+MAX_SHAPES = 4  # that are kept of an operator at a line
+# What the host learns from each; an index by a mask, and a copy to the host, are looked at by their arguments.
+WAITING = frozenset((
+    "aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select", "aten::_unique2", "aten::_unique",
+    "aten::unique_dim", "aten::unique_consecutive", "aten::equal", "aten::is_nonzero", "aten::bincount",
+    "aten::repeat_interleave",
+))  # fmt: skip
+_MASKED = frozenset(("aten::index", "aten::_unsafe_index"))
+_COPIES = frozenset(("aten::_to_copy", "aten::copy_"))
+_waits: Dict[Tuple[str, str, int], List[int]] = {}
+_dynamic: Dict[Tuple[str, str, str, int], Dict[str, Any]] = {}
+_casts: Dict[Place, int] = {}
+_left_out = {"waits": 0, "dynamic": 0, "casts": 0}
+_names: Dict[Any, str] = {}
+_seen: Dict[Tuple[str, ...], Tuple[int, str]] = {}
+
+
+def install(torch: Any) -> None:
+    from ascend_studio.virtual_npu import dispatch, dtype_rules
+
+    dtype_rules.install(torch)
+    dtype_rules.replaced.append(_cast)
+    dispatch.observers.append(_observer(torch))
+    operators.new_rows.append(_row)
+    record.contents.append(_fill)
+
+
+def _observer(torch: Any) -> Callable[..., None]:
+    tensor, boolean, byte = torch.Tensor, torch.bool, torch.uint8
+
+    def observe(op: Any, args: Any, kwargs: Any, result: Any) -> None:
+        name = _names.get(op)
+        if name is None:
+            full = op._schema.name
+            name = _names[op] = full if full in WAITING or full in _MASKED or full in _COPIES else ""
+        if not name or not _waits_for(name, args, kwargs, result):
+            return
+        moved = 0
+        if name in _COPIES or name == "aten::_local_scalar_dense":
+            moved = args[0].numel() * args[0].element_size()
+        wait(name[6:], moved)
+
+    def _waits_for(name: str, args: Any, kwargs: Any, result: Any) -> bool:
+        if name in WAITING:
+            return name != "aten::repeat_interleave" or kwargs.get("output_size") is None
+        if name == "aten::copy_":
+            return bool(args[0].is_cpu and not args[1].is_cpu and not (len(args) > 2 and args[2]))
+        if name == "aten::_to_copy":
+            return bool(result.is_cpu and not args[0].is_cpu and not kwargs.get("non_blocking"))
+        return any(isinstance(index, tensor) and index.dtype in (boolean, byte) for index in args[1])
+
+    return observe
+
+
+def wait(name: str, moved: int) -> None:
+    """Count a call at which the host waits for the card, with the bytes that it reads."""
+    key = (name, *record.user_location())
+    numbers = _waits.get(key)
+    if numbers is None:
+        if len(_waits) >= MAX_PLACES:
+            _left_out["waits"] += 1
+            return
+        numbers = _waits[key] = [0, 0]
+    numbers[0] += 1
+    numbers[1] += moved
+
+
+def synchronized(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return torch.npu.synchronize, counted."""
+
+    def synchronize(*args: Any, **kwargs: Any) -> Any:
+        if not own_work.is_running():
+            wait("torch.npu.synchronize", 0)
+        return original(*args, **kwargs)
+
+    return synchronize
+
+
+def _row(key: Tuple[str, ...]) -> None:
+    """Look whether an operator in a module had other shapes in an earlier step; outside of modules, at the same line.
+    `key`: a row of the operators table that is new.
+    """
+    op, phase, module, _, shapes = key[:5]
+    path, line = record.user_location()
+    place = (op, phase, module) if module else (op, phase, path, str(line))
+    step = record.steps()
+    first_step, first_shapes = _seen.setdefault(place, (step, shapes))
+    if first_step == step or first_shapes == shapes:
+        return
+    known = _dynamic.get((op, module, path, line))
+    if known is None:
+        if len(_dynamic) >= MAX_PLACES:
+            _left_out["dynamic"] += 1
+            return
+        known = _dynamic[op, module, path, line] = {"shapes": [first_shapes], "count": 1, "step": step}
+    if shapes in known["shapes"]:
+        return
+    known["count"] += 1
+    if len(known["shapes"]) < MAX_SHAPES:
+        known["shapes"].append(shapes)
+
+
+def _cast() -> None:
+    if own_work.is_running():
+        return
+    place = record.user_location()
+    if place in _casts or len(_casts) < MAX_PLACES:
+        _casts[place] = _casts.get(place, 0) + 1
+    else:
+        _left_out["casts"] += 1
+
+
+def _fill(part: Dict[str, Any]) -> None:
+    part["inventory"] = {
+        "waits": [
+            {"operator": name, "path": path, "line": line, "calls": calls, "bytes_read": moved}
+            for (name, path, line), (calls, moved) in _waits.items()
+        ],
+        "dynamic": [
+            {"operator": op, "module": module, "path": path, "line": line, **known}
+            for (op, module, path, line), known in _dynamic.items()
+        ],
+        "casts": [{"path": path, "line": line, "times": times} for (path, line), times in _casts.items()],
+        "left_out": sum(_left_out.values()),
+    }
