@@ -48,6 +48,15 @@ def count(value: float) -> str:
     return f"{value:.1f}"
 
 
+def binary_size(byte_count: float) -> str:
+    """Return a size as memory is counted and sold: 14.3 GiB."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(byte_count) < 1024 or unit == "GiB":
+            return f"{byte_count:.0f} {unit}" if unit == "B" else f"{byte_count:.1f} {unit}"
+        byte_count /= 1024
+    raise AssertionError
+
+
 def size(byte_count: float) -> str:
     for unit in ("B", "kB", "MB", "GB"):
         if abs(byte_count) < 1000 or unit == "GB":

@@ -62,7 +62,8 @@ class Report:
     """`device`: "cpu" or "virtual_npu"; `device_operators`: how often an operator ran on the virtual NPU; `losses`: of
     the first rank that has any, non-finite ones as in the protocol; `operators`: how many different ones ran; `ended`:
     "steps", "time" or "memory" where a limit ended it, "script" where the script did; `traces`: of each process that
-    has one, by rank; `fallbacks`: of all processes, those that moved most first."""
+    has one, by rank; `fallbacks`: of all processes, those that moved most first; `is_fake`:
+    nothing was computed."""
 
     stance: str
     device: str = "cpu"
@@ -77,6 +78,7 @@ class Report:
     answer: bool
     traces: tuple[tuple[Step, ...], ...] = ()
     fallbacks: tuple[Fallback, ...] = ()
+    is_fake: bool = False
 
     @property
     def is_virtual(self) -> bool:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,15 @@ CLASSES = {
     "cpu_fallback_or_error": "fallback", "structured_cpu_fallback_or_error": "maybe", "structured_unknown": "maybe",
     "no_cpu_kernel": "none",
 }  # fmt: skip
+
+
+OPERATOR = re.compile(r"torch\.((?P<space>Tensor|nn\.functional|special|linalg|fft)\.)?(?P<name>\w+)")
+LONG = {
+    "bf16": "bfloat16", "fp16": "float16", "fp32": "float32", "fp64": "float64", "bool": "bool",
+    **{name: name for name in ("uint8", "int8", "int16", "int32", "int64", "complex64", "complex128")},
+}  # fmt: skip
+DTYPE = re.compile("|".join(sorted(LONG, key=len, reverse=True)))
+ONLY = re.compile(rf"`(input|self)`仅支持(?:(?:{DTYPE.pattern})[，,、 ]*)+")
 
 
 def letter(row: dict[str, Any] | None) -> str:
@@ -57,6 +67,23 @@ def operators(classes: dict[str, str]) -> str:
     return "".join(f"{name}\t{' '.join(found)}\n" for name, found in sorted(by_class.items()))
 
 
+def dtypes(table: dict[str, Any]) -> str:
+    """A line per set of dtypes: the dtypes, then the operators whose documentation names them as what it takes alone.
+    A function, a method and a function of torch.nn.functional of one name are one operator, with the dtypes of all."""
+    found: dict[str, set[str]] = {}
+    for name, row in table.items():
+        match = OPERATOR.fullmatch(name)
+        listed = ONLY.search(row.get("restriction") or "")
+        if match is not None and listed is not None:
+            operator = (match["space"] or "").replace("nn.functional", "").replace("Tensor", "").rstrip(".")
+            full = f"{operator}_{match['name']}" if operator else match["name"]
+            found.setdefault(full, set()).update(LONG[word] for word in DTYPE.findall(listed[0]))
+    by_dtypes: dict[str, list[str]] = {}
+    for operator, names in sorted(found.items()):
+        by_dtypes.setdefault(" ".join(sorted(names)), []).append(operator)
+    return "".join(f"{names}\t{' '.join(operators)}\n" for names, operators in sorted(by_dtypes.items()) if names)
+
+
 def mindspore(rows: list[dict[str, Any]]) -> str:
     """torch name, MindSpore name, whether the page calls them consistent ("=") or not ("~")."""
     found = {(row["torch"], row["mindspore"][0], "=" if row["kind"] == "consistent" else "~") for row in rows}
@@ -74,6 +101,7 @@ def main(folder: Path) -> None:
     made = {
         "torch_apis.tsv": apis(read("torch_native_api_support.json")),
         "aten.tsv": operators(read("aten_npu_class_torch2.13_wheel.json")),
+        "aten_dtypes.tsv": dtypes(read("torch_native_api_support.json")["2.13.0"]),
         "mindspore.tsv": mindspore(read("mindspore_pytorch_api_mapping.json")),
         "deprecated.txt": deprecated(read("torch_npu_deprecated_apis.json")),
     }

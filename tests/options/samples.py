@@ -123,6 +123,8 @@ REHEARSAL = {
     "steps": Sample(words="--steps 7"),
     "host_cards": Sample(words="--cards 2"),
     "npu_device": Sample(words="--npu-device cpu", base="--as npu"),
+    "card_memory": Sample(words="--card-memory 32", base="--as npu"),
+    "fake": Sample(words="--fake", base="--as npu"),
     "seed": Sample(words="--seed 7"),
 }
 

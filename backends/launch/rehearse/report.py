@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from backends.common import card_memory, operator_inventory
 from backends.common.rehearsal import FILE, HEAD, OPERATORS, Blocked, Fallback, Step, read_report
+from backends.launch.rehearse.parts import PartFake, PartInventory, PartMemory  # noqa: TC001 - msgspec reads it
 from studio import files
 from studio.events import Metric
 from studio.output.spreadsheet import safe_row
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from backends.common.card_memory import MemoryReport
+    from backends.common.operator_inventory import Inventory
     from backends.common.rehearsal import Report
     from studio.run import Run
 
@@ -42,6 +46,10 @@ class Part:
     device: str = "cpu"
     device_operators: int = 0
     fallbacks: tuple[tuple[str, Literal["fallback", "maybe"], str, int, int, int], ...] = ()
+    memory: tuple[PartMemory, ...] = ()
+    fake: PartFake | None = None
+    inventory: PartInventory | None = None
+    calls_together: int = 0
 
 
 def read_parts(folder: Path) -> list[Part]:
@@ -110,14 +118,28 @@ def csv_table(rows: list[tuple[Any, ...]]) -> bytes:
     return text.getvalue().encode("utf-8", "replace")
 
 
-def write_report(run: Run, report: Report, rows: list[tuple[Any, ...]]) -> None:
-    """Writes both files; what the processes left is gone then. Raises OSError."""
+def write_report(
+    run: Run, report: Report, rows: list[tuple[Any, ...]], memory: MemoryReport | None = None,
+    inventory: Inventory | None = None,
+) -> None:  # fmt: skip
+    """Writes all files; what the processes left is gone then. Raises OSError."""
     files.write_whole(run.folder / OPERATORS, csv_table(rows))
     files.write_json(run.folder / FILE, report)
+    if memory is not None:
+        files.write_json(run.folder / card_memory.FILE, memory)
+    if inventory is not None:
+        files.write_json(run.folder / operator_inventory.FILE, inventory)
     shutil.rmtree(run.folder / PARTS, ignore_errors=True)
 
 
 def rehearsal_answer(run: Run) -> dict[str, Any]:
-    """What `--json` adds: the report."""
+    """What `--json` adds: the report, and of a virtual NPU its memory and the inventory of its operators."""
     rehearsal = read_report(run.folder)
-    return {} if rehearsal is None else dict(msgspec.to_builtins(rehearsal))
+    answer = {} if rehearsal is None else dict(msgspec.to_builtins(rehearsal))
+    memory = card_memory.read_memory(run.folder)
+    if memory is not None:
+        answer["memory"] = {**msgspec.to_builtins(memory), "fit": memory.fit, "is_whole": memory.is_whole}
+    inventory = operator_inventory.read_inventory(run.folder)
+    if inventory is not None:
+        answer["inventory"] = msgspec.to_builtins(inventory)
+    return answer

@@ -26,7 +26,7 @@ class Rehearsal:
     memory: int | None = option(None, unit="mb", low=1, high=100_000_000)
     host_cards: int = option(1, low=1, high=64, flag_name="cards")
     npu_device: Literal["auto", "virtual", "cpu"] = option("auto", visible_when=("stance", ("npu",)))
-    card_memory: int = option(64, unit="gb", low=1, high=4096, visible_when=("stance", ("npu",)))
+    card_memory: int = option(64, unit="gib", low=1, high=4096, visible_when=("stance", ("npu",)))
     fake: bool = option(False, visible_when=("stance", ("npu",)))
     seed: int | None = option(None, low=0, high=2**32 - 1)
 
@@ -61,7 +61,7 @@ def _fake_is_possible(spec: RehearseSpec) -> Iterable[Problem]:
         yield Problem(field="npu_device", rule="launch.rule.fake_needs_virtual")
     if chosen.seed is not None:
         yield Problem(field="seed", rule="launch.rule.fake_has_no_numbers")
-    if spec.planned.capture is not None:
+    if spec.planned.capture != "none":
         yield Problem(field="capture", rule="launch.rule.fake_has_no_capture")
 
 

@@ -7,12 +7,13 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from backends.common import card_memory
 from backends.common.rehearsal import FILE, OPERATORS, Report, uses_device
 from backends.launch.capture import state
 from backends.launch.own.plan import check_program, program_command
 from backends.launch.own.work import end_of_processes, keep_code
 from backends.launch.plan import HOOKS, hooks_of
-from backends.launch.rehearse import report
+from backends.launch.rehearse import inventory, memory, report
 from backends.launch.rehearse.limits import END, Limits
 from backends.launch.rehearse.spec import own_of
 from backends.launch.work import end_training
@@ -27,6 +28,7 @@ from studio.units import size
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from backends.common.card_memory import MemoryReport
     from backends.common.rehearsal import Fallback
     from backends.launch.rehearse.report import Part
     from backends.launch.rehearse.spec import RehearseSpec
@@ -41,14 +43,17 @@ STEPS = "ASCEND_STUDIO_REHEARSAL_STEPS"
 DEVICES = "ASCEND_STUDIO_REHEARSAL_DEVICES"
 SEED = "ASCEND_STUDIO_REHEARSAL_SEED"
 NPU_DEVICE = "ASCEND_STUDIO_REHEARSAL_NPU_DEVICE"
+CARD_MEMORY = "ASCEND_STUDIO_REHEARSAL_CARD_MEMORY"
+FAKE = "ASCEND_STUDIO_REHEARSAL_FAKE"
 DONE = {
     "cuda": "launch.rehearse.done_cuda", "npu": "launch.rehearse.done_npu", "virtual": "launch.rehearse.done_virtual",
-    "cpu": "launch.rehearse.done_cpu",
+    "fake": "launch.rehearse.done_fake",
 }  # fmt: skip
 
 
 def rehearse(spec: RehearseSpec, run: Run) -> Ended:
-    """Leaves artifacts/rehearsal.json and artifacts/operators.csv."""
+    """Leaves artifacts/rehearsal.json and artifacts/operators.csv; of a virtual NPU also memory.json and
+    operators.json."""
     command = rehearsal_command(spec, run)
     mark = processes.read_mark(run.folder / "training.json")
     journal = Journal(run.folder, mark.attempt if mark else 1)
@@ -72,7 +77,9 @@ def rehearsal_command(spec: RehearseSpec, run: Run, environ: Mapping[str, str] =
     hooks = hooks_of(spec.planned, "curves", "captures", f"rehearse={chosen.stance}")
     env = {**command.env, HOOKS: hooks, DEVICES: str(chosen.host_cards)}
     if chosen.stance == "npu":
-        env[NPU_DEVICE] = chosen.npu_device
+        env |= {NPU_DEVICE: "virtual" if chosen.fake else chosen.npu_device, CARD_MEMORY: str(chosen.card_memory)}
+        if chosen.fake:
+            env[FAKE] = "1"
     if chosen.steps is not None:
         env[STEPS] = str(chosen.steps)
     if chosen.seed is not None:
@@ -82,19 +89,34 @@ def rehearsal_command(spec: RehearseSpec, run: Run, environ: Mapping[str, str] =
 
 def report_end(spec: RehearseSpec, run: Run, journal: Journal, ended: Ended, limit: str) -> Ended:
     parts = report.read_parts(run.folder)
-    rehearsal = assembled(spec, run, parts, ended, limit)
+    rows = report.rows_of(parts)
+    held = memory.memory_of(parts)
+    listed = None if held is None else inventory.inventory_of(parts, rows)
+    rehearsal = assembled(spec, run, parts, ended, limit, held)
     try:
-        report.write_report(run, rehearsal, report.rows_of(parts))
+        report.write_report(run, rehearsal, rows, held, listed)
     except OSError as error:
         return _lost(journal, from_os(error, run.folder))
     journal.write_or_keep(Artifact(kind="rehearsal", path=FILE), Artifact(kind="operators", path=OPERATORS))
     journal.write_or_keep(summary(rehearsal), *map(fallback_finding, rehearsal.fallbacks[:MAX_FALLBACKS]))
+    if held is not None and listed is not None:
+        journal.write_or_keep(Artifact(kind="memory", path=card_memory.FILE))
+        journal.write_or_keep(*inventory.inventory_events(listed, rehearsal.steps), *memory.memory_events(held))
     if ended.reason == "stopped":
         return ended
     if not rehearsal.answer:
-        journal.write_or_keep(refusal(rehearsal, ended))
+        if held is None or held.fit != "beyond":
+            journal.write_or_keep(refusal(rehearsal, ended))
         return Ended(code=NO, reason="no")
+    if held is not None and held.is_fake and not ended.code and not _is_shown(held):
+        journal.write_or_keep(Finding(rule="launch.rehearse.not_shown", severity="warning"))
+        return Ended(code=NO, reason="incomplete")
     return end_training(run, Ended(code=0) if limit else ended)
+
+
+def _is_shown(held: MemoryReport) -> bool:
+    """Return whether a rehearsal without numbers has shown that the training fits."""
+    return held.is_whole and held.fit == "fits"
 
 
 def _lost(journal: Journal, error: StudioError) -> Ended:
@@ -103,7 +125,9 @@ def _lost(journal: Journal, error: StudioError) -> Ended:
     return Ended(code=1)
 
 
-def assembled(spec: RehearseSpec, run: Run, parts: list[Part], ended: Ended, limit: str) -> Report:
+def assembled(
+    spec: RehearseSpec, run: Run, parts: list[Part], ended: Ended, limit: str, held: MemoryReport | None = None
+) -> Report:
     steps = max((part.steps for part in parts), default=0)
     redirected, blocked = report.redirected_in(parts), report.blocked_in(parts)
     max_steps = spec.rehearsal.steps
@@ -113,6 +137,7 @@ def assembled(spec: RehearseSpec, run: Run, parts: list[Part], ended: Ended, lim
         any(call.kind == "disabled" for call in blocked)
         or (bool(ended.code) and not limit and any(call.kind == "raised" for call in blocked))
         or (steps > 0 and not uses_device(redirected, device_operators))
+        or _is_beyond_a_card(held, ended, limit)
     )
     return Report(
         stance=spec.rehearsal.stance,
@@ -128,7 +153,14 @@ def assembled(spec: RehearseSpec, run: Run, parts: list[Part], ended: Ended, lim
         answer=not is_refused,
         traces=tuple(part.trace for part in parts if part.trace),
         fallbacks=report.fallbacks_in(parts),
+        is_fake=held is not None and held.is_fake,
     )
+
+
+def _is_beyond_a_card(held: MemoryReport | None, ended: Ended, limit: str) -> bool:
+    """Return whether a card has too little memory. A computed script may catch that, and go on with less."""
+    is_ended_by_it = bool(ended.code) and not limit
+    return held is not None and held.fit == "beyond" and (held.is_fake or is_ended_by_it)
 
 
 def summary(rehearsal: Report) -> Note:
@@ -136,7 +168,8 @@ def summary(rehearsal: Report) -> Note:
         "steps": rehearsal.steps, "redirected": sum(rehearsal.redirected.values()), "blocked": len(rehearsal.blocked),
         "operators": rehearsal.operators, "device_operators": rehearsal.device_operators,
     }  # fmt: skip
-    return Note(key=DONE["virtual" if rehearsal.is_virtual else rehearsal.stance], args=args)
+    kind = "fake" if rehearsal.is_fake else "virtual" if rehearsal.is_virtual else rehearsal.stance
+    return Note(key=DONE[kind], args=args)
 
 
 def fallback_finding(fallback: Fallback) -> Finding:

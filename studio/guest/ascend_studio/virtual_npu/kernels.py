@@ -126,7 +126,7 @@ def _is_flash(query: Any, key: Any, value: Any, mask: Any, chance: float, is_cau
     if any(part is not None and (part.is_cpu or part.is_meta) for part in parts):
         return False
     if sizes_only.is_fake(query):
-        return attention_memory.is_fused(_torch, query, key, value, mask)
+        return bool(attention_memory.is_fused(_torch, query, key, value, mask))
     if mask is not None and mask.requires_grad:
         return False
     on_cpu = [None if part is None else storages.host(part) for part in parts]

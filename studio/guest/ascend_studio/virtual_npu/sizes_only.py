@@ -105,7 +105,8 @@ def _mode_type(torch: Any) -> Any:
 
 def _question(torch: Any) -> Callable[[Any, Any, Any], bool]:
     """Return what says whether an operator is one of tensors without numbers."""
-    fake, made_by = _state["type"], {}
+    fake = _state["type"]
+    made_by: Dict[Any, bool] = {}
 
     def holds_fake(values: Any) -> bool:
         for value in values:
