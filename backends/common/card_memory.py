@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 FILE = "artifacts/memory.json"
 ERROR = 0.1
 """Bound of the relative error of a peak; `prove virtual_npu_memory` measures it."""
-KINDS = ("parameters", "buffers", "gradients", "optimizer", "activations", "temporary", "other")
 Fit = Literal["fits", "close", "beyond"]
 
 

@@ -10,9 +10,13 @@ from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from backends.common.card_memory import read_memory
+from backends.common.operator_inventory import read_inventory
 from backends.common.rehearsal import OPERATORS, read_report, uses_device
 from studio.texts import t
 from studio.units import count, number, size
+from ui.curves.card_memory_view import CardMemoryView
+from ui.curves.operators_view import OperatorsView
 from ui.services.background import run_in_background
 from ui.widgets.basic import (
     Card,
@@ -26,8 +30,14 @@ from ui.widgets.facts_table import FactsTable
 from ui.widgets.localized import localize
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from backends.common.card_memory import MemoryReport
+    from backends.common.operator_inventory import Inventory
     from backends.common.rehearsal import Blocked, Fallback, Report
     from studio.run import Run
+
+    Results = tuple[Report | None, MemoryReport | None, Inventory | None]
 
 COMMAND = "rehearse"
 WIDTH = 560
@@ -73,10 +83,16 @@ class RehearsalCard(Card):
         for widget in (self.ended, self._titles[self.blocked], self.blocked):
             self.body.addWidget(widget)
         self._add_tables()
+        self.memory_view, self.operators_view = CardMemoryView(), OperatorsView()
+        for view in (self.memory_view, self.operators_view):
+            view.setMaximumWidth(2 * WIDTH)
+            self.body.addWidget(view)
         self.body.addWidget(self.rest)
         self._add_button()
         self._run: Run | None = None
         self.report: Report | None = None
+        self.memory: MemoryReport | None = None
+        self.inventory: Inventory | None = None
         self.hide()
 
     def _add_tables(self) -> None:
@@ -114,12 +130,12 @@ class RehearsalCard(Card):
             self.report = None
             self.hide()
             if rehearsed is not None:
-                run_in_background(self, partial(read_report, rehearsed.folder), partial(self._read, rehearsed))
+                run_in_background(self, partial(_read_all, rehearsed.folder), partial(self._read, rehearsed))
         self._run = rehearsed
 
-    def _read(self, run: Run, report: Report | None) -> None:
+    def _read(self, run: Run, results: Results) -> None:
         if self._run is not None and run.folder == self._run.folder:
-            self.report = report
+            self.report, self.memory, self.inventory = results
             self.retranslate()
             self.report_read.emit()
 
@@ -127,6 +143,8 @@ class RehearsalCard(Card):
         self.setVisible(self.report is not None)
         if self.report is not None and self._run is not None:
             self._show(self.report)
+            self.memory_view.show_memory(self.memory)
+            self.operators_view.show_inventory(self.inventory)
             has_operators = (self._run.folder / OPERATORS).is_file()
             self._operators.setVisible(has_operators and self.report.operators > 0)
 
@@ -159,6 +177,10 @@ class RehearsalCard(Card):
     def _open(self) -> None:
         if self._run is not None:
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._run.folder / OPERATORS)))
+
+
+def _read_all(folder: Path) -> Results:
+    return read_report(folder), read_memory(folder), read_inventory(folder)
 
 
 def end_text(report: Report) -> str:

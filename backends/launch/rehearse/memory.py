@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from backends.common.card_memory import KINDS, CardMemory, MemoryReport
+from backends.common.card_memory import CardMemory, MemoryReport
 from studio import texts
 from studio.events import Finding, Note
 from studio.units import binary_size
@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from backends.launch.rehearse.report import Part
 
 MAX_ROWS = 8  # modules and lines that are told; the file has all
-KIND_KEYS = {kind: f"launch.memory_kind.{kind}" for kind in KINDS}
+KIND_KEYS = {
+    "parameters": "launch.memory_kind.parameters", "buffers": "launch.memory_kind.buffers",
+    "gradients": "launch.memory_kind.gradients", "optimizer": "launch.memory_kind.optimizer",
+    "activations": "launch.memory_kind.activations", "temporary": "launch.memory_kind.temporary",
+    "other": "launch.memory_kind.other",
+}  # fmt: skip
 FIT_KEYS = {"fits": "launch.rehearse.fits", "close": "launch.rehearse.close"}
 
 

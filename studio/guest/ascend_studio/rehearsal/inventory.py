@@ -1,5 +1,5 @@
-"""Of the operators on a virtual NPU: whose shapes change between steps, which make the host wait, and which casts a
-card would not do; each with the line of the script.
+"""What a card would make of the operators on a virtual NPU: whose shapes change between steps, which make the host
+wait, and which casts it does not do; each with the line of the script.
 """
 
 from __future__ import annotations
