@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +20,8 @@ from tests.launch.test_rehearse import part, prepare, rehearse_spec
 from tests.runs import events_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from studio.run import Run
 
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
@@ -56,7 +57,7 @@ def fake(*used: str, refused: tuple[dict[str, Any], ...] = ()) -> dict[str, Any]
 
 
 def left(run: Run, rank: int = 0, **values: Any) -> None:
-    part(run, rank, device="virtual_npu", device_operators=9, memory=[card()], **values)
+    part(run, rank, **{"device": "virtual_npu", "device_operators": 9, "memory": [card()]} | values)
 
 
 def ended(run: Run, code: int = 0, **values: Any) -> Ended:
@@ -179,7 +180,9 @@ def test_that_the_answer_has_memory_and_operators_and_the_files_are_there(tmp_pa
     ]
     listed = {
         "waits": [{"operator": "nonzero", "calls": 2, "bytes_read": 0, **PLACE}],
-        "dynamic": [{"operator": "aten.mm.default", "module": "Net", "shapes": ["a", "b"], "count": 2, "step": 1, **PLACE}],
+        "dynamic": [
+            {"operator": "aten.mm.default", "module": "Net", "shapes": ["a", "b"], "count": 2, "step": 1, **PLACE},
+        ],
         "casts": [{"times": 4, **PLACE}], "left_out": 1,
     }  # fmt: skip
     for rank in (0, 1):

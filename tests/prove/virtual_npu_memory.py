@@ -6,6 +6,7 @@ while they run is in neither.
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -41,7 +42,7 @@ def by_hand(sizes: tuple[int, ...], batch: int) -> int:
     and, when the first weight's gradient is there last, the gradient of the first layer's output. The result's sum and
     the gradient of the last layer's output are gone by then, but for what is least; all of float32.
     """
-    layers = list(zip(sizes, sizes[1:], strict=False))
+    layers = list(itertools.pairwise(sizes))
     weights = sum(first * second + second for first, second in layers)
     inputs = sum(batch * size for size in sizes[:-1])
     return 4 * (2 * weights + inputs + batch * sizes[1])

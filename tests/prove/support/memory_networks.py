@@ -1,7 +1,7 @@
 """Ten small networks whose peak of memory is predicted: `memory_networks.py NAME npu|tracker|fake`.
 
-On the virtual NPU it prints the peak that its allocator counted; on the CPU, that of torch's own tracker. Both train the
-same two steps; optimizers say whether they take lists, since torch chooses that by the device.
+On the virtual NPU it prints the peak that its allocator counted; on the CPU, that of torch's own tracker. Both train
+the same two steps; optimizers say whether they take lists, since torch chooses that by the device.
 """
 
 from __future__ import annotations

@@ -42,7 +42,11 @@ ROW = OperatorRow(
 INVENTORY = Inventory(
     operators=(ROW, replace(ROW, operator="aten.huber_loss.default", kernel="fallback")),
     waits=(Wait(operator="nonzero", path="/x/train.py", line=7, calls=4, bytes_read=3000),),
-    dynamic=(Dynamic(operator="aten.mm.default", module="Net", path="/x/train.py", line=8, shapes=("a", "b"), count=2, step=2),),
+    dynamic=(
+        Dynamic(
+            operator="aten.mm.default", module="Net", path="/x/train.py", line=8, shapes=("a", "b"), count=2, step=2
+        ),
+    ),
     casts=tuple(Cast(path="/x/train.py", line=line, times=1) for line in range(9)),
 )  # fmt: skip
 

@@ -37,10 +37,9 @@ def _functions(core: Any, store: Any) -> Any:
 
     @functools.wraps(begin)
     def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> None:
-        if _is_foreign(backend):
-            begin(backend, *args, **kwargs)  # which is refused as on the host of a card
         rank, size = _place(kwargs)
-        begin(NAME, store=store(), rank=rank, world_size=size)
+        # A foreign one is refused by torch, as on the host of a card.
+        begin(backend if _is_foreign(backend) else NAME, store=store(), rank=rank, world_size=size)
 
     @functools.wraps(group)
     def new_group(ranks: Any = None, timeout: Any = None, backend: Any = None, *args: Any, **kwargs: Any) -> Any:
