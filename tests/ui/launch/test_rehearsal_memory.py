@@ -75,7 +75,7 @@ def test_that_the_card_of_a_rehearsal_shows_memory_and_operators(
     assert lines[0] == "train.py:0 asks for float64, and a card gives float32 (1 times)"
     assert "train.py:7 makes the host wait for the card: nonzero, 4 calls, 3.0 kB read" in lines
     assert lines[-1] == "3 more are in artifacts/operators.json."
-    assert looks.faults(card) == []
+    qtbot.waitUntil(lambda: looks.faults(card) == [])
     change_language("zh")
     assert view.fit.text().startswith("64.0 GiB 的卡放不下")
     looks.settle()
