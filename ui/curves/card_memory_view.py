@@ -73,7 +73,7 @@ def fit_text(report: MemoryReport, card: CardMemory) -> str:
     if card.refusal is None:
         return text
     place = f"{PurePath(card.refusal.path).name}:{card.refusal.line}"
-    return text + " " + t("curves.card_memory.full_at", place=place, step=card.refusal.step + 1)
+    return text + "\n" + t("curves.card_memory.full_at", place=place, step=card.refusal.step + 1)
 
 
 def doubts_text(report: MemoryReport) -> str:

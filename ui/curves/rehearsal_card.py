@@ -42,10 +42,8 @@ if TYPE_CHECKING:
 COMMAND = "rehearse"
 WIDTH = 560
 MAX_LOSSES, MAX_ROWS = 8, 12
-STANCES = {
-    "cuda": "curves.rehearsal.as_cuda", "npu": "curves.rehearsal.as_npu",
-    "cpu": "curves.rehearsal.as_cpu",
-}  # fmt: skip
+STANCES = {"cuda": "curves.rehearsal.as_cuda", "npu": "curves.rehearsal.as_npu"}
+VIRTUAL_KEY = "curves.rehearsal.virtual_npu"
 ENDS = {
     "steps": "curves.rehearsal.ended_steps", "time": "curves.rehearsal.ended_time",
     "memory": "curves.rehearsal.ended_memory", "script": "curves.rehearsal.ended_script",
@@ -157,7 +155,7 @@ class RehearsalCard(Card):
     def _show(self, report: Report) -> None:
         self.stance.show_state(t(STANCES[report.stance]), "accent" if report.answer else "bad")
         retone(self.ended, "role", "dim" if report.answer else "bad")
-        self.ended.setText(end_text(report))
+        self.ended.setText(end_text(report, self.memory))
         self.facts.show_rows((), facts(report))
         title_key = "curves.rehearsal.called" if report.is_virtual else "curves.rehearsal.redirected"
         localize(self._titles[self.redirections].setText, title_key)
@@ -183,10 +181,12 @@ def _read_all(folder: Path) -> Results:
     return read_report(folder), read_memory(folder), read_inventory(folder)
 
 
-def end_text(report: Report) -> str:
-    """How it ended; where the answer is no, whether the NPU was refused or only left alone."""
+def end_text(report: Report, memory: MemoryReport | None = None) -> str:
+    """How it ended; where the answer is no, whether the NPU was refused, left alone, or has too little memory."""
     if report.answer:
         return t(ENDS.get(report.ended, ENDS["script"]), steps=report.steps)
+    if memory is not None and memory.fit == "beyond":
+        return t("curves.rehearsal.no_memory")
     is_left_alone = report.steps > 0 and not uses_device(report.redirected, report.device_operators)
     return t("curves.rehearsal.left_alone" if is_left_alone else "curves.rehearsal.no")
 
@@ -210,7 +210,7 @@ def device_facts(report: Report) -> list[tuple[str, str]]:
     if not report.is_virtual:
         return [(t("curves.rehearsal.redirections"), count_text(sum(report.redirected.values())))]
     return [
-        (t("curves.rehearsal.device"), t("curves.rehearsal.virtual_npu")),
+        (t("curves.rehearsal.device"), t("curves.rehearsal.sizes_only" if report.is_fake else VIRTUAL_KEY)),
         (t("curves.rehearsal.device_operators"), count_text(report.device_operators)),
     ]
 

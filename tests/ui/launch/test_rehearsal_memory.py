@@ -59,10 +59,11 @@ def test_that_the_card_of_a_rehearsal_shows_memory_and_operators(
     files.write_json(run.folder / operator_inventory.FILE, msgspec.to_builtins(INVENTORY))
     card = page.content.rehearsal
     qtbot.waitUntil(card.isVisible)
+    assert card.ended.text() == "The card has too little memory for it; how much, and where, is below."
     view = card.memory_view
     assert view.isVisible()
     assert view.fit.text() == (
-        "It does not fit a card of 64.0 GiB (rank 0 of 8, estimate ± 10 %). Missing: 31.0 GiB. "
+        "It does not fit a card of 64.0 GiB (rank 0 of 8, estimate ± 10 %). Missing: 31.0 GiB.\n"
         "The card is full first at train.py:9, in step 2."
     )
     assert "train.py:4" in view.doubts.text()
