@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import importlib.util
-import json
 import os
 import subprocess
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -21,14 +20,11 @@ from backends.launch.rehearse.limits import END, Limits
 from backends.launch.rehearse.spec import Rehearsal, RehearseSpec
 from backends.launch.rehearse.work import assembled, refusal, rehearsal_command, report_end
 from studio import processes, schema, texts
-from studio import run as runs
 from studio.events import Ended, Finding, Journal
 from studio.supervisor import TooMuch
 from tests.command_line import last_json, studio
+from tests.launch.rehearsals import part, prepare, rehearse_spec
 from tests.runs import events_of
-
-if TYPE_CHECKING:
-    from studio.run import Run
 
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
 
@@ -51,24 +47,6 @@ while True:
         print("loss", loss.item().hex(), flush=True)
 """
 WITHOUT_STEPS = "import torch\nwhile True: torch.ones(2, device='cuda').sum()"
-
-
-def rehearse_spec(**values: Any) -> RehearseSpec:
-    spec = RehearseSpec()
-    for name, value in values.items():
-        spec = schema.with_value(spec, name, value)
-    return spec
-
-
-def prepare(folder: Path) -> Run:
-    return runs.create(folder, "rehearse", {})
-
-
-def part(run: Run, rank: int = 0, **values: Any) -> None:
-    folder = run.folder / report.PARTS
-    folder.mkdir(parents=True, exist_ok=True)
-    plain = {"rank": rank, "stance": "npu", "steps": 3, "redirected": {}, "blocked": [], "operators": []}
-    (folder / f"part.r{rank}.p1.json").write_text(json.dumps(plain | values))
 
 
 def test_that_the_stance_is_said_with_as() -> None:

@@ -16,7 +16,7 @@ from backends.launch.rehearse.work import rehearsal_command, report_end
 from studio import schema, texts
 from studio.events import Ended, Finding, Journal, Note
 from tests.command_line import last_json, studio
-from tests.launch.test_rehearse import part, prepare, rehearse_spec
+from tests.launch.rehearsals import part, prepare, rehearse_spec
 from tests.runs import events_of
 
 if TYPE_CHECKING:

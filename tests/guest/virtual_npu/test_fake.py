@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.guest.virtual_npu.test_memory import part
-from tests.guest.virtual_npu.two_cards import child
+from tests.guest.virtual_npu.two_cards import child, part
 
 if TYPE_CHECKING:
     import subprocess

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.guest.virtual_npu.test_memory import part
-from tests.guest.virtual_npu.two_cards import child
+from tests.guest.virtual_npu.two_cards import child, part
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
 

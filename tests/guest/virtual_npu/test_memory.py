@@ -9,19 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.guest.virtual_npu.two_cards import child
+from tests.guest.virtual_npu.two_cards import child, part
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="no PyTorch here")
 
 PROBES = Path(__file__).with_name("memory_probes.py")
 MIB = 1 << 20
 GIB = 1 << 30
-
-
-def part(folder: Path) -> dict[str, Any]:
-    (path,) = (folder / "artifacts" / "rehearsal").glob("part.*.json")
-    values: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return values
 
 
 @pytest.fixture(scope="module")

@@ -8,21 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from backends.common.rehearsal import FILE, OPERATORS, Blocked, Fallback, Report
-from studio import files, schema
+from backends.common.rehearsal import FILE, OPERATORS, Fallback
 from studio import run as runs
-from studio.events import Ended, Journal
 from tests.ui import looks
+from tests.ui.launch.rehearsals import REPORT, rehearsed
 from ui.launch.user_script.rehearse_button import RehearsalSheet
 from ui.widgets.localized import change_language
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from studio.run import Run
     from ui.curves.page import CurvesPage
     from ui.services.session import Session
     from ui.shell.window import Shell
@@ -40,27 +37,6 @@ for step in range(50):
     optimizer.step()
     print("LOSS", repr(loss.item()))
 """
-MESSAGE = "Torch not compiled with CUDA enabled"
-REPORT = Report(
-    stance="npu", steps=0, losses=(0.5, "NaN"), redirected={f"Tensor.f{place}": 1500 for place in range(20)},
-    blocked=(Blocked(name="torch.cuda", message=MESSAGE, kind="raised", path="/x/train.py", line=5),), operators=17,
-    processes=2, ended="script", answer=False,
-)  # fmt: skip
-
-
-def rehearsed(session: Session, report: Report | None, code: int = 0) -> Run:
-    """A run as a rehearsal leaves it."""
-    from backends.launch.rehearse.spec import RehearseSpec
-
-    session.folder.mkdir(parents=True, exist_ok=True)
-    spec = schema.with_value(RehearseSpec(), "line", ("python", "train.py"))
-    run = runs.create(session.folder, "rehearse", schema.to_json(spec))
-    (run.folder / "artifacts").mkdir(exist_ok=True)
-    if report is not None:
-        files.write_json(run.folder / FILE, msgspec.to_builtins(report))
-    Journal(run.folder, 1).write(Ended(code=code, reason="no" if code == 3 else ""))
-    session.refresh_runs()
-    return run
 
 
 def test_that_a_script_for_cuda_is_rehearsed_from_the_launch_page_and_its_card_holds_what_ran(

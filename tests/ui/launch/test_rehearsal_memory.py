@@ -13,7 +13,7 @@ from backends.common.card_memory import Assumed, CardMemory, MemoryReport, Modul
 from backends.common.operator_inventory import Cast, Dynamic, Inventory, OperatorRow, Wait
 from studio import files
 from tests.ui import looks
-from tests.ui.launch.test_rehearsal_card import REPORT, rehearsed
+from tests.ui.launch.rehearsals import REPORT, rehearsed
 from ui.widgets.localized import change_language
 
 if TYPE_CHECKING:
