@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 COMMAND = "rehearse"
 WIDTH = 560
 MAX_LOSSES, MAX_ROWS = 8, 12
-STANCES = {"cuda": "curves.rehearsal.as_cuda", "npu": "curves.rehearsal.as_npu"}
+STANCES = {
+    "cuda": "curves.rehearsal.as_cuda", "npu": "curves.rehearsal.as_npu", "cpu": "curves.rehearsal.as_cpu",
+}  # fmt: skip
 VIRTUAL_KEY = "curves.rehearsal.virtual_npu"
 ENDS = {
     "steps": "curves.rehearsal.ended_steps", "time": "curves.rehearsal.ended_time",

@@ -47,7 +47,7 @@ CARD_MEMORY = "ASCEND_STUDIO_REHEARSAL_CARD_MEMORY"
 FAKE = "ASCEND_STUDIO_REHEARSAL_FAKE"
 DONE = {
     "cuda": "launch.rehearse.done_cuda", "npu": "launch.rehearse.done_npu", "virtual": "launch.rehearse.done_virtual",
-    "fake": "launch.rehearse.done_fake",
+    "cpu": "launch.rehearse.done_cpu", "fake": "launch.rehearse.done_fake",
 }  # fmt: skip
 
 

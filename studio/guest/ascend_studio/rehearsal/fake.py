@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ascend_studio import own_work
+from ascend_studio import recording
 from ascend_studio.rehearsal import record
 
 if False:
@@ -30,7 +30,7 @@ def _assume(use: str) -> None:
     """Keep the gravest use of the numbers that a line reads."""
     from ascend_studio.virtual_npu import assumed_values
 
-    if own_work.is_running():
+    if recording.is_own_work():
         return
     place = record.user_location()
     known = _assumed.get(place)
@@ -43,7 +43,7 @@ def _assume(use: str) -> None:
 
 
 def _refuse(operator: str, reason: str) -> None:
-    if len(_refused) < MAX_ROWS and not own_work.is_running():
+    if len(_refused) < MAX_ROWS and not recording.is_own_work():
         path, line = record.user_location()
         _refused.append({"operator": operator, "reason": reason[:300], "path": path, "line": line})
 

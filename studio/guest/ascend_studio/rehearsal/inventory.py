@@ -4,7 +4,7 @@ wait, and which casts it does not do; each with the line of the script.
 
 from __future__ import annotations
 
-from ascend_studio import own_work
+from ascend_studio import recording
 from ascend_studio.rehearsal import operators, record
 
 if False:
@@ -84,7 +84,7 @@ def synchronized(original: Callable[..., Any]) -> Callable[..., Any]:
     """Return torch.npu.synchronize, counted."""
 
     def synchronize(*args: Any, **kwargs: Any) -> Any:
-        if not own_work.is_running():
+        if not recording.is_own_work():
             wait("torch.npu.synchronize", 0)
         return original(*args, **kwargs)
 
@@ -116,7 +116,7 @@ def _row(key: Tuple[str, ...]) -> None:
 
 
 def _cast() -> None:
-    if own_work.is_running():
+    if recording.is_own_work():
         return
     place = record.user_location()
     if place in _casts or len(_casts) < MAX_PLACES:

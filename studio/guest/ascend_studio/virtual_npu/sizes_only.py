@@ -10,7 +10,7 @@ import os
 import types
 from importlib import import_module
 
-from ascend_studio import own_work
+from ascend_studio import recording
 from ascend_studio.virtual_npu import assumed_values, dispatch, dtype_rules, memory, silent_group
 
 if False:
@@ -152,7 +152,7 @@ def _follow(func: Any, args: Any, kwargs: Any, result: Any) -> None:
         if is_fake(value) and value.device.type == "npu":
             is_on_card = True
             _count(value, not _has_operand(args))
-    if (is_on_card or _has_operand(args)) and not own_work.is_running():
+    if (is_on_card or _has_operand(args)) and not recording.is_own_work():
         for observe in dispatch.observers:
             observe(func, args, kwargs, result)
 
