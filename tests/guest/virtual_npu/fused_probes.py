@@ -128,7 +128,7 @@ def attention_dropout() -> list[Any]:
 def refusals() -> list[list[str]]:
     tensor = torch.ones(1, 2, 4, 8, device=CARD)
     wrong = (
-        lambda: torch_npu.npu_rms_norm(tensor.double(), torch.ones(8, device=CARD)),
+        lambda: torch_npu.npu_rms_norm(tensor.int(), torch.ones(8, device=CARD)),
         lambda: torch_npu.npu_fusion_attention(tensor, tensor.half(), tensor, 2, "BNSD"),
         lambda: torch_npu.npu_fusion_attention(tensor, tensor, tensor, 2, "NBSD"),
         lambda: torch_npu.npu_fusion_attention(

@@ -45,7 +45,7 @@ def test_that_a_formula_agrees_with_the_operators_it_stands_for(results: dict[st
 def test_that_what_an_npu_or_the_formulas_lack_is_refused_by_name(results: dict[str, Any]) -> None:
     kinds = [kind for kind, _ in results["refusals"]]
     assert kinds == ["RuntimeError"] * 5 + ["AttributeError"] * 2
-    words = ("not float64", "one dtype", "input_layout", "2048", "two devices", "npu_lstm", "NpuFusedLamb")
+    words = ("not int32", "one dtype", "input_layout", "2048", "two devices", "npu_lstm", "NpuFusedLamb")
     assert all(word in message for word, (_, message) in zip(words, results["refusals"], strict=True))
 
 

@@ -31,7 +31,7 @@ class NpuOfferCard(Card):
         super().__init__("own_script.npu_offer.title")
         self.setObjectName("own_script_npu_offer")
         self._file: Path | None = None
-        self._looked_at: tuple[Path | None, Path | None] | None = None
+        self._locations: tuple[Path | None, Path | None] | None = None
         self._sentence = Sentence()
         self.body.addWidget(self._sentence)
         self.start_button = primary_button("own_script.npu_offer.rehearse", "own_script_npu_rehearse")
@@ -41,16 +41,16 @@ class NpuOfferCard(Card):
 
     def show_spec(self, spec: OwnSpec | None, project: Project | None) -> None:
         """Look, once for each script, whether it needs an NPU. `spec`: None where none can be started."""
-        place = None if spec is None else code_locations(spec, str(project.folder) if project else "")
-        if place == self._looked_at:
+        locations = None if spec is None else code_locations(spec, str(project.folder) if project else "")
+        if locations == self._locations:
             return
-        self._looked_at = place
-        self._show_file(place, None)
-        if place is not None:
-            run_in_background(self, partial(_file_without_npu, *place), partial(self._show_file, place))
+        self._locations = locations
+        self._show_file(locations, None)
+        if locations is not None:
+            run_in_background(self, partial(_file_without_npu, *locations), partial(self._show_file, locations))
 
-    def _show_file(self, place: tuple[Path | None, Path | None] | None, path: Path | None) -> None:
-        if place == self._looked_at:
+    def _show_file(self, locations: tuple[Path | None, Path | None] | None, path: Path | None) -> None:
+        if locations == self._locations:
             self._file = path
             self.retranslate()
 

@@ -17,7 +17,7 @@ _refused: List[Dict[str, Any]] = []
 
 def install(torch: Any) -> None:
     """Raises ValueError where the device is no virtual one."""
-    from ascend_studio.virtual_npu import assumed_values, sizes_only
+    from ascend_studio.virtual_npu.fake import assumed_values, sizes_only
 
     sizes_only.install(torch)
     assumed_values.readers.append(_assume)
@@ -28,18 +28,18 @@ def install(torch: Any) -> None:
 
 def _assume(use: str) -> None:
     """Keep the gravest use of the numbers that a line reads."""
-    from ascend_studio.virtual_npu import assumed_values
+    from ascend_studio.virtual_npu.fake import assumed_values
 
     if recording.is_own_work():
         return
-    place = record.user_location()
-    known = _assumed.get(place)
-    if known is None and len(_assumed) < MAX_ROWS:
-        known = _assumed[place] = [use, 0]
-    if known is not None:
+    location = record.user_location()
+    entry = _assumed.get(location)
+    if entry is None and len(_assumed) < MAX_ROWS:
+        entry = _assumed[location] = [use, 0]
+    if entry is not None:
         gravity = assumed_values.uses()
-        known[0] = max(known[0], use, key=lambda name: gravity[name])
-        known[1] += 1
+        entry[0] = max(entry[0], use, key=lambda name: gravity[name])
+        entry[1] += 1
 
 
 def _refuse(operator: str, reason: str) -> None:

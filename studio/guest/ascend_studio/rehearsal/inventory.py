@@ -10,9 +10,9 @@ from ascend_studio.rehearsal import operators, record
 if False:
     from typing import Any, Callable, Dict, List, Tuple
 
-    Place = Tuple[str, int]
+    Location = Tuple[str, int]
 
-MAX_PLACES = 300  # of each kind; later ones are counted as left out
+MAX_LOCATIONS = 300  # of each kind; later ones are counted as left out
 MAX_SHAPES = 4  # that are kept of an operator at a line
 # What the host learns from each; an index by a mask, and a copy to the host, are looked at by their arguments.
 WAITING = frozenset((
@@ -24,10 +24,10 @@ _MASKED = frozenset(("aten::index", "aten::_unsafe_index"))
 _COPIES = frozenset(("aten::_to_copy", "aten::copy_"))
 _waits: Dict[Tuple[str, str, int], List[int]] = {}
 _dynamic: Dict[Tuple[str, str, str, int], Dict[str, Any]] = {}
-_casts: Dict[Place, int] = {}
+_casts: Dict[Location, int] = {}
 _left_out = {"waits": 0, "dynamic": 0, "casts": 0}
 _names: Dict[Any, str] = {}
-_seen: Dict[Tuple[str, ...], Tuple[int, str]] = {}
+_first_shapes: Dict[Tuple[str, ...], Tuple[int, str]] = {}
 
 
 def install(torch: Any) -> None:
@@ -72,7 +72,7 @@ def wait(name: str, moved: int) -> None:
     key = (name, *record.user_location())
     numbers = _waits.get(key)
     if numbers is None:
-        if len(_waits) >= MAX_PLACES:
+        if len(_waits) >= MAX_LOCATIONS:
             _left_out["waits"] += 1
             return
         numbers = _waits[key] = [0, 0]
@@ -97,30 +97,30 @@ def _row(key: Tuple[str, ...]) -> None:
     """
     op, phase, module, _, shapes = key[:5]
     path, line = record.user_location()
-    place = (op, phase, module) if module else (op, phase, path, str(line))
+    location = (op, phase, module) if module else (op, phase, path, str(line))
     step = record.steps()
-    first_step, first_shapes = _seen.setdefault(place, (step, shapes))
+    first_step, first_shapes = _first_shapes.setdefault(location, (step, shapes))
     if first_step == step or first_shapes == shapes:
         return
-    known = _dynamic.get((op, module, path, line))
-    if known is None:
-        if len(_dynamic) >= MAX_PLACES:
+    entry = _dynamic.get((op, module, path, line))
+    if entry is None:
+        if len(_dynamic) >= MAX_LOCATIONS:
             _left_out["dynamic"] += 1
             return
-        known = _dynamic[op, module, path, line] = {"shapes": [first_shapes], "count": 1, "step": step}
-    if shapes in known["shapes"]:
+        entry = _dynamic[op, module, path, line] = {"shapes": [first_shapes], "count": 1, "step": step}
+    if shapes in entry["shapes"]:
         return
-    known["count"] += 1
-    if len(known["shapes"]) < MAX_SHAPES:
-        known["shapes"].append(shapes)
+    entry["count"] += 1
+    if len(entry["shapes"]) < MAX_SHAPES:
+        entry["shapes"].append(shapes)
 
 
 def _cast() -> None:
     if recording.is_own_work():
         return
-    place = record.user_location()
-    if place in _casts or len(_casts) < MAX_PLACES:
-        _casts[place] = _casts.get(place, 0) + 1
+    location = record.user_location()
+    if location in _casts or len(_casts) < MAX_LOCATIONS:
+        _casts[location] = _casts.get(location, 0) + 1
     else:
         _left_out["casts"] += 1
 
@@ -132,8 +132,8 @@ def _fill(part: Dict[str, Any]) -> None:
             for (name, path, line), (calls, moved) in _waits.items()
         ],
         "dynamic": [
-            {"operator": op, "module": module, "path": path, "line": line, **known}
-            for (op, module, path, line), known in _dynamic.items()
+            {"operator": op, "module": module, "path": path, "line": line, **entry}
+            for (op, module, path, line), entry in _dynamic.items()
         ],
         "casts": [{"path": path, "line": line, "times": times} for (path, line), times in _casts.items()],
         "left_out": sum(_left_out.values()),

@@ -74,7 +74,8 @@ def members(torch: Any) -> Dict[str, Any]:
 
 def install(torch: Any, module: Any) -> None:
     """Make the device: torch_npu has been imported."""
-    from ascend_studio.virtual_npu import cpu_fallback, dispatch, functions, memory, sizes_only
+    from ascend_studio.virtual_npu import cpu_fallback, dispatch, functions, memory
+    from ascend_studio.virtual_npu.fake import sizes_only
 
     npu_parts.Properties.name, npu_parts.Properties.total_memory = functions.NAME, memory.capacity()
     memory.install(torch)

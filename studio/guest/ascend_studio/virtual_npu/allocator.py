@@ -86,19 +86,19 @@ class Allocator:
         """Return a piece for a request of `size` bytes; None where the segment that it needs would lead beyond `limit`
         bytes, although all free segments were returned.
         """
-        wanted = rounded(size)
-        pool = self._small if wanted <= SMALL else self._large
-        piece = pool.smallest(wanted) or self._grow(wanted, limit)
+        block_size = rounded(size)
+        pool = self._small if block_size <= SMALL else self._large
+        piece = pool.smallest(block_size) or self._grow(block_size, limit)
         if piece is None:
             return None
-        self._cut(piece, wanted, pool)
+        self._cut(piece, block_size, pool)
         piece.free = False
         self.allocated += piece.size
         self.pieces += 1
         return piece
 
-    def _grow(self, wanted: int, limit: Optional[int]) -> Optional[Piece]:
-        size = segment_size(wanted)
+    def _grow(self, block_size: int, limit: Optional[int]) -> Optional[Piece]:
+        size = segment_size(block_size)
         if limit is not None and self.reserved + size > limit:
             self.returns += 1
             self.empty()
@@ -106,21 +106,21 @@ class Allocator:
                 return None
         self.reserved += size
         self.segments += 1
-        return self._new(size, wanted <= SMALL)
+        return self._new(size, block_size <= SMALL)
 
     def _new(self, size: int, is_small: bool) -> Piece:
         self._number += 1
         return Piece(size, is_small, self._number)
 
-    def _cut(self, piece: Piece, wanted: int, pool: Pool) -> None:
-        rest = piece.size - wanted
+    def _cut(self, piece: Piece, block_size: int, pool: Pool) -> None:
+        rest = piece.size - block_size
         if rest < BLOCK if piece.is_small else rest <= SMALL:
             return
         other = self._new(rest, piece.is_small)
         other.before, other.after = piece, piece.after
         if piece.after is not None:
             piece.after.before = other
-        piece.after, piece.size = other, wanted
+        piece.after, piece.size = other, block_size
         pool.add(other)
 
     def give(self, piece: Piece) -> None:

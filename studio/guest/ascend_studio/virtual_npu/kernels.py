@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ascend_studio.virtual_npu import attention_memory, cards, dtype_rules, generators, sizes_only, storages
+from ascend_studio.virtual_npu import attention_memory, cards, dtype_rules, generators, storages
+from ascend_studio.virtual_npu.fake import sizes_only
 
 if False:
     from typing import Any, Callable, Dict, List

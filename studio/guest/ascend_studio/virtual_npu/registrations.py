@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from ascend_studio.virtual_npu import dispatch, host_kernels, kernels, sizes_only
+from ascend_studio.virtual_npu import dispatch, host_kernels, kernels
+from ascend_studio.virtual_npu.fake import sizes_only
 
 if False:
     from typing import Any, Iterator, List

@@ -11,7 +11,8 @@ import types
 from importlib import import_module
 
 from ascend_studio import recording
-from ascend_studio.virtual_npu import assumed_values, dispatch, dtype_rules, memory, silent_group
+from ascend_studio.virtual_npu import dispatch, dtype_rules, memory
+from ascend_studio.virtual_npu.fake import assumed_values, silent_group
 
 if False:
     from typing import Any, Callable, Dict, List

@@ -1,0 +1,1 @@
+"""The virtual NPU without numbers: tensors that have a size and no memory, by torch's FakeTensor."""
