@@ -7,6 +7,11 @@ limit         what mean_rel may be: what was asked for; else NOISE_FACTOR times 
               least MIN_LIMIT; without a second golden run DEFAULT_LIMIT
 window        the mean relative error of the worst tenth of the steps in a row, at least WINDOW_STEPS of them: a run
               that leaves the golden curve for a while, or at its end, has a small mean over all steps
+shift         the largest mean of the relative error with its sign over a tenth of the steps in a row: scatter of the
+              losses cancels in it, a curve that lies above or below the other does not
+shift_limit   what noise explains of that: with a second golden run NOISE_FACTOR times the shift between golden runs,
+              and SHIFT_SIGMAS standard deviations of the mean of so many steps that scatter as these do, at least
+              WINDOW_FACTOR times MIN_LIMIT; else the window_limit, which is never smaller than a shift
 window_limit  WINDOW_FACTOR times the limit, at least NOISE_FACTOR times the window between the golden runs
 step_limit    what the relative error of one step may be: STEP_FACTOR times the limit, at least NOISE_FACTOR times the
               largest relative error between the golden runs
@@ -44,11 +49,14 @@ STEP_FACTOR = 5.0
 WINDOW_FACTOR = 2.0
 WINDOW_STEPS = 5
 BIAS_SHARE = 0.75
+SHIFT_SIGMAS = 4.0
 TREND_STEPS = 20
 TREND_SIGMAS = 4.0
 
-Verdict = Literal["pass", "differs", "nonfinite", "both_nonfinite", "incomplete", "golden_failed", "too_few"]
-Measure = Literal["mean", "window", "step", "trend"]
+Verdict = Literal[
+    "pass", "differs", "nonfinite", "both_nonfinite", "incomplete", "golden_failed", "too_few", "lone_nonfinite"
+]  # fmt: skip
+Measure = Literal["mean", "window", "shift", "step", "trend"]
 NoiseProblem = Literal["", "absent", "short", "nonfinite", "far", "biased", "target"]
 
 
@@ -65,7 +73,8 @@ class Distance:
     """Between two curves; see the module. Of steps where both are finite; figures are NaN without any. `nonfinite`: the
     first step where only one of the two is NaN or infinite, None without; `both_nonfinite`: the first where both are.
     `window_steps`: first and last step of the worst window, None without steps. `zero_golden`: the first step where the
-    golden loss is 0 and the other is not, so that nothing is relative to it."""
+    golden loss is 0 and the other is not, so that nothing is relative to it. `shift_steps`: first and last step of the
+    largest shift; `scatter`: root mean square of the relative error."""
 
     steps: int
     mean_abs: float
@@ -80,6 +89,9 @@ class Distance:
     window_steps: tuple[int, int] | None
     zero_golden: int | None = None
     trend: float = 0.0
+    shift: float = math.nan
+    shift_steps: tuple[int, int] | None = None
+    scatter: float = math.nan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +113,7 @@ class LossJudgement:
     first_beyond: int | None
     trend_limit: float = DEFAULT_LIMIT
     all_steps: int = 0
+    shift_limit: float = WINDOW_FACTOR * DEFAULT_LIMIT
 
 
 def curve_of(steps: NDArray[Any], values: NDArray[Any], first: int | None = None) -> Curve:
@@ -125,13 +138,18 @@ def judge_losses(
     window_limit = max(WINDOW_FACTOR * limit, NOISE_FACTOR * (known.window if known else 0.0))
     step_limit = max(STEP_FACTOR * limit, NOISE_FACTOR * (known.max_rel if known else 0.0))
     trend_limit = max(limit, NOISE_FACTOR * abs(known.trend if known else 0.0))
+    shift_limit = window_limit if known is None or allow is not None else _shift_limit(known)
     all_steps = max(len(target.steps), len(golden.steps))
     expected = steps or all_steps
-    exceeded = _exceeded(measured, limit, window_limit, step_limit, trend_limit)
+    limits: dict[Measure, float] = {
+        "mean": limit, "window": window_limit, "shift": shift_limit, "step": step_limit, "trend": trend_limit,
+    }  # fmt: skip
+    exceeded = _exceeded(measured, limits)
     return LossJudgement(
         verdict=_verdict(measured, exceeded, steps, expected), exceeded=exceeded, expected=expected, distance=measured,
         noise=noise, noise_problem=noise_problem, limit=limit, window_limit=window_limit, step_limit=step_limit,
         first_beyond=_first_beyond(target, golden, steps, step_limit), trend_limit=trend_limit, all_steps=all_steps,
+        shift_limit=shift_limit,
     )  # fmt: skip
 
 
@@ -163,16 +181,18 @@ def _limit(noise: Distance | None) -> float:
     return DEFAULT_LIMIT if noise is None else max(MIN_LIMIT, NOISE_FACTOR * noise.mean_rel)
 
 
-def _exceeded(
-    measured: Distance, limit: float, window_limit: float, step_limit: float, trend_limit: float
-) -> tuple[Measure, ...]:
-    measures: tuple[tuple[Measure, float, float], ...] = (
-        ("mean", measured.mean_rel, limit),
-        ("window", measured.window, window_limit),
-        ("step", measured.max_rel, step_limit),
-        ("trend", abs(measured.trend), trend_limit),
-    )
-    return tuple(name for name, error, most in measures if error > most)
+def _shift_limit(noise: Distance) -> float:
+    """Return what two runs as noisy as the golden ones may lie above each other in a tenth of their steps."""
+    by_chance = SHIFT_SIGMAS * noise.scatter / math.sqrt(_window_width(noise.steps))
+    return max(WINDOW_FACTOR * MIN_LIMIT, NOISE_FACTOR * noise.shift, by_chance)
+
+
+def _exceeded(measured: Distance, limits: dict[Measure, float]) -> tuple[Measure, ...]:
+    errors: dict[Measure, float] = {
+        "mean": measured.mean_rel, "window": measured.window, "shift": measured.shift, "step": measured.max_rel,
+        "trend": abs(measured.trend),
+    }  # fmt: skip
+    return tuple(name for name, most in limits.items() if errors[name] > most)
 
 
 def _verdict(measured: Distance, exceeded: tuple[Measure, ...], steps: int | None, expected: int) -> Verdict:
@@ -203,28 +223,35 @@ def curve_distance(target: Curve, golden: Curve, steps: int | None = None) -> Di
     worst = int(relative.argmax()) if len(relative) else None
     in_both = np.flatnonzero(~np.isfinite(ours) & ~np.isfinite(others))
     zero = np.flatnonzero(both & (others == 0) & (ours != 0))
+    signed = np.sign(ours[both] - others[both]) * relative
     window, window_steps = _worst_window(common[both], relative)
+    shift, shift_steps = _worst_window(common[both], signed)
     return Distance(
         steps=len(error), mean_abs=_mean(error), mean_rel=_mean(relative), max_abs=float(error.max(initial=0.0)),
         max_rel=float(relative.max(initial=0.0)), max_rel_step=None if worst is None else int(common[both][worst]),
-        bias=_mean(np.sign(ours[both] - others[both]) * relative),
+        bias=_mean(signed),
         nonfinite=int(common[in_one[0]]) if len(in_one) else None,
         both_nonfinite=int(common[in_both[0]]) if len(in_both) else None, window=window, window_steps=window_steps,
         zero_golden=int(common[zero[0]]) if len(zero) else None,
-        trend=_trend(common[both], np.sign(ours[both] - others[both]) * relative),
+        trend=_trend(common[both], signed), shift=shift, shift_steps=shift_steps, scatter=_root_mean_square(relative),
     )  # fmt: skip
 
 
-def _worst_window(steps: NDArray[Any], relative: NDArray[Any]) -> tuple[float, tuple[int, int] | None]:
-    """Return the largest mean relative error of a tenth of the steps in a row, and its first and last step."""
-    if not len(relative):
+def _window_width(steps: int) -> int:
+    return min(steps, max(WINDOW_STEPS, steps // 10))
+
+
+def _worst_window(steps: NDArray[Any], errors: NDArray[Any]) -> tuple[float, tuple[int, int] | None]:
+    """Return the size of the largest mean error of a tenth of the steps in a row, and its first and last step."""
+    if not len(errors):
         return math.nan, None
-    width = min(len(relative), max(WINDOW_STEPS, len(relative) // 10))
-    bounded = np.minimum(relative, np.finfo(np.float64).max / len(relative))
+    width = _window_width(len(errors))
+    most = np.finfo(np.float64).max / len(errors)
+    bounded = np.clip(errors, -most, most)
     sums = np.concatenate(([0.0], np.cumsum(bounded)))
     means = (sums[width:] - sums[:-width]) / width
-    first = int(means.argmax())
-    return float(bounded[first : first + width].mean()), (int(steps[first]), int(steps[first + width - 1]))
+    first = int(np.abs(means).argmax())
+    return abs(float(bounded[first : first + width].mean())), (int(steps[first]), int(steps[first + width - 1]))
 
 
 def _trend(steps: NDArray[Any], signed: NDArray[Any]) -> float:
@@ -254,6 +281,11 @@ def _errors(ours: NDArray[Any], others: NDArray[Any]) -> tuple[NDArray[Any], NDA
 
 def _mean(values: NDArray[Any]) -> float:
     return float(values.mean()) if len(values) else math.nan
+
+
+def _root_mean_square(values: NDArray[Any]) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.sqrt((values**2).mean())) if len(values) else math.nan
 
 
 def _first_beyond(target: Curve, golden: Curve, steps: int | None, limit: float) -> int | None:

@@ -29,7 +29,7 @@ def as_json(metric: str, judgement: LossJudgement) -> dict[str, Any]:
         "metric": metric, "verdict": judgement.verdict, "pass": judgement.verdict == "pass",
         "exceeded": list(judgement.exceeded), "expected": judgement.expected, **_distance_json(judgement.distance),
         "limit": judgement.limit, "window_limit": judgement.window_limit, "step_limit": judgement.step_limit,
-        "trend_limit": judgement.trend_limit, "all_steps": judgement.all_steps,
+        "trend_limit": judgement.trend_limit, "shift_limit": judgement.shift_limit, "all_steps": judgement.all_steps,
         "first_beyond": judgement.first_beyond,
         "noise": _distance_json(judgement.noise) if judgement.noise else None,
         "noise_problem": judgement.noise_problem,

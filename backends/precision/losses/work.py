@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from backends.precision.losses import result
 from backends.precision.losses.compare import Curve, LossJudgement, curve_of, judge_losses
 from backends.precision.losses.result import LOSSES_FILE
@@ -88,6 +90,7 @@ class Comparing:
         self.ranks: tuple[int, ...] = ()
         self.rank = 0
         self.lacking: list[int] = []
+        self.lone_nonfinite: tuple[int, int] | None = None
 
     def are_over(self) -> bool:
         """Asked before the last judge_curves, so that no step is missed. A step count that both have reached is
@@ -117,6 +120,8 @@ class Comparing:
         }  # fmt: skip
         self.rank = next((rank for rank, judged in judgements.items() if judged.verdict != "pass"), min(judgements))
         self.ranks, self.lacking = tuple(judgements), sorted(target.keys() ^ golden.keys()) if common else []
+        lone = {rank: (target | golden)[rank] for rank in self.lacking}
+        self.lone_nonfinite = next(_nonfinite_steps(lone, judging.loss_steps), None)
         judgement = self._whole(judgements[self.rank])
         if judgement.distance.steps != self.done:
             self.done = judgement.distance.steps
@@ -126,7 +131,9 @@ class Comparing:
 
     def _whole(self, judgement: LossJudgement) -> LossJudgement:
         """Return a judgement that is no pass where the golden run failed: how many steps there should be is not
-        known."""
+        known; nor where a rank that was not compared is NaN or infinite: a run with such a loss is not the other's."""
+        if judgement.verdict == "pass" and self.lone_nonfinite is not None:
+            return dataclasses.replace(judgement, verdict="lone_nonfinite")
         is_asked = self.spec.judging.loss_steps is not None
         outcome = runs.outcome_of(runs.glance(self.golden.run))
         if judgement.verdict != "pass" or is_asked or outcome not in FAILURES:
@@ -142,6 +149,7 @@ class Comparing:
             )  # fmt: skip
         self.journal.write(Artifact(kind="losses", path=LOSSES_FILE))
         args = sentence_args(judgement)
+        args["lone_rank"], args["lone_step"] = self.lone_nonfinite or (0, 0)
         self.journal.write(Note(key=f"precision.losses.limits_{self._limit_origin(judgement)}", args=args))
         self.journal.write(*self._remarks(judgement))
         if judgement.verdict in ("pass", "incomplete") and not self.are_over():
@@ -181,6 +189,14 @@ class Comparing:
         return f"default_{judgement.noise_problem}" if judgement.noise_problem else "noise"
 
 
+def _nonfinite_steps(curves: dict[int, Curve], steps: int | None) -> Iterator[tuple[int, int]]:
+    """Yield rank and step of each curve's first loss that is NaN or infinite."""
+    for rank, curve in sorted(curves.items()):
+        places = np.flatnonzero(~np.isfinite(curve.values[:steps]))
+        if len(places):
+            yield rank, int(curve.steps[places[0]])
+
+
 def verdict_key(judgement: LossJudgement) -> str:
     """Return the key of the sentence; of losses that differ, by the first measure that is over its limit."""
     if judgement.verdict == "differs":
@@ -192,6 +208,7 @@ def sentence_args(judgement: LossJudgement) -> dict[str, object]:
     """For the sentences: figures as they are written there."""
     distance = judgement.distance
     first, last = distance.window_steps or (0, 0)
+    shift_first, shift_last = distance.shift_steps or (0, 0)
     return {
         "steps": distance.steps, "expected": judgement.expected, "mean_abs": f"{distance.mean_abs:.3g}",
         "mean_rel": _percent(distance.mean_rel), "limit": f"{judgement.limit:.3%}",
@@ -200,7 +217,9 @@ def sentence_args(judgement: LossJudgement) -> dict[str, object]:
         "window_limit": f"{judgement.window_limit:.3%}", "step_limit": f"{judgement.step_limit:.3%}",
         "step": distance.nonfinite or distance.both_nonfinite or 0,
         "beyond": judgement.first_beyond or 0, "trend": _percent(abs(distance.trend)),
-        "trend_limit": f"{judgement.trend_limit:.3%}", "all_steps": judgement.all_steps,
+        "trend_limit": f"{judgement.trend_limit:.3%}", "shift": _percent(distance.shift),
+        "shift_limit": f"{judgement.shift_limit:.3%}", "shift_first": shift_first, "shift_last": shift_last,
+        "all_steps": judgement.all_steps,
     }  # fmt: skip
 
 

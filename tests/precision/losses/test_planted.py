@@ -148,6 +148,16 @@ FAULTS: dict[str, Callable[[Path], Pair]] = {
     "another rank alone": lambda folder: (
         of_ranks(folder, GOLDEN, GOLDEN * 1.5), of_ranks(folder, GOLDEN, GOLDEN),
     ),
+    "15 % too high under noise of 10 %": with_again(noisy(21, 0.1) * 1.15, noisy(22, 0.1)),
+    "15 % too high at the end under noise of 5 %": with_again(
+        noisy(23, 0.05) * np.where(np.arange(len(GOLDEN)) >= 0.9 * len(GOLDEN), 1.15, 1.0), noisy(24, 0.05)
+    ),
+    "NaN of a rank that the golden run does not have": lambda folder: (
+        of_ranks(folder, GOLDEN, changed(70, math.nan)), trained(folder, GOLDEN),
+    ),
+    "infinity of a rank that the target does not have": lambda folder: (
+        trained(folder, GOLDEN), of_ranks(folder, GOLDEN, changed(70, math.inf)),
+    ),
     "NaN of another rank alone": lambda folder: (
         of_ranks(folder, GOLDEN, changed(70, math.nan)), of_ranks(folder, GOLDEN, GOLDEN),
     ),
@@ -157,6 +167,10 @@ HEALTHY: dict[str, Callable[[Path], Pair]] = {
     "rounding": with_losses(noisy(3, 1e-6)),
     "noise within the default": with_losses(noisy(3)),
     "noise of 3 % as between the golden runs": with_again(noisy(4, 0.03), noisy(5, 0.03)),
+    **{
+        f"noise of 10 % as between the golden runs, seed {seed}": with_again(noisy(seed, 0.1), noisy(seed + 50, 0.1))
+        for seed in range(100, 108)
+    },
     "a second golden run with the same bits": with_again(GOLDEN, GOLDEN),
     "a target that is deterministic beside noise": with_again(GOLDEN, noisy(6)),
     "equal on two ranks": lambda folder: (of_ranks(folder, GOLDEN, GOLDEN * 1.1),) * 2,
