@@ -19,8 +19,15 @@ def recipe_of(run: Run) -> str:
     return text_value(run, "what", "recipe")
 
 
+EAGER = ("pynative", "eager")
+"""The modes in which Python reaches each operator by itself."""
+
+
 def mode_of(run: Run) -> str:
-    """pynative, jit or graph, '' for what is no training of ours."""
+    """pynative, jit or graph of MindSpore, eager or compile of PyTorch, '' for what is no training of ours."""
+    if text_value(run, "what", "framework") == "torch":
+        values = run.request.values.get("how")
+        return "compile" if isinstance(values, dict) and values.get("compile") is True else "eager"
     return text_value(run, "how", "mode")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backends.common.run_values import mode_of, recipe_of, text_value
+from backends.common.run_values import EAGER, mode_of, recipe_of, text_value
 from studio import run as runs
 from studio.errors import StudioError
 
@@ -37,6 +37,7 @@ def resumed_runs(run: Run) -> list[Run]:
 
 # What else a step's time depends on, by card, and its value in a run from before there was that choice.
 EQUAL_FIELDS = (
+    ("what", "framework", "mindspore"),
     ("what", "recipe_file", None), ("how", "batch", None), ("how", "accumulate", 1), ("precision", "amp", "O0"),
     ("parallel", "parallel", "none"),
 )  # fmt: skip
@@ -48,7 +49,7 @@ def run_in_other_mode(run: Run, listed: Iterable[tuple[Run, Glance]]) -> Run | N
     recipe, mode = recipe_of(run), mode_of(run)
     for other, glance in listed:
         is_finished = glance.state == "ended" and glance.code == 0
-        differs = mode_of(other) != "" and (mode_of(other) == "pynative") != (mode == "pynative")
+        differs = mode_of(other) != "" and (mode_of(other) in EAGER) != (mode in EAGER)
         is_training = other.request.command == "launch" and recipe and recipe_of(other) == recipe
         if is_training and is_finished and differs and _work(other) == _work(run):
             return other

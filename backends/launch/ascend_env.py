@@ -37,6 +37,8 @@ NAMES = {
     "launch_blocking": "MS_DEV_LAUNCH_BLOCKING",
     "log_level": "ASCEND_GLOBAL_LOG_LEVEL",
 }
+TORCH_NAMES = {"launch_blocking": "ASCEND_LAUNCH_BLOCKING"}
+"""What torch_npu calls otherwise."""
 LEVELS = {"debug": "0", "info": "1", "warning": "2", "error": "3", "none": "4"}
 CARDS = re.compile(r"\d{1,4}(,\d{1,4})*", re.ASCII)
 
@@ -57,7 +59,13 @@ def variables(spec: LaunchSpec) -> dict[str, str]:
         "launch_blocking": "1" if ascend.launch_blocking else "",
         "log_level": LEVELS[ascend.log_level] if ascend.log_level else "",
     }
-    return {NAMES[field]: text for field, text in chosen.items() if text}
+    names = names_of(spec)
+    return {names[field]: text for field, text in chosen.items() if text}
+
+
+def names_of(spec: LaunchSpec) -> dict[str, str]:
+    """The variable of each field, as the framework calls it."""
+    return NAMES | (TORCH_NAMES if spec.what.framework == "torch" else {})
 
 
 def environment(spec: LaunchSpec) -> dict[str, str]:
@@ -106,7 +114,7 @@ def _cards_suffice(spec: LaunchSpec) -> Iterable[Problem]:
 def _variables_are_set_once(spec: LaunchSpec) -> Iterable[Problem]:
     """A variable that is given as a row too: neither should win silently."""
     rows = dict(spec.advanced.env)
-    for field, name in NAMES.items():
+    for field, name in names_of(spec).items():
         is_set = schema.value_of(spec, field) != schema.field_of(type(spec), field).default
         if is_set and name in rows:
             yield _problem(field, "launch.rule.env_twice", name=name)

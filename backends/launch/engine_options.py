@@ -55,11 +55,19 @@ def _resolved(spec: LaunchSpec) -> dict[str, Any]:
         "loss_scale": numbers.loss_scale,
         "steps": numbers.steps,
         "jit_level": spec.how.jit_level or "",
+        "mode": mode_of(spec),
         "corpus": corpus_of(spec),
         "workers": workers(spec),
         "stages": spec.parallel.stages if is_pipeline else 1,
         "pipeline_batches": spec.parallel.pipeline_batches if is_pipeline else 1,
     }
+
+
+def mode_of(spec: LaunchSpec) -> str:
+    """How the step is run: one of MindSpore's modes, or "eager" and "compile" of PyTorch."""
+    if spec.what.framework == "torch":
+        return "compile" if spec.how.compile else "eager"
+    return spec.how.mode
 
 
 def _plain(field: Field, value: Any) -> Any:

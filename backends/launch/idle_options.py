@@ -26,12 +26,12 @@ def _several_checkpoints_are_written(spec: LaunchSpec) -> Iterable[Problem]:
 
 def _ascend_options_have_a_card(spec: LaunchSpec) -> Iterable[Problem]:
     """Only what MindSpore itself reads acts on a CPU: with MS_DEV_LAUNCH_BLOCKING, PyNative waits for each operator
-    there, too; a graph is waited for anyway."""
+    there, too; a graph is waited for anyway, and torch does not wait for a CPU."""
     on_cpu = spec.how.device == "cpu"
     if not on_cpu and (spec.how.device != "auto" or not spec.RUNS_HERE or npu_devices.npu_names()):
         return
     for field in ascend_fields(spec):
-        if field.name != "launch_blocking" or spec.how.mode == "graph":
+        if field.name != "launch_blocking" or spec.how.mode == "graph" or spec.what.framework == "torch":
             yield Problem(field=field.name, rule="launch.rule.no_card" if on_cpu else "launch.rule.no_card_here")
 
 
@@ -61,8 +61,10 @@ def _rate_falls_before_the_end(spec: LaunchSpec) -> Iterable[Problem]:
 
 
 def _dump_is_mindspores(spec: LaunchSpec) -> Iterable[Problem]:
-    """Its dumps have every cast, and of its optimizers the record has no state."""
+    """MindSpore's dumps have every cast, and of its optimizers the record has no state."""
     yield from planned_idle(spec.planned)
+    if spec.what.framework == "torch":
+        return
     for name in ("capture_casts", "capture_optimizer_state"):
         if spec.planned.capture == "dump" and schema.value_of(spec, name):
             yield Problem(field=name, rule="capture.rule.torch_only")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from backends.common.run_values import mode_of
 from backends.common.summary import summary_of
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from studio.run import Run
 
 MAX_RUNS_READ = 20
-MODES = 3
+MODES = 5
 
 
 def last_figures(newest_first: Iterable[Run], recipe: str) -> dict[str, tuple[Run, Summary]]:
@@ -22,13 +23,13 @@ def last_figures(newest_first: Iterable[Run], recipe: str) -> dict[str, tuple[Ru
     newest: dict[str, tuple[Run, Summary]] = {}
     read = 0
     for run in newest_first:
-        mode = _chosen(run, "how", "mode")
+        mode = mode_of(run)
         if run.request.command != "launch" or _chosen(run, "what", "recipe") != recipe or mode in newest:
             continue
         read += 1
         summary = summary_of(run.folder)
         if summary and summary.step_seconds > 0:
-            newest[str(mode)] = run, summary
+            newest[mode] = run, summary
         if read == MAX_RUNS_READ or len(newest) == MODES:
             break
     return newest

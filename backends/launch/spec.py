@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from backends.launch import ascend_env, checkpoints, idle_options, launchers, recipes, split_rules
+from backends.launch import ascend_env, checkpoints, framework_rules, idle_options, launchers, recipes, split_rules
 from backends.launch.capture.spec import Planned, capture_of, is_rank_list, planned_problems, ranks_of
 from studio.environment import is_secret
 from studio.schema import Problem, option
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class What:
+    framework: Literal["mindspore", "torch"] = option("mindspore", about="torch: PyTorch, with torch_npu on Ascend")
     recipe: Literal["linear", "digits", "text", "dense", "resnet50", "own"] = option("digits")
     recipe_file: Path = option(
         Path(),
@@ -30,15 +31,22 @@ class What:
         visible_when=("recipe", ("resnet50",)),
         about='for recipe "resnet50": folder of CIFAR-10\'s binary files',
     )
-    weights: Path = option(Path(), wants="file", about=".ckpt or .safetensors to start from")
+    weights: Path = option(
+        Path(), wants="file", about=".safetensors, .ckpt of MindSpore or .pth of PyTorch to start from"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class How:
     loop: Literal["functional", "cell", "model"] = option(
-        "functional", about="cell: an nn.Cell that does the step; model: Model.train"
+        "functional",
+        visible_when=("framework", ("mindspore",)),
+        about="cell: an nn.Cell that does the step; model: Model.train",
     )
-    mode: Literal["pynative", "jit", "graph"] = option("pynative")
+    mode: Literal["pynative", "jit", "graph"] = option("pynative", visible_when=("framework", ("mindspore",)))
+    compile: bool = option(
+        False, visible_when=("framework", ("torch",)), about="torch.compile of the network: operators become kernels"
+    )
     jit_level: Literal["O0", "O1", "O2"] | None = option(
         None, visible_when=("mode", ("jit", "graph")), about="empty leaves it to MindSpore"
     )
@@ -75,6 +83,9 @@ class Precision:
 @dataclass(frozen=True, kw_only=True)
 class Learning:
     optimizer: Literal["sgd", "momentum", "adam", "adamw"] | None = option(None)
+    fused: bool = option(
+        False, visible_when=("framework", ("torch",)), about="one kernel updates many parameters at once"
+    )
     lr: float | None = option(None, above=0, high=100)
     weight_decay: float | None = option(None, low=0, high=1)
     schedule: Literal["constant", "step", "cosine"] = option("constant")
@@ -94,6 +105,9 @@ class Learning:
         about="what each of them multiplies the learning rate by",
     )
     warmup: int = option(0, unit="steps", low=0, high=100_000_000, about="steps over which the learning rate rises")
+    initial_weights: Literal["framework", "portable"] = option(
+        "framework", about="portable: drawn by numpy from the seed, the same in MindSpore and PyTorch"
+    )
     steps: int | None = option(None, unit="steps", low=1, high=100_000_000, about="optimizer steps")
     epochs: float | None = option(None, unit="epochs", above=0, high=1_000_000)
     seed: int = option(1, low=0, high=2**31 - 1)
@@ -230,7 +244,8 @@ def _batch_fits(spec: LaunchSpec) -> Iterable[Problem]:
 
 
 def _bf16_has_a_device(spec: LaunchSpec) -> Iterable[Problem]:
-    if spec.how.device == "cpu" and spec.precision.amp_dtype == "bf16":
+    """PyTorch's autocast has bfloat16 on a CPU, too."""
+    if spec.how.device == "cpu" and spec.precision.amp_dtype == "bf16" and spec.what.framework == "mindspore":
         yield Problem(field="amp_dtype", rule="launch.no_bf16")
 
 
@@ -271,8 +286,22 @@ def _images_exist(spec: LaunchSpec) -> Iterable[Problem]:
         yield Problem(field="images", rule="launch.rule.no_folder", args={"path": str(images)})
 
 
+FRAMEWORKS = {"mindspore": "MindSpore", "torch": "PyTorch"}
+WEIGHT_FILES = {
+    "mindspore": (".safetensors", ".ckpt"),
+    "torch": (".safetensors", ".pth", ".pt", ".bin"),
+}
+"""How the names of files end that a framework's training can start from."""
+
+
+def _taken(spec: LaunchSpec) -> dict[str, str]:
+    framework = spec.what.framework
+    suffixes = ", ".join(WEIGHT_FILES[framework])
+    return {"path": str(spec.what.weights), "framework": FRAMEWORKS[framework], "suffixes": suffixes}
+
+
 def _weights_exist(spec: LaunchSpec) -> Iterable[Problem]:
-    """A file of one of two formats, or the folder of a checkpoint or a run."""
+    """A file that the framework reads, or the folder of a checkpoint or a run."""
     weights = spec.what.weights
     if weights == Path():
         return
@@ -280,8 +309,8 @@ def _weights_exist(spec: LaunchSpec) -> Iterable[Problem]:
         yield Problem(field="weights", rule="launch.rule.weights_and_resume")
     elif not weights.exists():
         yield Problem(field="weights", rule="launch.rule.no_file", args={"path": str(weights)})
-    elif weights.is_file() and weights.suffix not in (".ckpt", ".safetensors"):
-        yield Problem(field="weights", rule="launch.rule.no_weights", args={"path": str(weights)})
+    elif weights.is_file() and weights.suffix not in WEIGHT_FILES[spec.what.framework]:
+        yield Problem(field="weights", rule="launch.rule.no_weights", args=_taken(spec))
 
 
 def _best_is_measured(spec: LaunchSpec) -> Iterable[Problem]:
@@ -326,7 +355,7 @@ def _launcher_exists(spec: LaunchSpec) -> Iterable[Problem]:
 def _dump_sees_operators(spec: LaunchSpec) -> Iterable[Problem]:
     """Those of a compiled step run outside of Python."""
     yield from planned_problems(spec.planned)
-    if spec.planned.capture == "dump" and spec.how.mode != "pynative":
+    if spec.planned.capture == "dump" and (spec.how.mode != "pynative" or spec.how.compile):
         yield Problem(field="capture", rule="capture.rule.pynative")
 
 
@@ -344,7 +373,7 @@ def _recompute_has_cells(spec: LaunchSpec) -> Iterable[Problem]:
         return
     if not recipes.RECIPES[spec.what.recipe].recomputes:
         yield Problem(field="recompute", rule="launch.nothing_to_recompute", args={"recipe": spec.what.recipe})
-    elif spec.precision.amp == "O1":
+    elif spec.precision.amp == "O1" and spec.what.framework == "mindspore":
         yield Problem(field="recompute", rule="launch.no_recompute_o1")
 
 
@@ -388,7 +417,8 @@ class LaunchSpec:
         _corpus_exists, _recipe_file_exists, _images_exist, _weights_exist, _python_exists, _no_secrets,
         _best_is_measured, _best_has_rivals, _resume_has_a_checkpoint, _steps_are_left, _launcher_exists,
         _dump_sees_operators, single_node,
-        *split_rules.RULES, _sink_has_a_queue, _recompute_has_cells, *ascend_env.RULES, _capture_happens,
+        *split_rules.RULES, *framework_rules.RULES, _sink_has_a_queue, _recompute_has_cells, *ascend_env.RULES,
+        _capture_happens,
     )  # fmt: skip
     GIVEN_RULES = idle_options.RULES
     RUNS_HERE = True

@@ -107,9 +107,10 @@ def train(folder: Path, line: str, python: tuple[str, ...] = ()) -> Ran:
 
 SMALL_TEXT = """
 import runpy
+from ascend_engine.recipe_data import text as text_data
 from ascend_engine.recipes import text
 
-text.LAYERS, text.SAMPLE, text.EVALUATED = 1, 20, 8
+text.LAYERS, text_data.SAMPLE, text_data.EVALUATED = 1, 20, 8
 runpy.run_module("ascend_engine", run_name="__main__", alter_sys=True)
 """
 

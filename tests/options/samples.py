@@ -20,6 +20,10 @@ class Sample:
 
 
 TRAINING = {
+    "framework": Sample(words="--framework torch"),
+    "compile": Sample(words="--compile", base="--framework torch"),
+    "fused": Sample(words="--fused", base="--framework torch"),
+    "initial_weights": Sample(words="--initial-weights portable"),
     "recipe": Sample(words="--recipe linear"),
     "recipe_file": Sample(words=f"--recipe-file {paths.ASSETS}/template/recipe.en.py", base="--recipe own"),
     "corpus": Sample(words="--corpus FOLDER", base="--recipe text"),

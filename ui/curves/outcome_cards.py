@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 
-from backends.common.run_values import mode_of
+from backends.common.run_values import EAGER, mode_of
 from backends.common.summary import summary_of
 from backends.curves.related_runs import run_in_other_mode
 from backends.launch.check import messages
@@ -43,6 +43,11 @@ if TYPE_CHECKING:
     from studio.run import Glance, Run
 
 LAST_LINES = 15
+
+OTHER_MODES = {
+    "jit": "PyNative", "graph": "PyNative", "pynative": "@jit", "eager": "torch.compile", "compile": "PyTorch",
+}  # fmt: skip
+"""What a mode is held beside."""
 
 
 class ReasonCard(Card):
@@ -247,9 +252,9 @@ def _rows(columns: list[Summary]) -> list[tuple[str, ...]]:
 def verdict(run: Run, summary: Summary, other_summary: Summary | None) -> str:
     """What follows from the figures of both modes; without the other mode, what is missing."""
     if other_summary is None:
-        other = {"jit": "PyNative", "graph": "PyNative", "pynative": "@jit"}.get(mode_of(run))
+        other = OTHER_MODES.get(mode_of(run))
         return t("curves.no_other", recipe=recipe_name(run), mode=other) if other else ""
-    compiled, eager = (other_summary, summary) if mode_of(run) == "pynative" else (summary, other_summary)
+    compiled, eager = (other_summary, summary) if mode_of(run) in EAGER else (summary, other_summary)
     static, dynamic = compiled.step_seconds, eager.step_seconds
     mode = MODES.get(compiled.mode, compiled.mode)
     if static <= 0 or dynamic <= 0:

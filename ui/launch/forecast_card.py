@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from backends.common.npu_devices import npu_names
 from backends.launch.measured_figures import last_figures
+from backends.launch.spec import FRAMEWORKS
 from studio import interpreters
 from studio.texts import t
 from studio.units import count, duration
@@ -73,7 +74,7 @@ class ForecastCard(Card):
         self._device.setText(text)
         retone(self._device, "role", role)
         self._show_followed(forecast_sentences(spec))
-        self._show_python(spec.advanced.python)
+        self._show_python(spec.advanced.python, spec.what.framework)
 
     def _show_followed(self, texts: list[str]) -> None:
         """Between the device and the interpreter."""
@@ -84,15 +85,16 @@ class ForecastCard(Card):
             sentence.setVisible(index < len(texts))
             sentence.setText(texts[index] if index < len(texts) else "")
 
-    def _show_python(self, python: Path) -> None:
+    def _show_python(self, python: Path, framework: str) -> None:
         """A chosen interpreter is read, not run; the studio's own is known to have what it needs."""
         chosen = python != Path() and python.is_file()
         self._python.setVisible(chosen)
         if chosen and self._read.path != python:
             self._read = interpreters.read(python)
         if chosen:
-            version = self._read.packages.get("mindspore", "")
-            args = {"version": self._read.version or "?", "mindspore": version}
+            version = self._read.packages.get(framework, "")
+            names = {"framework": FRAMEWORKS[framework], "installed": version}
+            args = {"version": self._read.version or "?", **names}
             self._python.setText(t("launch.python_with" if version else "launch.python_without", **args))
             retone(self._python, "role", "dim" if version else "warning")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.common.npu_devices import npu_names
+from backends.launch.engine_options import mode_of
 from backends.launch.recipes import readers, resolved, workers
 from backends.launch.spec import Learning, Precision
 from studio import schema
@@ -22,8 +23,12 @@ ABOUT = {
     "linear": "launch.about_linear", "digits": "launch.about_digits", "text": "launch.about_text",
     "dense": "launch.about_dense", "resnet50": "launch.about_resnet50", "own": "launch.about_own",
 }  # fmt: skip
-MODES = {"pynative": "launch.mode_pynative", "jit": "launch.mode_jit", "graph": "launch.mode_graph"}
+MODES = {
+    "pynative": "launch.mode_pynative", "jit": "launch.mode_jit", "graph": "launch.mode_graph",
+    "eager": "launch.mode_eager", "compile": "launch.mode_compile",
+}  # fmt: skip
 DTYPES = {"fp16": "launch.amp_fp16", "bf16": "launch.amp_bf16"}
+AUTOCAST = {"fp16": "launch.autocast_fp16", "bf16": "launch.autocast_bf16"}
 LOOPS = {"cell": "launch.loop_cell", "model": "launch.loop_model"}
 PARALLEL = {
     "data": "launch.parallel_data", "semi_auto": "launch.parallel_semi_auto", "auto": "launch.parallel_auto",
@@ -62,13 +67,14 @@ def _about(spec: LaunchSpec) -> str:
 
 def forecast_sentences(spec: LaunchSpec) -> list[str]:
     """What follows from the choices. Usual ones are passed over; the mode never is."""
-    how, sentences = spec.how, [t(MODES[spec.how.mode])]
+    how, sentences = spec.how, [t(MODES[mode_of(spec)])]
     if how.loop in LOOPS:
         sentences.append(t(LOOPS[how.loop]))
     if how.loop == "model" and how.sink:
         sentences.append(t("launch.sink_on"))
     if spec.precision.amp != "O0":
-        sentences.append(t(DTYPES[spec.precision.amp_dtype]))
+        dtypes = AUTOCAST if spec.what.framework == "torch" else DTYPES
+        sentences.append(t(dtypes[spec.precision.amp_dtype]))
     if how.recompute:
         sentences.append(t("launch.recompute_on"))
     if spec.parallel.parallel in PARALLEL:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from studio.run import Glance, Run
     from ui.widgets.basic import Tone
 
-MODES = {"jit": "@jit", "graph": "Graph", "pynative": "PyNative"}
+MODES = {
+    "jit": "@jit", "graph": "Graph", "pynative": "PyNative", "eager": "PyTorch", "compile": "torch.compile",
+}  # fmt: skip
 TONES: dict[str, Tone] = {
     "running": "accent", "unattended": "warning", "interrupted": "warning", "queued": "neutral",
     "elsewhere": "neutral", "gone": "neutral", "lost": "bad", "done": "good", "no": "bad", "failed": "bad",

@@ -36,6 +36,11 @@ def _waits_for_nobody(spec: ScriptSpec) -> Iterable[Problem]:
         yield Problem(field="debug_port", rule="launch.rule.script_debug")
 
 
+def _is_mindspores(spec: ScriptSpec) -> Iterable[Problem]:
+    if spec.what.framework != "mindspore":
+        yield Problem(field="framework", rule="launch.rule.script_of_mindspore")
+
+
 @dataclass(frozen=True, kw_only=True)
 class ScriptSpec(LaunchSpec):
     """A script is run by hand: by any interpreter, by msrun on one host, and without the studio's captures."""
@@ -44,4 +49,6 @@ class ScriptSpec(LaunchSpec):
 
     UNUSED = ("planned", "grace", "python", "launcher", "master")
     RUNS_HERE = False
-    RULES = (*LaunchSpec.RULES, _folder_exists, _goes_on_from_nothing, _waits_for_nobody)  # type: ignore[assignment]
+    RULES = (  # type: ignore[assignment]
+        *LaunchSpec.RULES, _folder_exists, _goes_on_from_nothing, _waits_for_nobody, _is_mindspores,
+    )  # fmt: skip

@@ -96,6 +96,8 @@ def _after(watch: captures.Watch) -> Any:
     counting = "curves" not in hooks.requested()  # else the curves' hooks say when a step has ended
 
     def after(optimizer: Any, args: Any, kwargs: Any) -> None:
+        if optimizer is watch.optimizer and hooks.training_counts_steps:
+            return
         if counting and optimizer is watch.optimizer:
             counts["steps"] += 1
             hooks.stepped(counts["steps"])

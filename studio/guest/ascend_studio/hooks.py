@@ -32,6 +32,8 @@ _disabled: Dict[str, str] = {}
 reasons: Dict[str, Callable[[], str]] = {}
 # Called with the number of each optimizer step when it is done, in the training's own thread.
 step_listeners: List[Callable[[int], None]] = []
+# Whether the training calls `stepped` itself, as the studio's own engine does.
+training_counts_steps = False
 
 
 def requested() -> Dict[str, str]:

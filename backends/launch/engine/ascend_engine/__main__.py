@@ -5,6 +5,7 @@ Python 3.7 syntax, like options.py and failures.py, so that an old interpreter
 is told what is missing instead of failing with a SyntaxError.
 """
 
+import importlib
 import sys
 
 import ascend_studio
@@ -22,24 +23,24 @@ def main():
     stop = stopping.listen()
     ascend_studio.progress(0, config.steps, "load")
     try:
-        import_mindspore()
+        import_framework(config.framework)
         return work(config, stop)
     except Exception as error:
         failures.report(error)
         return 1
 
 
-def import_mindspore():
+def import_framework(name):
+    """It takes seconds: after the first progress record."""
     try:
-        import mindspore  # noqa: F401  takes seconds: after the first progress record
+        importlib.import_module(name)
     except Exception as error:
-        raise failures.NoMindSpore(error) from error
+        raise failures.NoFramework(name, error) from error
 
 
 def train(config, stop):
-    from ascend_engine import train
-
-    return train.train(config, stop)
+    package = "ascend_engine.pytorch" if config.framework == "torch" else "ascend_engine"
+    return importlib.import_module(package + ".train").train(config, stop)
 
 
 def shapes(config, stop):

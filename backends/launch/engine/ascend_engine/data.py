@@ -18,7 +18,7 @@ from ascend_engine.failures import Failure
 
 if TYPE_CHECKING:
     from ascend_engine.options import Config
-    from ascend_engine.recipe import Dataset
+    from ascend_engine.recipe_data.defaults import Dataset
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from ascend_engine.data import Arrays
 from ascend_engine.failures import Failure
 
 if TYPE_CHECKING:
-    from ascend_engine.recipe import Dataset
+    from ascend_engine.recipe_data.defaults import Dataset
 
 # What numpy makes of plain numbers, and MindSpore's layers do not take.
 NARROWED = {"float64": np.float32, "int64": np.int32}

@@ -11,8 +11,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, nn, ops
 
-MAX_SAMPLES = 65536  # samples of a micro batch
-BITS = 24  # of the hash that are compared with the rate
+from ascend_engine.recipe_data.dropout_noise import BITS, MAX_SAMPLES, noise
 
 
 class Position(nn.Cell):
@@ -40,7 +39,7 @@ class Dropout(nn.Cell):
         super().__init__()
         self.position = position
         self.each = (-1,) + (1,) * len(shape)
-        self.noise = Tensor(_noise(shape, seed, layer))
+        self.noise = Tensor(noise(shape, seed, layer))
         self.compared = 2**BITS - 1
         self.threshold = round(rate * 2**BITS)
         self.scale = 1 / (1 - rate)
@@ -60,9 +59,3 @@ class Dropout(nn.Cell):
         bits = bits ^ (ops.bitwise_right_shift(bits, self.by15) & 0x1FFFF)
         bits = bits * (0x846CA68B - 2**32)
         return bits ^ (ops.bitwise_right_shift(bits, self.by16) & 0xFFFF)
-
-
-def _noise(shape: tuple[int, ...], seed: int, layer: int) -> np.ndarray:
-    """32 random bits for each value of a sample. Raw Philox bits, which numpy keeps stable."""
-    bits = np.random.Philox(key=[seed, layer]).random_raw(int(np.prod(shape)))
-    return bits.astype(np.uint32).view(np.int32).reshape(shape)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from mindspore import Tensor
 
-from ascend_engine.parallel.group import ALONE, sum_of_ranks
+from ascend_engine.parallel.process_group import ALONE
 
 if TYPE_CHECKING:
     from mindspore import nn
 
-    from ascend_engine.parallel.group import ProcessGroup
+    from ascend_engine.parallel.process_group import ProcessGroup
     from ascend_engine.recipe import Recipe
 
 BATCH = 256
@@ -31,13 +31,4 @@ def evaluate(recipe: Recipe, network: nn.Cell, process_group: ProcessGroup = ALO
         for name, metric in recipe.metrics.items():
             totals[name] += float(metric(outputs, Tensor(labels)).asnumpy()) * len(inputs)
     network.set_train(True)
-    return {name: total / size for name, total in sum_of_ranks(process_group, totals).items()}
-
-
-def steps_between(recipe: Recipe, samples_per_step: int) -> int:
-    """Steps from one evaluation to the next, so that they take well under a tenth of the time.
-
-    A forward pass costs a third of a training step for the same samples.
-    """
-    samples = 0 if recipe.eval_data is None else len(recipe.eval_data)
-    return max(1, -(-10 * samples // samples_per_step))
+    return {name: total / size for name, total in process_group.sums(totals).items()}

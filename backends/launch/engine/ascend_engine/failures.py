@@ -26,10 +26,13 @@ class Failure(Exception):
         return self.rule + " " + " ".join(f"{k}={v!r}" for k, v in self.args_of_rule.items())
 
 
-class NoMindSpore(Failure):
-    def __init__(self, error):
+NOT_IMPORTED = {"mindspore": "launch.no_mindspore", "torch": "launch.no_torch"}
+
+
+class NoFramework(Failure):
+    def __init__(self, framework, error):
         super().__init__(
-            "launch.no_mindspore",
+            NOT_IMPORTED[framework],
             python=sys.executable,
             version=platform.python_version(),
             error=first_line(error),
@@ -60,18 +63,29 @@ def describe(error):
 
 
 def has_several_losses(error):
-    """Whether the loss has more than one element, which MindSpore says where the engine asks whether it is finite."""
+    """Whether the loss has more than one element, which MindSpore says where the engine asks whether it is finite, and
+    PyTorch where it goes backward."""
     text = str(error)
     files = [path for path, _ in (*frames_of(error), *compiled_frames(error)) if not is_library(path)]
-    phrases = ("should have only one element", "Only tensor which shape is () or (1,)")
-    is_asked = files[-1:] == [ENGINE + "step.py"]
-    return isinstance(error, ValueError) and is_asked and any(phrase in text for phrase in phrases)
+    phrases = (
+        "should have only one element",
+        "Only tensor which shape is () or (1,)",
+        "grad can be implicitly created only for scalar outputs",
+    )
+    is_asked = files[-1:] in ([ENGINE + "step.py"], [str(Path(ENGINE, "pytorch", "step.py"))])
+    return isinstance(error, (ValueError, RuntimeError)) and is_asked and any(phrase in text for phrase in phrases)
 
 
 def is_out_of_memory(error):
-    """Python's own, or MindSpore's, which comes as a RuntimeError with one of these phrases."""
+    """Python's own, or a framework's, which comes as a RuntimeError with one of these phrases."""
     text = str(error).lower()
-    phrases = ("out of memory", "memory not enough", "alloc memory failed", "malloc memory failed")
+    phrases = (
+        "out of memory",
+        "memory not enough",
+        "alloc memory failed",
+        "malloc memory failed",
+        "can't allocate memory",
+    )
     return isinstance(error, MemoryError) or any(phrase in text for phrase in phrases)
 
 

@@ -14,7 +14,7 @@ from mindspore import dataset, train
 
 from ascend_engine.checkpoints import model_checkpoint
 from ascend_engine.failures import Failure
-from ascend_engine.recipe import nothing_to_prepare
+from ascend_engine.recipe_data.defaults import nothing_to_prepare
 from ascend_engine.step import outcome_of
 
 if TYPE_CHECKING:

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-if TYPE_CHECKING:
-    from ascend_engine.step import Outcome
+
+@dataclass(frozen=True)
+class Outcome:
+    """loss: mean over the step's samples. finite, norm, sound: as an update gives them; norm: None where it is not
+    known."""
+
+    loss: float
+    finite: bool
+    norm: float | None
+    sound: bool
 
 
 def what_of(outcome: Outcome, scale: float | None, dynamic: bool, others_lost: bool = False) -> str:

@@ -29,7 +29,7 @@ class Config:
 
     @property
     def compiled(self):
-        return self.mode != "pynative"
+        return self.mode not in ("pynative", "eager")
 
     @property
     def samples_per_step(self):

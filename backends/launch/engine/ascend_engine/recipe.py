@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import ascend_studio
 from mindspore import mint, nn
@@ -12,12 +12,12 @@ from mindspore import mint, nn
 from ascend_engine import datasets, own_recipe
 from ascend_engine.failures import Failure
 from ascend_engine.optimizers import has_single_rate
+from ascend_engine.recipe_data.defaults import Dataset, nothing_to_finish, nothing_to_prepare, nothing_to_watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    import numpy as np
     from mindspore import Tensor
 
     from ascend_engine.options import Config
@@ -26,26 +26,6 @@ BATCH_NORMS = (
     nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d,
     mint.nn.BatchNorm1d, mint.nn.BatchNorm2d, mint.nn.BatchNorm3d,
 )  # fmt: skip
-
-
-class Dataset(Protocol):
-    """Samples by number: `data[numbers]` is the pair (inputs, labels), first dimension a batch."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, numbers: np.ndarray, /) -> tuple[np.ndarray, np.ndarray]: ...
-
-
-def nothing_to_watch() -> dict[str, float]:
-    return {}
-
-
-def nothing_to_prepare(sample: int) -> None:
-    pass
-
-
-def nothing_to_finish(folder: Path) -> None:
-    pass
 
 
 @dataclass

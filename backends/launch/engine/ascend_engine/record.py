@@ -8,21 +8,19 @@ import time
 from typing import TYPE_CHECKING
 
 import ascend_studio
-import mindspore as ms
 from ascend_studio import hooks
 
 from ascend_engine import resource_usage
 from ascend_engine.deferred import DeferredCalls
 from ascend_engine.nonfinite_values import is_overflow
-from ascend_engine.parallel.group import ALONE, mean_of_ranks
+from ascend_engine.parallel.process_group import ALONE, mean_of_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from ascend_engine.nonfinite_values import Outcome
     from ascend_engine.options import Config
-    from ascend_engine.parallel.group import ProcessGroup
-    from ascend_engine.recipe import Recipe
-    from ascend_engine.step import Outcome
+    from ascend_engine.parallel.process_group import ProcessGroup
 
 PROGRESS_SECONDS = 0.2
 LINE_SECONDS = 1.0
@@ -48,12 +46,22 @@ class Every:
 class Record:
     """The record of one training. All times are in seconds, steps are counted from 1."""
 
-    def __init__(self, config: Config, device: str, recipe: Recipe, process_group: ProcessGroup = ALONE):
+    def __init__(
+        self,
+        config: Config,
+        device: str,
+        watch: Callable[[], Mapping[str, float]],
+        weight_count: int,
+        framework: str,
+        process_group: ProcessGroup = ALONE,
+    ):
+        """`framework`: its name and version. `watch`: see Recipe. `weight_count`: elements that are trained."""
         self.config = config
+        self.framework = framework
         self.process_group = process_group
         self.device = device
-        self.watch = recipe.watch
-        self.weight_count = sum(p.size for p in recipe.network.trainable_params())
+        self.watch = watch
+        self.weight_count = weight_count
         self.latest: dict[str, float] = {}
         self.step_seconds: list[float] = []
         self.evaluate_seconds = 0.0
@@ -82,7 +90,7 @@ class Record:
             f"  schedule {self.config.schedule}  warm-up {self.config.warmup}"
             f"  weight decay {self.config.weight_decay:g}"
         )
-        print(f"{facts['parameters']} parameters, {samples} samples, MindSpore {ms.__version__}")
+        print(f"{facts['parameters']} parameters, {samples} samples, {self.framework}")
         if self.config.compiled:
             self.phase("compile", 0)
             self._note("launch.compiling")
@@ -220,7 +228,7 @@ class Record:
             "evaluations": {**self.evaluations, "last": self.evaluate_seconds, "every": self.evaluate_every},
             "run_seconds": resource_usage.age(),
             "peak_bytes": resource_usage.peak_memory(),
-            "card_peak_bytes": resource_usage.peak_on_card(self.device),
+            "card_peak_bytes": resource_usage.peak_on_card(self.device, self.config.framework),
         }
         args = {**self._facts(), **figures, "overflows": self.overflows, "skipped": self.skipped}
         self.latest.update(mean_of_ranks(self.process_group, {"loss": self.latest["loss"]}))
@@ -236,7 +244,7 @@ class Record:
             "recipe": self.config.recipe,
             "device": self.device,
             "mode": self.config.mode,
-            "mindspore": ms.__version__,
+            "framework": self.framework,
             "parameters": self.weight_count,
             "steps": len(self.step_seconds),
         }

@@ -1,4 +1,5 @@
-"""What this process has used so far, as the kernel counts it (proc(5)), and on its card, as MindSpore does."""
+"""What this process has used so far, as the kernel counts it (proc(5)), and on its card, as the framework
+does."""
 
 from __future__ import annotations
 
@@ -8,7 +9,10 @@ from pathlib import Path
 
 from ascend_engine.npu import NpuCall, do
 
-PEAK_ON_CARD = NpuCall("mindspore.runtime", "max_memory_allocated", {})
+PEAK_ON_CARD = {
+    "mindspore": NpuCall("mindspore.runtime", "max_memory_allocated", {}),
+    "torch": NpuCall("torch_npu.npu", "max_memory_allocated", {}),
+}
 
 
 def peak_memory() -> int:
@@ -20,9 +24,9 @@ def peak_memory() -> int:
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
 
 
-def peak_on_card(device: str) -> int:
+def peak_on_card(device: str, framework: str) -> int:
     """The most bytes that tensors took on the card at once; 0 where there is none."""
-    return int(do(PEAK_ON_CARD)) if device == "ascend" else 0
+    return int(do(PEAK_ON_CARD[framework])) if device == "ascend" else 0
 
 
 def age() -> float:

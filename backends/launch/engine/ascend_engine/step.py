@@ -5,19 +5,15 @@ Everything that is compiled is a plain function, or a Cell's construct, over Ten
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore.amp import all_finite
 
-from ascend_engine.parallel.group import (
-    ALONE,
-    ProcessGroup,
-    make_agreement,
-    make_mean,
-)
+from ascend_engine.nonfinite_values import Outcome
+from ascend_engine.parallel.group import make_agreement, make_mean
+from ascend_engine.parallel.process_group import ALONE, ProcessGroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -216,17 +212,6 @@ class AccumulatedTrainStep(nn.Cell):
             loss, finite, norm, sound = self.update()
             finite = ops.depend(finite, ops.assign(self.done, self.none))
         return loss, finite, norm, sound
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """loss: mean over the step's samples. finite, norm, sound: as an update gives them; norm: None where it is not
-    known."""
-
-    loss: float
-    finite: bool
-    norm: float | None
-    sound: bool
 
 
 def _as_it_is(function: Callable) -> Callable:

@@ -20,12 +20,12 @@ from ascend_engine import (
     recipe,
     schedule,
 )
-from ascend_engine.checkpoints import resume, weights
+from ascend_engine.checkpoints import resume, resume_checks, weights
 from ascend_engine.checkpoints.keeper import Keeper
 from ascend_engine.optimizers import make_decay, make_optimizer, set_learning_rate
 from ascend_engine.parallel import distribute, group
 from ascend_engine.parallel.distribute import SplitStep
-from ascend_engine.parallel.group import ALONE
+from ascend_engine.parallel.process_group import ALONE, exit_code
 from ascend_engine.precision import make_scaler, mixed
 from ascend_engine.recompute import recompute
 from ascend_engine.record import PHASE_SECONDS, Record
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from mindspore import Parameter, nn
 
     from ascend_engine.checkpoints.checkpoint import Saved
+    from ascend_engine.nonfinite_values import Outcome
     from ascend_engine.options import Config
-    from ascend_engine.parallel.group import ProcessGroup
+    from ascend_engine.parallel.process_group import ProcessGroup
     from ascend_engine.recipe import Recipe
-    from ascend_engine.step import Outcome
     from ascend_engine.stopping import Stop
 
 
@@ -54,6 +54,8 @@ def train(config: Config, stop: Stop) -> int:
     debugging.begin(config, process_group.rank, stop)
     ms.set_seed(config.seed)
     plan = distribute.trained_only(recipe.build(config), process_group, config)
+    if config.initial_weights == "portable":
+        weights.draw_portable(plan.network, config.seed)
     if config.weights:
         weights.start_from(plan.network, config.weights, process_group.is_first)
     return Training(config, used, plan, process_group).run(stop)
@@ -82,8 +84,9 @@ class Training:
         self.network.set_train(True)
         self.scaler = make_scaler(config)
         self.scale: float | None = None  # at the beginning of the step at hand
-        self.record = Record(config, used, plan, process_group)
-        self.eval_every = evaluate.steps_between(plan, config.samples_per_step)
+        weight_count = sum(parameter.size for parameter in plan.network.trainable_params())
+        self.record = Record(config, used, plan.watch, weight_count, f"MindSpore {ms.__version__}", process_group)
+        self.eval_every = schedule.steps_between_evaluations(plan.eval_data, config.samples_per_step)
         self.record.evaluate_every = self.eval_every
         self.optimizer = self.optimizer_of_options() if plan.optimizer is None else plan.optimizer
         self.lr = 0.0  # the one that the optimizer was given last
@@ -135,7 +138,8 @@ class Training:
     @functools.cached_property
     def decides(self) -> dict[str, Any]:
         """It reads samples, which must not happen again at each checkpoint."""
-        return resume.decides(self)
+        versions = {"mindspore": ms.__version__}
+        return resume_checks.decides(self.config, self.record.device, self.plan, versions)
 
     def saved(self, number: int) -> Saved:
         return resume.take(self, number)
@@ -170,7 +174,7 @@ class Training:
         if self.number < self.config.steps:
             self.after_run(self.number)
             self.record.stopped(self.number)
-            return group.exit_code(self.process_group, stop)
+            return exit_code(self.process_group, stop)
         return self.finish()
 
     def steps(self, stop: Stop) -> bool:

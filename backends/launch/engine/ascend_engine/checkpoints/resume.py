@@ -8,18 +8,15 @@ sums of an accumulation are empty.
 
 from __future__ import annotations
 
-import hashlib
 import platform
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import ascend_studio
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor
 
-from ascend_engine.checkpoints import checkpoint
-from ascend_engine.checkpoints.checkpoint import Damaged, Saved
-from ascend_engine.checkpoints.keeper import FOLDER
+from ascend_engine.checkpoints.checkpoint import Saved
+from ascend_engine.checkpoints.resume_checks import check_recipe, differing, newest, report_resume
 from ascend_engine.failures import Failure
 
 if TYPE_CHECKING:
@@ -28,21 +25,11 @@ if TYPE_CHECKING:
 
     from mindspore import Parameter
 
-    from ascend_engine.options import Config
-    from ascend_engine.recipe import Dataset
     from ascend_engine.train import Training
 
 NETWORK = "network."
 # Follows from the options at each start: what is asked for now counts, not what was.
 NO_STATE = "optimizer.learning_rate"
-# Options that decide nothing of what is computed in a step.
-FREE = (
-    "assets", "corpus", "device", "checkpoint_every", "checkpoint_minutes", "keep", "best", "resume",
-    "recipe_file", "images", "weights",
-    "synchronous", "debug_port",
-    "data_workers", "prefetch", "ckpt",
-)  # fmt: skip
-SAMPLED = 64  # samples that stand for the data
 
 
 def take(training: Training, step: int) -> Saved:
@@ -73,34 +60,6 @@ def _state(training: Training) -> dict[str, Parameter]:
     return {name: parameter for name, parameter in training.state().items() if not name.startswith(NO_STATE)}
 
 
-def decides(training: Training) -> dict[str, Any]:
-    """Everything beside the state that the following steps are a function of, in JSON's own types."""
-    config = training.config
-    # More steps change nothing in the earlier ones, unless the learning rate is spread over them.
-    free = FREE if config.schedule == "cosine" else (*FREE, "steps")
-    options = {name: _plain(value) for name, value in vars(config).items() if name not in free}
-    return {
-        **options,
-        "device": training.record.device,
-        "mindspore": ms.__version__,
-        "data": fingerprint(training.plan.train_data),
-        "code": training.plan.code,
-    }
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
-
-
-def fingerprint(data: Dataset) -> str:
-    """Return the sha256 of the size and of some samples from the whole length."""
-    size = len(data)
-    digest = hashlib.sha256(str(size).encode())
-    for array in data[np.linspace(0, size - 1, min(size, SAMPLED)).astype(int)]:
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
-
-
 def resume(training: Training, run: Path) -> int:
     """Give a training the newest state that a run has left; returns the steps that are done.
 
@@ -108,36 +67,12 @@ def resume(training: Training, run: Path) -> int:
     left to do.
     """
     saved = newest(run)
-    _check(training.config, saved)
-    differing = _differing(saved.facts["decides"], training.decides)
-    differing += _restore(_state(training), saved)
+    check_recipe(training.config, saved)
+    names = differing(saved.facts["decides"], training.decides)
+    names += _restore(_state(training), saved)
     training.record.overflows = saved.facts["overflows"]
-    _report_resume(run, saved.step, differing)
+    report_resume(run, saved.step, names)
     return saved.step
-
-
-def newest(run: Path) -> Saved:
-    """The last checkpoint of a run that is as it was written; says which ones are not."""
-    for path in checkpoint.candidates(run / FOLDER):
-        try:
-            return checkpoint.read(path)
-        except Damaged as error:
-            ascend_studio.finding("launch.checkpoint_damaged", "warning", name=path.name, reason=str(error))
-            print(f"{path.name} is damaged: {error}")
-    raise Failure("launch.no_checkpoint", run=str(run))
-
-
-def _check(config: Config, saved: Saved) -> None:
-    recipe = saved.facts["decides"]["recipe"]
-    if recipe != config.recipe:
-        raise Failure("launch.other_recipe", recipe=config.recipe, other=recipe)
-    if saved.step >= config.steps:
-        raise Failure("launch.nothing_left", step=saved.step, steps=config.steps)
-
-
-def _differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    missing = object()
-    return sorted(name for name in {*then, *now} if then.get(name, missing) != now.get(name, missing))
 
 
 def _restore(parameters: Mapping[str, Parameter], saved: Saved) -> list[str]:
@@ -153,13 +88,3 @@ def _restore(parameters: Mapping[str, Parameter], saved: Saved) -> list[str]:
     for name in fitting:
         parameters[name].set_data(Tensor(arrays[name].copy(), parameters[name].dtype))
     return ["state"] if len(fitting) < len({*arrays, *parameters}) else []
-
-
-def _report_resume(run: Path, step: int, differing: list[str]) -> None:
-    if differing:
-        names = ", ".join(differing)
-        ascend_studio.note("launch.resumed_inexactly", run=run.name, step=step, exact=False, differing=names)
-        print(f"goes on after step {step} of {run.name}, not exactly: other {names}")
-    else:
-        ascend_studio.note("launch.resumed", run=run.name, step=step, exact=True)
-        print(f"goes on after step {step} of {run.name}, exactly")

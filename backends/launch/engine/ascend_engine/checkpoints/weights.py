@@ -5,38 +5,22 @@ MindSpore's .ckpt is protobuf, safetensors is JSON and bytes: reading either run
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import ascend_studio
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor
 
-from ascend_engine.checkpoints import checkpoint, safetensors
+from ascend_engine.checkpoints import safetensors
+from ascend_engine.checkpoints.weights_table import MATCHED, compare, file_of, report_table, write_table
 from ascend_engine.failures import Failure, first_line
+from ascend_engine.recipe_data.initial_weights import portable_weights, torch_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from mindspore import Parameter, nn
-
-TABLE = Path("artifacts", "weights.json")
-FORMAT = 1
-NAMED = 3  # parameters in a sentence
-MATCHED, MISSING, LEFT_OVER, OTHER_SHAPE = "matched", "missing", "left_over", "other_shape"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One name. `here`: its shape in the network, `there`: in the file; None where it is not in it."""
-
-    name: str
-    status: str
-    here: tuple[int, ...] | None
-    there: tuple[int, ...] | None
 
 
 def start_from(network: nn.Cell, source: Path, tells: bool = True) -> None:
@@ -44,11 +28,11 @@ def start_from(network: nn.Cell, source: Path, tells: bool = True) -> None:
     Leaves a table of all names where it `tells`: of several processes one does. Raises Failure where nothing fits, or
     the file cannot be read."""
     path = file_of(source)
-    arrays = read(path)
     parameters = {parameter.name: parameter for parameter in network.get_parameters()}
+    arrays = named_like_mindspore(read(path), parameters)
     rows = compare({name: tuple(parameter.shape) for name, parameter in parameters.items()}, arrays)
     if tells:
-        _write(path, rows)
+        write_table(path, rows)
     if not any(row.status == MATCHED for row in rows):
         first = {"here": next(iter(parameters), "–"), "there": next(iter(arrays), "–")}
         raise Failure("launch.weights_nothing", file=str(path), **first)
@@ -56,16 +40,7 @@ def start_from(network: nn.Cell, source: Path, tells: bool = True) -> None:
         if row.status == MATCHED:
             _set(parameters[row.name], arrays[row.name])
     if tells:
-        _report_table(path, rows)
-
-
-def file_of(source: Path) -> Path:
-    """The file itself; of a folder the weights of a checkpoint, of a run its last one's."""
-    if not source.is_dir():
-        return source
-    checkpoints = source / "artifacts" / "checkpoints"
-    folder = checkpoints / checkpoint.target(checkpoints / "last") if checkpoints.is_dir() else source
-    return folder / checkpoint.WEIGHTS
+        report_table(path, rows)
 
 
 def read(path: Path) -> dict[str, np.ndarray]:
@@ -90,39 +65,19 @@ def array_of(parameter: Parameter) -> np.ndarray:
     return (parameter.astype(ms.float32) if parameter.dtype == ms.bfloat16 else parameter).asnumpy()
 
 
-def compare(shapes: Mapping[str, tuple[int, ...]], arrays: Mapping[str, np.ndarray]) -> list[Row]:
-    """Every name of the network, in its order, then what is left over of the file."""
-    rows = [_row(name, shape, arrays) for name, shape in shapes.items()]
-    left = [Row(name, LEFT_OVER, None, array.shape) for name, array in arrays.items() if name not in shapes]
-    return rows + left
-
-
-def _row(name: str, shape: tuple[int, ...], arrays: Mapping[str, np.ndarray]) -> Row:
-    if name not in arrays:
-        return Row(name, MISSING, shape, None)
-    file_shape = arrays[name].shape
-    return Row(name, MATCHED if file_shape == shape else OTHER_SHAPE, shape, file_shape)
-
-
 def _set(parameter: Parameter, array: np.ndarray) -> None:
     """Before the first step: kernels that ran once go on with the first value."""
     parameter.set_data(Tensor(np.array(array), parameter.dtype))
 
 
-def _write(path: Path, rows: list[Row]) -> None:
-    TABLE.parent.mkdir(exist_ok=True)
-    table = {"format": FORMAT, "file": str(path), "rows": [asdict(row) for row in rows]}
-    TABLE.write_text(json.dumps(table, indent=1, ensure_ascii=False), "utf-8")
-    ascend_studio.artifact("weights", TABLE.absolute())
+def named_like_mindspore(arrays: dict[str, np.ndarray], known: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """Names that PyTorch gives as MindSpore has them, where the network has those."""
+    names = {torch_name(name): name for name in known}
+    return {name if name in known else names.get(name, name): array for name, array in arrays.items()}
 
 
-def _report_table(path: Path, rows: list[Row]) -> None:
-    counts = {status: sum(row.status == status for row in rows) for status in (MATCHED, LEFT_OVER)}
-    initial = [row.name for row in rows if row.status in (MISSING, OTHER_SHAPE)]
-    print(f"starts from {path}: {counts[MATCHED]} of {counts[MATCHED] + len(initial)} parameters")
-    if not initial:
-        ascend_studio.note("launch.weights", file=path.name, **counts)
-        return
-    more = {"initial": len(initial), "names": ", ".join(initial[:NAMED]) + (" …" if len(initial) > NAMED else "")}
-    ascend_studio.finding("launch.weights_partly", "warning", file=path.name, **counts, **more)
-    print("at their initial value: " + ", ".join(initial))
+def draw_portable(network: nn.Cell, seed: int) -> None:
+    """Give each parameter the value that it has in PyTorch, too."""
+    for parameter in network.get_parameters():
+        if parameter.requires_grad:
+            _set(parameter, portable_weights(parameter.name, array_of(parameter), seed))

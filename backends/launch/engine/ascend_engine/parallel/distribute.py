@@ -20,16 +20,17 @@ from mindspore import Tensor, nn, ops
 from ascend_engine.data import Stream, stream, used_of_epoch
 from ascend_engine.failures import Failure
 from ascend_engine.modes import Whole
+from ascend_engine.nonfinite_values import Outcome
 from ascend_engine.npu import NpuCall, do
-from ascend_engine.recipe import nothing_to_finish
-from ascend_engine.step import Outcome
+from ascend_engine.recipe_data.defaults import nothing_to_finish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ascend_engine.options import Config
-    from ascend_engine.parallel.group import ProcessGroup
-    from ascend_engine.recipe import Dataset, Recipe
+    from ascend_engine.parallel.process_group import ProcessGroup
+    from ascend_engine.recipe import Recipe
+    from ascend_engine.recipe_data.defaults import Dataset
 
 NEW = "mindspore.parallel.auto_parallel"
 # What MindSpore 2.10 raises where it would cut the graph on a CPU (step_parallel_utils.cc), in each of these modes.

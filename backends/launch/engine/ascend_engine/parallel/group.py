@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import ascend_studio
@@ -19,7 +18,7 @@ from mindspore import Parameter, Tensor, nn, ops
 from mindspore.communication import get_group_size, get_rank, init
 
 from ascend_engine.failures import Failure, first_line
-from ascend_engine.parallel.ranks import STOPPED
+from ascend_engine.parallel.process_group import ALONE, ProcessGroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,34 +28,6 @@ if TYPE_CHECKING:
 
 # What a launcher tells its processes: msrun, mpirun, one process per device.
 LAUNCHER_VARIABLES = ("MS_ROLE", "OMPI_COMM_WORLD_RANK", "RANK_TABLE_FILE")
-
-
-class ProcessGroup:
-    """Rank `rank` of `size`."""
-
-    rank = 0
-    size = 1
-    is_split = False  # each rank has a part of the network, and none the whole
-
-    @property
-    def is_first(self) -> bool:
-        """Whether this process speaks for all: one rank writes the checkpoints and tells what all know."""
-        return self.rank == 0
-
-    def must_stop(self, stop: Stop) -> bool:
-        """Whether to end here; called between two steps."""
-        return bool(stop)
-
-    def others_lost(self) -> bool:
-        """Whether another rank's loss was not finite in the latest step."""
-        return False
-
-    def mean_loss(self, loss: float) -> float:
-        """The mean over all ranks of the latest step's loss; `loss` is this rank's own."""
-        return loss
-
-
-ALONE = ProcessGroup()
 
 
 class Together(ProcessGroup):
@@ -81,6 +52,9 @@ class Together(ProcessGroup):
     def mean_loss(self, loss: float) -> float:
         return float(self.agreed.asnumpy()[3]) / self.size
 
+    def sums(self, numbers: dict[str, float]) -> dict[str, float]:
+        return sums_of_ranks(numbers) if self.size > 1 else numbers
+
 
 class Split(ProcessGroup):
     """One of several that MindSpore divides the network itself over: what they do in a step is one program."""
@@ -93,6 +67,9 @@ class Split(ProcessGroup):
 
     def must_stop(self, stop: Stop) -> bool:
         return bool(summed(np.array([bool(stop)], np.float32))[0])
+
+    def sums(self, numbers: dict[str, float]) -> dict[str, float]:
+        return sums_of_ranks(numbers) if self.size > 1 else numbers
 
 
 def begin(config: Config) -> ProcessGroup:
@@ -175,16 +152,8 @@ def summed(numbers: np.ndarray) -> np.ndarray:
     return ops.AllReduce()(Tensor(numbers, ms.float32)).asnumpy()
 
 
-def sum_of_ranks(process_group: ProcessGroup, numbers: dict[str, float]) -> dict[str, float]:
-    """As they are where there is one rank alone; else added up in float32, each by itself."""
-    if process_group.size == 1:
-        return numbers
+def sums_of_ranks(numbers: dict[str, float]) -> dict[str, float]:
     return {name: float(summed(np.array([number]))[0]) for name, number in numbers.items()}
-
-
-def mean_of_ranks(process_group: ProcessGroup, numbers: dict[str, float]) -> dict[str, float]:
-    """The means over all ranks, each of which saw as many samples; all ranks have to call this."""
-    return {name: total / process_group.size for name, total in sum_of_ranks(process_group, numbers).items()}
 
 
 def check_begin(process_group: ProcessGroup, parameters: Iterable[Parameter]) -> None:
@@ -222,14 +191,3 @@ def note_bytes(process_group: ProcessGroup, trained: Iterable[Parameter], optimi
         optimizer=states,
         reduced=parameters + process_group.agreed.nbytes,
     )
-
-
-def exit_code(process_group: ProcessGroup, stop: Stop) -> int:
-    """Return the exit code of a stopped training. A launcher takes any other than 0 for a failure, and kills the other
-    ranks; `ascend_engine.parallel.ranks` has a file instead."""
-    mark = os.environ.get(STOPPED)
-    if process_group.size == 1 or not mark:
-        return stop.exit_code
-    if process_group.is_first:
-        Path(mark).touch()
-    return 0

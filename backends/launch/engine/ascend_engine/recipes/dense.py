@@ -4,16 +4,13 @@ They learn what another such network, drawn once, makes of random inputs.
 """
 
 import mindspore as ms
-import numpy as np
 from mindspore import Parameter, nn, ops
 from mindspore.common.initializer import HeUniform, initializer
 
-from ascend_engine.data import Arrays
 from ascend_engine.recipe import Recipe
+from ascend_engine.recipe_data.dense import HIDDEN, INPUTS, OUTPUTS, samples
 from ascend_engine.shard import sharded, strategies
 
-SAMPLES = 2048
-INPUTS, HIDDEN, OUTPUTS = 64, 128, 16
 OPERATORS = ("matmul1", "relu", "matmul2")
 
 
@@ -55,12 +52,3 @@ class Network(nn.Cell):
 
 def build(config):
     return Recipe(network=Network(strategies(config, OPERATORS)), loss=nn.MSELoss(), train_data=samples())
-
-
-def samples():
-    """The same samples whatever the seed: float32 inputs (2048, 64) and labels (2048, 16) of variance 1."""
-    random = np.random.default_rng(0)
-    x = random.normal(size=(SAMPLES, INPUTS))
-    hidden = np.maximum(x @ random.normal(size=(INPUTS, HIDDEN)) / INPUTS**0.5, 0)
-    y = hidden @ random.normal(size=(HIDDEN, OUTPUTS)) / HIDDEN**0.5
-    return Arrays(x.astype(np.float32), (y / y.std()).astype(np.float32))

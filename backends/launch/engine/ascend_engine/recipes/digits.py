@@ -4,13 +4,10 @@ Without BatchNorm, whose statistics would depend on how a batch is split for
 gradient accumulation.
 """
 
-import numpy as np
 from mindspore import nn
 
-from ascend_engine.data import Arrays
 from ascend_engine.recipe import Recipe
-
-VALIDATION_EVERY = 5  # every fifth image is in the validation set
+from ascend_engine.recipe_data.digits import load
 
 
 class Network(nn.Cell):
@@ -46,12 +43,3 @@ def build(config):
         eval_data=eval_data,
         metrics={"accuracy": accuracy},
     )
-
-
-def load(folder):
-    """1437 images to learn from, 360 to evaluate; pixels scaled from 0..16 to 0..1."""
-    pixels = np.fromfile(folder / "digits.bin", np.uint8).reshape(-1, 1, 8, 8)
-    images = pixels.astype(np.float32) / 16
-    labels = np.fromfile(folder / "labels.bin", np.uint8).astype(np.int32)
-    validation = np.arange(len(labels)) % VALIDATION_EVERY == 0
-    return Arrays(images[~validation], labels[~validation]), Arrays(images[validation], labels[validation])

@@ -1,0 +1,1 @@
+"""The shipped recipes in PyTorch, with the names of parameters that MindSpore gives them."""

@@ -1,0 +1,111 @@
+"""All state of a training with PyTorch as arrays by name, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from ascend_engine.failures import Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from torch import Tensor, nn, optim
+
+    from ascend_engine.pytorch.precision import LossScale
+
+NETWORK = "network."
+
+
+def array_of(tensor: Tensor) -> np.ndarray:
+    """A copy. numpy has no bfloat16, float32 holds each of its values."""
+    tensor = tensor.detach()
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).cpu().numpy().copy()
+
+
+def network_tensors(network: nn.Module) -> dict[str, Tensor]:
+    """Parameters and buffers by name, those that torch saves; what several names share, under its first."""
+    tensors, known_ids = {}, set()
+    for name, tensor in network.state_dict(keep_vars=True).items():
+        if isinstance(tensor, torch.Tensor) and id(tensor) not in known_ids:
+            known_ids.add(id(tensor))
+            tensors[name] = tensor
+    return tensors
+
+
+def arrays_of(network: nn.Module, optimizer: optim.Optimizer, scale: LossScale | None) -> dict[str, np.ndarray]:
+    """`network.NAME`, `optimizer.NAME.STATE` and the loss scale."""
+    arrays = {NETWORK + name: array_of(tensor) for name, tensor in network_tensors(network).items()}
+    for name, parameter in network.named_parameters():
+        for key, value in optimizer.state.get(parameter, {}).items():
+            if isinstance(value, (torch.Tensor, int, float)):
+                arrays[f"optimizer.{name}.{key}"] = array_of(torch.as_tensor(value))
+    if scale is not None:
+        arrays["scaler.value"] = np.array(scale.scale, np.float64)
+        arrays["scaler.counter"] = np.array(scale.counter, np.int64)
+    return arrays
+
+
+@torch.no_grad()
+def restore(
+    network: nn.Module, optimizer: optim.Optimizer, scale: LossScale | None, arrays: Mapping[str, np.ndarray]
+) -> list[str]:
+    """The weights must fit; of the rest what fits, so that another optimizer begins afresh. Returns ["state"] where
+    something began afresh or was left over. Raises Failure."""
+    tensors = network_tensors(network)
+    saved = {name[len(NETWORK) :]: array for name, array in arrays.items() if name.startswith(NETWORK)}
+    wrong = sorted(
+        name
+        for name in {*tensors, *saved}
+        if name not in tensors or name not in saved or tuple(tensors[name].shape) != saved[name].shape
+    )
+    if wrong:
+        raise Failure("launch.other_network", count=len(wrong), first=wrong[0])
+    for name, tensor in tensors.items():
+        tensor.copy_(torch.from_numpy(saved[name].copy()))
+    is_whole = _restore_optimizer(network, optimizer, arrays)
+    return [] if _restore_scale(scale, arrays) and is_whole else ["state"]
+
+
+def _restore_optimizer(network: nn.Module, optimizer: optim.Optimizer, arrays: Mapping[str, np.ndarray]) -> bool:
+    """What an optimizer keeps begins with its first step: what it has after one says whether the arrays are its own."""
+    names = {parameter: name for name, parameter in network.named_parameters()}
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    expected = expected_state(optimizer)
+    kept: dict[Any, dict[str, Tensor]] = {}
+    for parameter in parameters:
+        prefix = f"optimizer.{names.get(parameter, '')}."
+        found = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+        if set(found) == expected:
+            kept[parameter] = {key: _state_tensor(key, array, parameter) for key, array in found.items()}
+        elif found or expected:
+            return False
+    optimizer.state.update(kept)
+    return True
+
+
+def expected_state(optimizer: optim.Optimizer) -> set[str]:
+    """The names of what an optimizer keeps for a parameter, as one step of its like shows."""
+    probe = torch.zeros(2, requires_grad=True)
+    probe.grad = torch.zeros(2)
+    settings = {key: value for key, value in optimizer.param_groups[0].items() if key in optimizer.defaults}
+    like = type(optimizer)([probe], **settings)
+    like.step()
+    return {key for key, value in like.state[probe].items() if isinstance(value, (torch.Tensor, int, float))}
+
+
+def _state_tensor(key: str, array: np.ndarray, parameter: Tensor) -> Tensor:
+    """Counters stay where torch keeps them, on the host; what is shaped like the parameter goes beside it."""
+    tensor = torch.from_numpy(array.copy())
+    return tensor.to(parameter) if tuple(array.shape) == tuple(parameter.shape) and key != "step" else tensor
+
+
+def _restore_scale(scale: LossScale | None, arrays: Mapping[str, np.ndarray]) -> bool:
+    if scale is None or not scale.dynamic:
+        return True
+    if "scaler.value" not in arrays:
+        return False
+    scale.scale, scale.counter = float(arrays["scaler.value"]), int(arrays["scaler.counter"])
+    return True

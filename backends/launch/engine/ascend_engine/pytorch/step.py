@@ -1,0 +1,111 @@
+"""One optimizer step with PyTorch: gradients of one or more micro batches, then one update."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from ascend_engine.nonfinite_values import Outcome
+from ascend_engine.pytorch.group import ALONE, TorchGroup
+from ascend_engine.pytorch.precision import autocast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from torch import Tensor, nn, optim
+
+    from ascend_engine.options import Config
+    from ascend_engine.pytorch.precision import LossScale
+
+EPSILON = 1e-6
+"""Added to the norm that a clipped gradient is divided by, as in torch.nn.utils.clip_grad_norm_."""
+
+
+def tensor_of(array: np.ndarray, device: torch.device) -> Tensor:
+    """Samples as they are: float32, or int32."""
+    return torch.from_numpy(np.ascontiguousarray(array)).to(device)
+
+
+def labels_of(array: np.ndarray, device: torch.device) -> Tensor:
+    """Labels: those that are integers as int64, which the losses of torch want."""
+    labels = tensor_of(array, device)
+    return labels if labels.is_floating_point() or labels.dtype == torch.bool else labels.long()
+
+
+class Step:
+    """Adds up the gradients of the micro batches, agrees with the other ranks, and updates.
+
+    `network`: what is called, compiled or not; `parameters`: what is trained. `guarded`: the weights are left alone
+    where loss or gradients are not finite; a loss scale always guards.
+    """
+
+    def __init__(
+        self,
+        network: Callable[..., Any],
+        loss: Callable[[Tensor, Tensor], Tensor],
+        optimizer: optim.Optimizer,
+        config: Config,
+        device: torch.device,
+        *,
+        parameters: Iterable[nn.Parameter],
+        scale: LossScale | None,
+        process_group: TorchGroup = ALONE,
+    ):
+        self.network = network
+        self.loss = loss
+        self.optimizer = optimizer
+        self.config = config
+        self.device = device
+        self.parameters = list(parameters)
+        self.scale = scale
+        self.guarded = config.on_nan != "go_on" or scale is not None
+        self.process_group = process_group
+
+    def __call__(self, batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> Outcome:
+        self.optimizer.zero_grad(set_to_none=True)
+        total = torch.zeros((), device=self.device)
+        for inputs, labels in batches:
+            total += self._backward(tensor_of(inputs, self.device), labels_of(labels, self.device))
+        return self._update(total / self.config.accumulate)
+
+    def _backward(self, inputs: Tensor, labels: Tensor) -> Tensor:
+        """The loss of a micro batch, in float32 and without its graph."""
+        with autocast(self.config, self.device):
+            outputs = self.network(inputs)
+        value = self.loss(outputs.float() if self.config.amp != "O0" else outputs, labels)
+        scale = 1.0 if self.scale is None else self.scale.scale
+        (value * (scale / self.config.accumulate)).backward()
+        return value.detach().float()
+
+    def _update(self, loss: Tensor) -> Outcome:
+        gradients = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
+        if self.scale is not None:
+            torch._foreach_div_(gradients, self.scale.scale)
+        norm = norm_of(gradients, self.device)
+        whole, finite = self.process_group.agree(bool(torch.isfinite(norm)), float(loss))
+        finite = whole and finite
+        sound = finite or all_finite(self.parameters)
+        if self.scale is not None:
+            self.scale.adjust(whole)
+        if finite or not self.guarded:
+            self._clip(gradients, norm)
+            self.optimizer.step()
+        return Outcome(float(loss), finite, float(norm), sound)
+
+    def _clip(self, gradients: list[Tensor], norm: Tensor) -> None:
+        if self.config.clip is not None:
+            torch._foreach_mul_(gradients, torch.clamp(self.config.clip / (norm + EPSILON), max=1.0))
+
+
+def norm_of(gradients: list[Tensor], device: torch.device) -> Tensor:
+    """The root of the sum of all squares, in float32."""
+    if not gradients:
+        return torch.zeros((), device=device)
+    return torch.linalg.vector_norm(torch.stack([norm.float() for norm in torch._foreach_norm(gradients)]))
+
+
+@torch.no_grad()
+def all_finite(parameters: Iterable[nn.Parameter]) -> bool:
+    return all(bool(torch.isfinite(parameter).all()) for parameter in parameters)

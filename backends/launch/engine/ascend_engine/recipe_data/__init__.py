@@ -1,0 +1,1 @@
+"""What the shipped recipes have in any framework: their data, random bits and defaults."""
