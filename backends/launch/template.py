@@ -18,10 +18,14 @@ if TYPE_CHECKING:
     from studio.run import Run
 
 
-def make_template(folder: Path, language: texts.Language) -> Path:
+FILES = {"mindspore": "recipe", "torch": "recipe_torch"}
+"""The template of each framework, without the language."""
+
+
+def make_template(folder: Path, language: texts.Language, framework: str = "mindspore") -> Path:
     """Writes recipe.py into a folder, or recipe_2.py and so on where that name is taken; returns the file. Raises
     StudioError."""
-    content = (paths.ASSETS / "template" / f"recipe.{language}.py").read_bytes()
+    content = (paths.ASSETS / "template" / f"{FILES[framework]}.{language}.py").read_bytes()
     for name in chain(["recipe.py"], (f"recipe_{number}.py" for number in count(2))):
         path = folder / name
         try:
@@ -41,6 +45,7 @@ class Template:
 
     into: Path = option(Path())
     comments: Literal["en", "zh"] | None = option(None)
+    of_framework: Literal["mindspore", "torch"] = option("mindspore", flag_name="framework")
 
 
 def _folder_exists(spec: TemplateSpec) -> Iterable[Problem]:
@@ -59,7 +64,8 @@ class TemplateSpec:
 def template(spec: TemplateSpec, run: Run) -> Ended:
     chosen = spec.template
     home = Path(run.request.project) if run.request.project else run.folder / "artifacts"
-    path = make_template(home if chosen.into == Path() else chosen.into, chosen.comments or texts.language())
+    folder = home if chosen.into == Path() else chosen.into
+    path = make_template(folder, chosen.comments or texts.language(), chosen.of_framework)
     note = Note(key="launch.template_written", args={"file": str(path)})
     Journal(run.folder, 1).write(Artifact(kind="recipe", path=str(path)), note)
     return Ended(code=0)

@@ -109,5 +109,6 @@ LAUNCH_READERS = {
     ("capture", "run"): "backends.launch.capture.work:capture",
     ("template", "into"): "backends.launch.template:template",
     ("template", "comments"): "backends.launch.template:template",
+    ("template", "of_framework"): "backends.launch.template:template",
 }
 """The options of Launch that no plan shows: they act while the command works."""

@@ -16,6 +16,8 @@ from PySide6.QtGui import QPainter
 from tests.shots.stage import Stage, build
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from PySide6.QtGui import QPixmap
     from PySide6.QtWidgets import QWidget
 
@@ -89,6 +91,7 @@ def _each_look(shell: Shell, stage: Stage, state: State, out: Path) -> list[str]
                 end = time.monotonic() + PAUSE
                 wait(lambda end=end: time.monotonic() > end, PAUSE + 5)
                 with suppress(TimeoutError):  # a loaded machine may still be laying out
+                    wait(lambda: not any(waiting(shell)), PATIENCE)
                     wait(lambda: not faults(shell), PATIENCE)
                 name = f"{state.name}-{theme}-{language}-{width}x{height}"
                 sheet = QApplication.activePopupWidget()
@@ -97,6 +100,18 @@ def _each_look(shell: Shell, stage: Stage, state: State, out: Path) -> list[str]
                 if sheet is not None:
                     sheet.close()
     return found
+
+
+def waiting(window: QWidget) -> Iterator[QWidget]:
+    """The widgets that Qt has yet to show: a layout that takes one in does so in an event of its own."""
+    from PySide6.QtCore import Qt
+    from PySide6.QtWidgets import QWidget
+
+    for widget in window.findChildren(QWidget):
+        is_to_come = widget.isHidden() and not widget.testAttribute(Qt.WidgetAttribute.WA_WState_ExplicitShowHide)
+        parent = widget.parentWidget()
+        if is_to_come and not widget.isWindow() and parent is not None and parent.isVisible():
+            yield widget
 
 
 def _picture(shell: Shell, sheet: QWidget | None) -> QPixmap:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from backends.common.run_values import recipe_of
-from backends.launch.export.spec import Export, ExportSpec, pointer_of
+from backends.launch.export.spec import Export, ExportSpec, pointer_of, suffix_of
 from studio.run import OVER
 from studio.texts import t
 from ui.services.file_dialogs import choose_new_file
@@ -40,8 +40,9 @@ class ExportButton(QWidget):
 
     def _choose_file(self) -> None:
         if self._run is not None:
-            start = Path.home() / f"{recipe_of(self._run) or 'weights'}.ckpt"
-            choose_new_file(self, t("launch.export_where"), start, "ckpt", self.export_to)
+            suffix = suffix_of(self._run.folder)
+            start = Path.home() / f"{recipe_of(self._run) or 'weights'}{suffix}"
+            choose_new_file(self, t("launch.export_where"), start, suffix[1:], self.export_to)
 
     def export_to(self, path: Path) -> None:
         """Start the export of the visible run; the run of the export reports when the file is written."""

@@ -103,12 +103,13 @@ class TemplateCard(Card):
 
     def write_into(self, folder: Path) -> None:
         """Writes the template and chooses it. Trouble is reported."""
+        form = self._page.form
+        framework = schema.value_of(form.spec(), "framework")
         try:
-            file = make_template(folder.absolute(), texts.language())
+            file = make_template(folder.absolute(), texts.language(), framework)
         except StudioError as error:
             self._session.trouble.emit(error)
             return
-        form = self._page.form
         form.set_spec(schema.with_value(form.spec(), "recipe_file", file))
 
 

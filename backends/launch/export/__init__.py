@@ -1,1 +1,1 @@
-"""Export: the weights of a run's checkpoint as MindSpore's own .ckpt file."""
+"""Export: the weights of a run's checkpoint as the framework's own file: .ckpt of MindSpore, .pth of PyTorch."""

@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from backends.launch.resume_options import options_of
 from studio.schema import Problem, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+
+SUFFIXES = {"mindspore": ".ckpt", "torch": ".pth"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +28,12 @@ def pointer_of(run: Path, which: str) -> Path:
     return run / "artifacts" / "checkpoints" / which
 
 
+def suffix_of(run: Path) -> str:
+    """How the file's name ends, as the framework that trained the run has it."""
+    options = options_of(run)
+    return SUFFIXES[options.what.framework if options else "mindspore"]
+
+
 def _source_has_it(spec: ExportSpec) -> Iterable[Problem]:
     chosen = spec.export
     if chosen.source == Path():
@@ -36,8 +46,8 @@ def _out_can_be_written(spec: ExportSpec) -> Iterable[Problem]:
     out = spec.export.out
     if out == Path():
         return
-    if out.suffix != ".ckpt":
-        yield Problem(field="out", rule="launch.rule.no_ckpt", args={"path": str(out)})
+    if out.suffix != (suffix := suffix_of(spec.export.source)):
+        yield Problem(field="out", rule="launch.rule.no_ckpt", args={"path": str(out), "suffix": suffix})
     elif not out.parent.is_dir():
         yield Problem(field="out", rule="launch.rule.no_folder", args={"path": str(out.parent)})
     elif out.is_dir():

@@ -1,11 +1,11 @@
-"""Export, in the worker: MindSpore writes its own format, in a process of its own."""
+"""Export, in the worker: a framework writes its own format, in a process of its own."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backends.launch.export.spec import pointer_of
+from backends.launch.export.spec import pointer_of, suffix_of
 from backends.launch.launchers import ENGINE
 from studio import files, interpreters
 from studio.command import Command
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from studio.run import Run
 
 GRACE = 10.0
+MODULES = {".ckpt": "ascend_engine.checkpoints.export", ".pth": "ascend_engine.pytorch.export"}
 
 
 def export(spec: ExportSpec, run: Run) -> Ended:
@@ -31,7 +32,7 @@ def export_command(spec: ExportSpec, run: Run) -> Command:
     argv = (
         python,
         "-m",
-        "ascend_engine.checkpoints.export",
+        MODULES[suffix_of(spec.export.source)],
         "--checkpoint",
         str(folder),
         "--out",
@@ -41,4 +42,6 @@ def export_command(spec: ExportSpec, run: Run) -> Command:
 
 
 def out_of(spec: ExportSpec, run: Run) -> Path:
-    return run.folder / "artifacts" / "weights.ckpt" if spec.export.out == Path() else spec.export.out
+    if spec.export.out != Path():
+        return spec.export.out
+    return run.folder / "artifacts" / f"weights{suffix_of(spec.export.source)}"

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def preview_of(spec: LaunchSpec) -> PreviewSpec:
-    """Its recipe, where the preview knows its weights, with what is chosen for it; else a large network, where a
-    split pays. On as many cards as processes, or on the preview's own number where there is one process."""
+    """Its recipe in MindSpore, where the preview knows its weights, with what is chosen for it; else a large network,
+    where a split pays. On as many cards as processes, or on the preview's own number where there is one process."""
     preview = PreviewSpec()
     if workers(spec) > 1:
         preview = replace(preview, cluster=replace(preview.cluster, cards=workers(spec)))
     name = spec.what.recipe
-    if name == "own" or name == "resnet50":
+    if name in ("own", "resnet50") or spec.what.framework != "mindspore":
         return preview
     net = replace(preview.net, network=name)
     display = replace(preview.shown, shard=_strategies(spec))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import os
 import signal
+import sys
 import time
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -13,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.launch.engine_process import FRESH, Ran, assert_no_warnings, finish, start_training, train
+from backends.launch.template import make_template
+from tests.launch.engine_process import FRESH, Ran, assert_no_warnings, finish, start, start_training, train
 from tests.prove.checkpoint import checkpoint
 
 if TYPE_CHECKING:
@@ -186,7 +189,8 @@ class Squares(torch.utils.data.Dataset):
 
 
 def build(config):
-    return Recipe(network=nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1)), loss=nn.MSELoss(), train_data=DATA)
+    network = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+    return Recipe(network=network, loss=nn.MSELoss(), train_data=DATA)
 """
 
 
@@ -226,3 +230,38 @@ def newest(run: Path) -> checkpoint.Saved:
 def weights_of(run: Path) -> dict[str, bytes]:
     saved = newest(run)
     return {name: array.tobytes() for name, array in {**saved.weights, **saved.rest}.items()}
+
+
+def test_that_the_template_trains_and_its_weights_are_exported(tmp_path: Path) -> None:
+    """In both languages the code is the same."""
+    torch = pytest.importorskip("torch")
+    english, chinese = (make_template(made(tmp_path / one), one, "torch") for one in ("en", "zh"))
+    codes = [ast.dump(without_texts(ast.parse(file.read_text("utf-8")))) for file in (english, chinese)]
+    assert codes[0] == codes[1]
+    line = f"--framework torch --recipe own --recipe-file {english} --steps 4 --batch 16 --device cpu"
+    ran = train(tmp_path / "run", line, FRESH)
+    assert ran.code == 0, ran.output
+    assert ran.metric("accuracy")
+    folder = next(checkpoint.candidates(tmp_path / "run" / "artifacts" / "checkpoints"))
+    words = ("-m", "ascend_engine.pytorch.export", "--checkpoint", str(folder), "--out", str(tmp_path / "weights.pth"))
+    exported = finish(made(tmp_path / "export"), start(tmp_path / "export", sys.executable, *words))
+    assert exported.code == 0, exported.output
+    loaded = torch.load(tmp_path / "weights.pth", weights_only=True)
+    assert {name: tensor.numpy().tobytes() for name, tensor in loaded.items()} == {
+        name: array.tobytes() for name, array in newest(tmp_path / "run").weights.items()
+    }
+    again = train(tmp_path / "again", f"{line} --weights {tmp_path / 'weights.pth'}", FRESH)
+    assert again.code == 0, again.output
+
+
+def without_texts(tree: ast.Module) -> ast.Module:
+    """The code alone: without docstrings."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [part for part in body if not is_text(part)]  # type: ignore[attr-defined]
+    return tree
+
+
+def is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
