@@ -20,13 +20,21 @@ from tests.launch.engine_process import FRESH, Ran, assert_no_warnings, finish, 
 from tests.prove.checkpoint import checkpoint
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.skipif(not find_spec("torch"), reason="no PyTorch here")
 LINEAR = "--framework torch --recipe linear --optimizer sgd --lr 0.1 --steps 60 --seed 1 --device cpu"
 DIGITS = "--framework torch --recipe digits --device cpu --batch 16 --steps 12 --seed 1"
 Trained = "Callable[[str], Ran]"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _single_thread() -> Iterator[None]:
+    """Threads of trainings this small only wait for each other, for long where other tests run beside them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
+        yield
 
 
 @pytest.fixture(scope="module")

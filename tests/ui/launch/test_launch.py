@@ -18,6 +18,7 @@ from tests.launch.specs import launch_spec
 from tests.ui import looks
 from tests.ui.form.entries import choice, line, pick, type_into
 from ui.launch.page import LaunchPage, make_page
+from ui.services.run_titles import title_of
 from ui.widgets import theme
 from ui.widgets.localized import change_language
 
@@ -69,6 +70,31 @@ def test_that_the_form_and_start_make_a_run_that_really_trains(
     session.refresh_runs()
     assert page.forecast._table.isVisible()
     assert "pynative" in page.forecast._measured
+
+
+def test_that_a_recipe_is_trained_with_pytorch_by_choosing_it(
+    page: LaunchPage, session: Session, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What belongs to MindSpore alone is hidden, and the run that comes of it is PyTorch's."""
+    pytest.importorskip("torch")
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    pick(page.form, "framework", "torch")
+    spec = page.form.spec()
+    assert not any(schema.is_visible(spec, schema.field_of(LaunchSpec, name)) for name in ("mode", "loop", "jit_level"))
+    assert schema.is_visible(spec, schema.field_of(LaunchSpec, "compile"))
+    pick(page.form, "recipe", "linear")
+    type_into(page.form, "steps", "30")
+    pick(page.form, "device", "cpu")
+    assert "Eager" in " ".join(sentence.text() for sentence in page.forecast._sentences)
+    press(page, "launch.start")
+    run = session.run
+    assert run is not None
+    qtbot.waitUntil(lambda: runs.glance(run).state == "ended")
+    assert runs.glance(run).code == 0
+    assert runs.glance(run).values["loss"] < 0.1
+    session.refresh_runs()
+    assert "eager" in page.forecast._measured
+    assert title_of(run) == "linear · PyTorch"
 
 
 def test_that_the_sentence_says_what_the_choices_come_to(page: LaunchPage) -> None:
@@ -222,6 +248,8 @@ def test_that_an_interpreter_without_mindspore_is_said_before_the_start(page: La
     assert page.forecast._python.text().startswith("The chosen interpreter (Python 3.10) has no MindSpore")
     page.form.set_spec(launch_spec(python=tmp_path / "with" / "bin" / "python"))
     assert page.forecast._python.text() == "Chosen interpreter: Python 3.10 with MindSpore 2.10.0."
+    page.form.set_spec(launch_spec(framework="torch", python=tmp_path / "with" / "bin" / "python"))
+    assert page.forecast._python.text().startswith("The chosen interpreter (Python 3.10) has no PyTorch")
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
