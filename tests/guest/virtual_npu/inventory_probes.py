@@ -26,6 +26,18 @@ def training() -> None:
         torch_npu.npu.synchronize()
 
 
+def masks() -> None:
+    """Inputs of one shape, and results of as many elements as they have values above 0."""
+    net = nn.Linear(8, 8).npu()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(3):
+        net(torch.ones(4, 8).npu()).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        batch = (torch.arange(32).view(4, 8) - 8 * step).npu()
+        batch[batch > 0].sum()
+
+
 def casts() -> None:
     warnings.simplefilter("always")
     batch = torch.ones(4, device="npu")

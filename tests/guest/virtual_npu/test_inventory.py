@@ -34,6 +34,15 @@ def test_that_shapes_that_change_and_waits_for_the_card_have_their_lines(tmp_pat
     assert not any(row["operator"] == "aten._local_scalar_dense.default" for row in left["dynamic"])
 
 
+def test_that_a_result_whose_shape_follows_from_values_is_dynamic(tmp_path: Path) -> None:
+    done = child(tmp_path, str(PROBES), "masks")
+    assert done.returncode == 0, done.stderr
+    rows = {row["operator"]: row for row in part(tmp_path)["inventory"]["dynamic"]}
+    row = rows["aten.index.Tensor"]
+    assert line(row["line"]) == "batch[batch > 0].sum()"
+    assert (row["count"], row["shapes"]) == (3, ["-> 31", "-> 23", "-> 15"])
+
+
 def test_that_a_cast_to_float64_gives_float32_with_the_warning_of_torch_npu(tmp_path: Path) -> None:
     done = child(tmp_path, "-W", "always", str(PROBES), "casts")
     narrow, wide = "torch.float32 torch.float32", "torch.float64 torch.float64"

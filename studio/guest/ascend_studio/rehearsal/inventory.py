@@ -14,6 +14,7 @@ if False:
 
 MAX_LOCATIONS = 300  # of each kind; later ones are counted as left out
 MAX_SHAPES = 4  # that are kept of an operator at a line
+RESULT = "-> "  # before the shape of a result
 # What the host learns from each; an index by a mask, and a copy to the host, are looked at by their arguments.
 WAITING = frozenset((
     "aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select", "aten::_unique2", "aten::_unique",
@@ -21,6 +22,8 @@ WAITING = frozenset((
     "aten::repeat_interleave",
 ))  # fmt: skip
 _MASKED = frozenset(("aten::index", "aten::_unsafe_index"))
+# Whose results have as many elements as their values say.
+_OUTPUT_BY_VALUES = _MASKED | WAITING - {"aten::_local_scalar_dense", "aten::equal", "aten::is_nonzero"}
 _COPIES = frozenset(("aten::_to_copy", "aten::copy_"))
 _waits: Dict[Tuple[str, str, int], List[int]] = {}
 _dynamic: Dict[Tuple[str, str, str, int], Dict[str, Any]] = {}
@@ -54,6 +57,8 @@ def _observer(torch: Any) -> Callable[..., None]:
         if name in _COPIES or name == "aten::_local_scalar_dense":
             moved = args[0].numel() * args[0].element_size()
         wait(name[6:], moved)
+        if name in _OUTPUT_BY_VALUES:
+            _note_result(str(op), result[0] if isinstance(result, (tuple, list)) else result)
 
     def _waits_for(name: str, args: Any, kwargs: Any, result: Any) -> bool:
         if name in WAITING:
@@ -98,16 +103,33 @@ def _row(key: Tuple[str, ...]) -> None:
     op, phase, module, _, shapes = key[:5]
     path, line = record.user_location()
     location = (op, phase, module) if module else (op, phase, path, str(line))
+    _note_shapes(location, (op, module, path, line), shapes)
+
+
+def _note_result(op: str, result: Any) -> None:
+    """Look whether a result that has as many elements as values say had others in an earlier step; not where its
+    inputs' shapes have changed already.
+    """
+    path, line = record.user_location()
+    key = (op, "", path, line)
+    entry = _dynamic.get(key)
+    if entry is None or entry["shapes"][0].startswith(RESULT):
+        shapes = RESULT + "x".join([str(size) for size in result.shape])
+        _note_shapes((op, RESULT, path, str(line)), key, shapes)
+
+
+def _note_shapes(location: Tuple[str, ...], key: Tuple[str, str, str, int], shapes: str) -> None:
+    """Keep shapes that `location` did not have in an earlier step, under `key`."""
     step = record.steps()
     first_step, first_shapes = _first_shapes.setdefault(location, (step, shapes))
     if first_step == step or first_shapes == shapes:
         return
-    entry = _dynamic.get((op, module, path, line))
+    entry = _dynamic.get(key)
     if entry is None:
         if len(_dynamic) >= MAX_LOCATIONS:
             _left_out["dynamic"] += 1
             return
-        entry = _dynamic[op, module, path, line] = {"shapes": [first_shapes], "count": 1, "step": step}
+        entry = _dynamic[key] = {"shapes": [first_shapes], "count": 1, "step": step}
     if shapes in entry["shapes"]:
         return
     entry["count"] += 1
