@@ -22,7 +22,7 @@ def preview_of(spec: LaunchSpec) -> PreviewSpec:
     if workers(spec) > 1:
         preview = replace(preview, cluster=replace(preview.cluster, cards=workers(spec)))
     name = spec.what.recipe
-    if name in ("own", "resnet50") or spec.what.framework != "mindspore":
+    if name == "own" or name == "resnet50" or spec.what.framework != "mindspore":
         return preview
     net = replace(preview.net, network=name)
     display = replace(preview.shown, shard=_strategies(spec))

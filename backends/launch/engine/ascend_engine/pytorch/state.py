@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,8 +91,8 @@ def expected_state(optimizer: optim.Optimizer) -> set[str]:
     """The names of what an optimizer keeps for a parameter, as one step of its like shows."""
     probe = torch.zeros(2, requires_grad=True)
     probe.grad = torch.zeros(2)
-    settings = {key: value for key, value in optimizer.param_groups[0].items() if key in optimizer.defaults}
-    like = type(optimizer)([probe], **settings)
+    taken = inspect.signature(type(optimizer)).parameters
+    like = type(optimizer)([probe], **{name: value for name, value in optimizer.defaults.items() if name in taken})
     like.step()
     return {key for key, value in like.state[probe].items() if isinstance(value, (torch.Tensor, int, float))}
 
