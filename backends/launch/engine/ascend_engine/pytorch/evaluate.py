@@ -26,7 +26,7 @@ def evaluate(
     """Each metric, averaged over all validation samples. Several ranks share the work, and have the same answer."""
     if plan.eval_data is None:
         return {}
-    plan.network.eval()
+    plan.network.train(False)
     size = len(plan.eval_data)
     totals = dict.fromkeys(plan.metrics, 0.0)
     for begin in range(process_group.rank * BATCH, size, process_group.size * BATCH):

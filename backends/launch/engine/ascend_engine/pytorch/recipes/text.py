@@ -96,7 +96,7 @@ def build(config):
 
 def predictor(network):
     """(1, CONTEXT) int32 characters -> (vocabulary,) logits of the next."""
-    network.eval()
+    network.train(False)
     device = network.places.device
 
     def predict(window):
