@@ -94,7 +94,10 @@ def log_end(path: Path, count: int = 15) -> list[str]:
     return [printable_line(line)[:LONGEST_LINE] for line in lines if line.strip()][-count:]
 
 
-NONFINITE_RULES = ("run.nonfinite_steps", "run.updates_left_out", "launch.nan", "launch.nan_skipped", "run.nonfinite")
+NONFINITE_RULES = (
+    "run.nonfinite_steps", "run.updates_left_out", "launch.nan", "launch.nan_skipped", "run.nonfinite",
+    "run.nonfinite_log",
+)  # fmt: skip
 """The findings that say of which steps a loss was no number, the most telling first."""
 
 

@@ -128,12 +128,14 @@ class Watch:
     def __init__(self, spec: OwnSpec, run: Run, folder: Path) -> None:
         """`folder`: where the program starts."""
         from backends.launch.own.log_curves import OFF, LogCurves
+        from backends.launch.own.log_losses import LogLosses
         from backends.launch.own.tensorboard_curves import TensorBoardCurves
 
         self._folder = run.folder
         self._attempt = attempt_of(run)
         self._journal = Journal(run.folder, self._attempt)
         self._log = LogCurves(run, spec.recording.log_pattern, spec.recording.pattern)
+        self._losses = LogLosses(run.log, self._journal)
         begun = run.request.time / 1e9
         is_read = spec.recording.log_pattern != OFF
         self._tensorboard = TensorBoardCurves(folder, begun, self._journal) if is_read else None
@@ -146,6 +148,7 @@ class Watch:
         if self._memory is not None:
             self._memory.tick()
         self._log.tick()
+        self._losses.tick()
         if self._tensorboard is not None:
             with suppress(OSError):  # a full disk: the next tick tries again
                 self._tensorboard.tick()
@@ -155,6 +158,7 @@ class Watch:
         """What the log holds beyond its last whole line."""
         with suppress(OSError):
             self._log.finish()
+        self._losses.finish()
         if self._tensorboard is not None:
             self._tensorboard.finish()
 

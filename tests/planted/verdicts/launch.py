@@ -281,6 +281,10 @@ def torch_script(optimizer: str = SGD, factor: str = "1.0", closure: bool = Fals
 
 NAN_FROM_20 = "(float('nan') if step >= 20 else 1.0)"
 PRINTS = "for step in range(30): print(f'step {step} loss: {VALUE}', flush=True)"
+VALIDATES = """
+for step in range(30):
+    print(f"step {step}: train loss 0.5, val loss {'VALUE' if step > 9 else 0.4}, best val loss inf", flush=True)
+"""
 FAILED = Observation(state="failed", exit_code=1, success=False)
 RECORDS = """
 import ascend_studio, multiprocessing, os, signal, sys
@@ -326,6 +330,7 @@ TRAININGS = {
     "a log with a loss of NaN": (PRINTS.replace("VALUE", 'float("nan") if step > 9 else 0.5'), NAN_END),
     "a script with a bracket that is not closed": ("x = [1, 2\n", FAILED),
     "a script that raises": ("raise RuntimeError('no data')\n", FAILED),
+    "a log with a validation loss of NaN": (VALIDATES.replace("VALUE", "nan"), NAN_END),
     "os._exit(0) in the middle": (records("os._exit(0)"), EARLY_END),
     "os._exit(0) at step 8 of 20": (records("ascend_studio.progress(8, 20, 'train'); os._exit(0)"), EARLY_END),
     "sys.exit(0) at step 8 of 20": (records("ascend_studio.progress(8, 20, 'train'); sys.exit(0)"), EARLY_END),
@@ -339,6 +344,7 @@ TRAININGS = {
     "PyTorch": (torch_script(), DONE),
     "LBFGS": (torch_script(LBFGS, closure=True), DONE),
     "PyTorch with Adam": (torch_script(SGD.replace("SGD", "Adam")), DONE),
+    "a log with a finite validation loss": (VALIDATES.replace("VALUE", "0.3"), DONE),
     "a log with a finite loss": (PRINTS.replace("VALUE", "1 / (step + 1)"), DONE),
     "a script without a framework": ("print('nothing to train')\n", DONE),
 }

@@ -168,7 +168,7 @@ def _end_at_once(status: int) -> None:
 
 
 def _note_exit(status: Any = None) -> None:
-    """Of the main thread: another one ends alone."""
+    """Remember an exit of the main thread: another one ends alone."""
     global _exit
     if threading.current_thread() is threading.main_thread():
         frame = sys._getframe(1)
