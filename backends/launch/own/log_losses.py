@@ -73,7 +73,7 @@ def nonfinite_loss(line: str) -> dict[str, str] | None:
             _OF_TRAINING.fullmatch(name) and not context
         ):
             continue
-        place = _PLACE.search(line)
+        position = _PLACE.search(line)
         title = f"{context[0].strip()} {name}" if context else name
-        return {"name": title, "value": value, "place": f"{place[1]} {place[2]}" if place else "–"}
+        return {"name": title, "value": value, "place": f"{position[1]} {position[2]}" if position else "–"}
     return None

@@ -150,17 +150,17 @@ class _Assembling:
         if not sources:
             return slices, instants, ends, samples
         is_of = np.isin([lane.source for lane in self.gather.lanes], list(sources))
-        kept: list[Columns] = []
+        unique: list[Columns] = []
         for columns, width in ((slices, 4), (instants, 3), (ends, 5)):
             repeat = is_of[columns[0]] & is_repeat(columns[:width])
             self.repeats += int(np.count_nonzero(repeat))
-            kept.append([column[~repeat] for column in columns])
+            unique.append([column[~repeat] for column in columns])
         series = self.gather.series
         repeat = np.isin([each.source for each in series], list(sources))[samples[0]] & is_repeat(samples)
         process = np.array([each.process for each in series], I64)[samples[0][repeat]]
         self.repeated_counters = _count_distinct(process, samples[1][repeat])
         self.repeats += self.repeated_counters
-        return *kept, [column[~repeat] for column in samples]
+        return *unique, [column[~repeat] for column in samples]
 
     def _note(self, *times: Numbers) -> None:
         """Extend the time range that is shown."""

@@ -45,10 +45,13 @@ def _has_repeats(slices: Columns) -> bool:
     chosen = lasting[end[lasting] > start[lasting]]
     if not len(chosen):
         return False
-    wanted = np.zeros(_BITS + 1, np.bool_)
-    wanted[start[chosen] & _BITS] = True
-    near = np.flatnonzero(wanted[start & _BITS])
-    rows = [tuple(row) for row in np.stack([lane[near], start[near], end[near], name[near]], axis=1).tolist()]
+    is_sampled = np.zeros(_BITS + 1, np.bool_)
+    is_sampled[start[chosen] & _BITS] = True
+    candidates = np.flatnonzero(is_sampled[start & _BITS])
+    rows = [
+        tuple(row)
+        for row in np.stack([lane[candidates], start[candidates], end[candidates], name[candidates]], axis=1).tolist()
+    ]
     counts: dict[tuple[int, ...], int] = {}
     for row in rows:
         counts[row] = counts.get(row, 0) + 1

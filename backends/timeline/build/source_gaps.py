@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 PAIRED = ("async_npu", "async_mindspore", "HostToDevice", "async_task_queue")
 TO_KERNELS = ("async_npu", "HostToDevice")
-COMPARED = ("device", "host", "communication")
+COMPARED = {
+    "device": "timeline.gap.lanes_of.device", "host": "timeline.gap.lanes_of.host",
+    "communication": "timeline.gap.lanes_of.communication",
+}  # fmt: skip
 EDGE_SHARE = 0.1
 """Of the flows of a kind that the edges of a capture may cut off."""
 EDGE_COUNT = 4
@@ -125,9 +128,9 @@ def _lost_lanes(gather: Gathering, order: Order) -> Iterator[tuple[int, StudioEr
     for lane in order.lanes:
         if (number := gather.lanes[lane].source) in kinds:
             kinds[number].add(order.kinds[lane])
-    for kind in COMPARED:
+    for kind, title in COMPARED.items():
         of_rank = {gather.sources[number].rank for number, own in kinds.items() if kind in own}
         for number, own in kinds.items():
             if of_rank and kind not in own and gather.sources[number].rank not in of_rank:
-                args = {"rank": gather.sources[number].rank, "lanes": t(f"timeline.gap.lanes_of.{kind}")}
+                args = {"rank": gather.sources[number].rank, "lanes": t(title)}
                 yield number, StudioError("timeline.gap.lanes", **args)
