@@ -7,6 +7,7 @@ first of them is looked up. A feature may bring files of both kinds in its own f
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -114,6 +115,14 @@ def t_in(chosen: Language, key: str, /, **args: Any) -> str:
         return text.format(**{name: _Counted(value) if ":" in text else value for name, value in args.items()})
     except (KeyError, IndexError, ValueError, TypeError):
         return text
+
+
+_WORDS = re.compile(r"\{(\w+):[^{}|]*\|([^{}]*)\}")
+
+
+def with_plurals(text: str) -> str:
+    """Return a text for those who fill it in without `t`: what is behind a count is for several."""
+    return _WORDS.sub(r"{\1} \2", text)
 
 
 class _Counted:
