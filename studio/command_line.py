@@ -362,8 +362,9 @@ def _print_log_end(run: Run) -> None:
 
 def _exit_code(glance: Glance, *, is_program: bool) -> int:
     """Return the code of the run: a user's program keeps its own, the work of the studio has 0, 1, 3 and 128+n. A
-    training that ended well with losses that are no numbers is no success, whosever program it is."""
-    if glance.reason == runs.NONFINITE:
+    training that ended well with losses that are no numbers, or before its last step, is no success, whosever program
+    it is."""
+    if glance.reason in (runs.NONFINITE, "incomplete"):
         return NO
     if is_program:
         return NOT_RUN if glance.reason == "failed_to_start" else glance.code or DONE

@@ -66,7 +66,8 @@ class Note(_Event, frozen=True, tag="note"):
 
 class Ended(_Event, frozen=True, tag="ended"):
     """The end of a run. `code`: as a shell gives it, 128+n for signal n. `reason`: "", stopped, lost, failed_to_start;
-    "no" where the work was done and the answer is no; "incomplete" where not all could be judged; "nonfinite" where a
+    "no" where the work was done and the answer is no; "incomplete" where not all could be judged, or a training ended
+    well before its last step; "nonfinite" where a
     training ended well, and its losses were no numbers; else the limit that ended it.
     """
 

@@ -66,8 +66,8 @@ def loss_text(glance: Glance, *, is_short: bool = False) -> str:
 
 
 def reason_of(folder: Path, glance: Glance) -> str:
-    """Return why a run failed or was lost, as far as it is known, in a sentence of the current language; "" for a run
-    that did neither."""
+    """Return why a run failed, was lost or came to no full answer, as far as it is known, in a sentence of the current
+    language; "" for a run that did none of these."""
     outcome = outcome_of(glance)
     if outcome == "gone":
         return t("run.gone_why")
@@ -75,6 +75,8 @@ def reason_of(folder: Path, glance: Glance) -> str:
         return t("run.lost_why")
     if outcome == NONFINITE:
         return nonfinite_sentence(last_events(folder))
+    if outcome == "incomplete":
+        return early_sentence(last_events(folder))
     if outcome != "failed":
         return ""
     return known_reason(folder) or t("run.no_reason")
@@ -92,7 +94,10 @@ def log_end(path: Path, count: int = 15) -> list[str]:
     return [printable_line(line)[:LONGEST_LINE] for line in lines if line.strip()][-count:]
 
 
-NONFINITE_RULES = ("run.nonfinite_steps", "run.updates_left_out", "launch.nan", "launch.nan_skipped", "run.nonfinite")
+NONFINITE_RULES = (
+    "run.nonfinite_steps", "run.updates_left_out", "launch.nan", "launch.nan_skipped", "run.nonfinite",
+    "run.nonfinite_log",
+)  # fmt: skip
 """The findings that say of which steps a loss was no number, the most telling first."""
 
 
@@ -100,3 +105,13 @@ def nonfinite_sentence(events: Iterable[Event]) -> str:
     """Return in which steps the loss of a training was NaN or infinite, "" where no event tells."""
     findings = {event.rule: event for event in events if isinstance(event, Finding)}
     return next((sentence_of(findings[rule]) for rule in NONFINITE_RULES if rule in findings), "")
+
+
+EARLY_RULES = ("run.ended_early", "run.rank_ended_early", "run.ended_at_once")
+"""The findings that say at which step a training ended before its last one."""
+
+
+def early_sentence(events: Iterable[Event]) -> str:
+    """Return at which step a training ended too early, "" where no event tells."""
+    findings = [event for event in events if isinstance(event, Finding) and event.rule in EARLY_RULES]
+    return sentence_of(findings[-1]) if findings else ""

@@ -230,13 +230,15 @@ class TooMuch(Exception):
 
 
 def supervise(
-    command: Command, run: Run, grace: float, tick: Callable[[], None] | None = None, linger: float = 0
-) -> Ended:
+    command: Command, run: Run, grace: float, tick: Callable[[], None] | None = None, linger: float = 0,
+    leftovers: set[int] | None = None,
+) -> Ended:  # fmt: skip
     """Run a command to its end, or continue with an attempt whose worker was killed; return how it ended.
 
     `grace`: seconds that a stopped child has to finish its step, from the first signal on. `tick` is called about twice
     a second while it runs, and once when all its processes are gone; it may raise TooMuch. `linger`: seconds that
     processes may live on by themselves after a program that ended well; the run fails where one of them does.
+    `leftovers` gets the pids of those that were ended here, since they lived on.
 
     A program whose run folder somebody moves or deletes goes on to its own end: what it works for, its weights and
     tables, may lie anywhere, and a folder in the way is no reason to throw hours of computing away. A moved folder gets
@@ -260,6 +262,8 @@ def supervise(
         tick_timer.last()
         return Ended(code=128 + signal.SIGKILL, reason=error.reason)
     left_code = training.left_code
+    if leftovers is not None:
+        leftovers.update(member.pid for member in training.members())
     training.end_all(LEFTOVER_GRACE if left is None else left)
     folder_watch.finish()
     tick_timer.last()

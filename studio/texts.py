@@ -7,6 +7,7 @@ first of them is looked up. A feature may bring files of both kinds in its own f
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -111,6 +112,35 @@ def t_in(chosen: Language, key: str, /, **args: Any) -> str:
     if text is None:
         return f"{key} {args}" if args else key
     try:
-        return text.format(**args)
+        return text.format(**{name: _Counted(value) if ":" in text else value for name, value in args.items()})
     except (KeyError, IndexError, ValueError, TypeError):
         return text
+
+
+_WORDS = re.compile(r"\{(\w+):[^{}|]*\|([^{}]*)\}")
+
+
+def with_plurals(text: str) -> str:
+    """Return a text for those who fill it in without `t`: what is behind a count is for several."""
+    return _WORDS.sub(r"{\1} \2", text)
+
+
+class _Counted:
+    """A value of a text, with the word behind it: `{n:lane|lanes}` gives "1 lane" and "2 lanes". Other formats, and
+    attributes, are those of the value."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __format__(self, spec: str) -> str:
+        singular, bar, plural = spec.partition("|")
+        return f"{self._value} {singular if str(self._value) == '1' else plural}" if bar else format(self._value, spec)
+
+    def __str__(self) -> str:
+        return str(self._value)
+
+    def __repr__(self) -> str:
+        return repr(self._value)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._value, name)

@@ -146,3 +146,19 @@ def test_that_rules_are_read_only_when_they_are_asked_for() -> None:
     assert texts.catalogue.cache_info().currsize == 1
     assert texts.t("rule.cuda_env.visible.title", name="CUDA_VISIBLE_DEVICES").startswith("CUDA_VISIBLE_DEVICES")
     assert texts.catalogue.cache_info().currsize == 2
+
+
+@pytest.mark.parametrize(("lanes", "text"), [(1, "in 1 lane over"), (2, "in 2 lanes over"), (0, "in 0 lanes over")])
+def test_that_a_word_behind_a_count_has_its_number(lanes: int, text: str) -> None:
+    args = {"slices": "1", "seconds": 1.0, "cpu": 0.1}
+    sentence = texts.t_in("en", "timeline.said.read", lanes=lanes, **args)
+    assert sentence.startswith("1 slice in")
+    assert text in sentence
+    assert "1 event is damaged and is in" in texts.t_in("en", "timeline.remark.damaged", n=1)
+    assert texts.t_in("en", "timeline.said.read", lanes=lanes) == texts.find("timeline.said.read", "en")
+
+
+def test_that_no_count_stands_before_a_word_of_its_own_choice() -> None:
+    """A text for one thing says "1 lanes" unless it gives both words: `{lanes:lane|lanes}`."""
+    counted = re.compile(r"\{(?:lanes|slices|events|files|rows)\} (?:lanes|slices|events|files|rows)\b")
+    assert not [key for key, text in texts.all_texts("en").items() if counted.search(text) and " of {" not in text]

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 RULE = "run.nonfinite"
 """What a training says at its first loss that is no number: studio/guest/ascend_studio/writer/nonfinite_losses.py."""
+LOG_RULE = "run.nonfinite_log"
+"""A line of the log has a loss that is no number, and no curve does."""
 STEPS_RULE = "run.nonfinite_steps"
 UPDATES_RULE = "run.updates_left_out"
 CHOSEN_RULE = "launch.nan_skipped"
@@ -152,7 +154,7 @@ def judged_end(folder: Path, attempt: int, ended: Ended) -> tuple[Ended, list[Fi
         return ended, []
     record = _Record(current_folder(folder), attempt)
     findings = record.findings()
-    is_nonfinite = bool(findings) or ENGINE_RULE in record.rules
+    is_nonfinite = bool(findings) or not record.rules.isdisjoint((ENGINE_RULE, LOG_RULE))
     return (Ended(code=0, reason=NONFINITE) if is_nonfinite else ended), findings
 
 

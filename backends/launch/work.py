@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING
 from backends.common import explain
 from backends.common.nonfinite_losses import judged_end
 from backends.launch.capture import state
+from backends.launch.early_end import early_end
 from backends.launch.idle_options import idle_ascend_options
 from backends.launch.launchers import python_of
 from backends.launch.plan import launch_command, write_inputs
 from studio import paths, processes, schema
 from studio.code.record import keep_code_state
-from studio.events import Finding, Journal
+from studio.events import Ended, Finding, Journal
 from studio.faults.held_folder import current_folder
 from studio.supervisor import supervise
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from backends.launch.spec import LaunchSpec
-    from studio.events import Ended
     from studio.run import Run
 
 
@@ -42,14 +44,18 @@ def _note_idle_options(spec: LaunchSpec, run: Run) -> None:
         Journal(run.folder, 1).write_or_keep(finding)
 
 
-def end_training(run: Run, ended: Ended) -> Ended:
-    """Return the end of a training, judged by its losses where it ended well, and add to its events what is known of a
-    failure or of these losses."""
+def end_training(run: Run, ended: Ended, left_at_once: Collection[int] = (), *, is_cut: bool = False) -> Ended:
+    """Return the end of a training, judged by its losses and its last step where it ended well, and add to its events
+    what is known of a failure, of these losses, or of the steps that are missing. `left_at_once`: pids of processes
+    that left by os._exit. `is_cut`: it was to end before its last step."""
     folder = current_folder(run.folder)
     mark = processes.read_mark(folder / "training.json")
     attempt = mark.attempt if mark else 1
     with suppress(OSError):
         judged, findings = judged_end(folder, attempt, ended)
+        if not (ended.code or ended.reason or is_cut) and (early := early_end(folder, attempt, left_at_once)):
+            findings = [*findings, early]
+            judged = judged if judged.reason else Ended(code=0, reason="incomplete")
         Journal(run.folder, attempt).write_or_keep(*explain.findings(folder, judged), *findings)
         return judged
     return ended

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 4
+FORMAT = 5
 META = "meta.json"
 
 

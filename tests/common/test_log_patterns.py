@@ -195,6 +195,8 @@ def test_that_colours_and_broken_bytes_are_left_out() -> None:
 @pytest.mark.parametrize(("line", "places", "values"), [
     ("epoch 3 | loss=0.25 acc: 91%", {"epoch": 3}, {"loss": 0.25, "accuracy": 0.91}),
     ("Epoch: 3/10 - loss: 0.25, accuracy: 0.913", {"epoch": 3}, {"loss": 0.25, "accuracy": 0.913}),
+    ("Epoch: [0][  1/100]\tTime  9.0 ( 9.0)\tData  0.4 ( 0.4)\tLoss 2.5e-01 (6.9e+00)\tAcc@1  12.50 ( 10.11)",
+     {"epoch": 0, "step": 1, "steps": 100}, {"loss": 0.25, "step_time": 9.0, "time_data": 0.4, "accuracy": 0.125}),
     ("step 7 loss 0.25 Acc@1 91.25", {"step": 7}, {"loss": 0.25, "accuracy": 0.9125}),
     ("step 7 loss 0.25 acc 1.0", {"step": 7}, {"loss": 0.25, "accuracy": 1.0}),
     ('{"step": 4, "loss": 0.25, "lr": 1e-4, "epoch": 2}', {"step": 4, "epoch": 2}, {"loss": 0.25, "lr": 1e-4}),

@@ -133,7 +133,7 @@ def test_that_a_second_trainer_goes_on_where_the_first_one_ended(trained: dict[s
 @pytest.mark.parametrize(("name", "done", "total"), [("hugging_face", 10, 10), ("lightning", 18, 18)])
 def test_that_the_progress_knows_the_end(trained: dict[str, Trained], name: str, done: int, total: int) -> None:
     told = [event for event in trained[name].events if event["type"] == "progress"]
-    assert {"train", "evaluate"} == {one["phase"] for one in told}
+    assert {"train", "evaluate", "finish"} == {one["phase"] for one in told}
     last = [one for one in told if one["phase"] == "train"][-1]
     assert (last["done"], last["total"]) == (done, total)
 

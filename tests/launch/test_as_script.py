@@ -13,7 +13,7 @@ from backends.launch.script import layout
 from backends.launch.script.document import script_text
 from backends.launch.script.spec import ScriptSpec
 from backends.launch.script.work import as_script
-from studio import paths, schema
+from studio import paths, schema, texts
 from studio import run as runs
 from studio.errors import StudioError
 from studio.run import last_events
@@ -151,6 +151,7 @@ def test_that_what_a_script_cannot_do_is_refused_with_a_sentence(tmp_path: Path)
     for text, rule in (
         ("for name in ():\n    pass\n\ndef build(config): ...\n", "launch.script_indigestible"),
         ("def build(config:\n", "launch.recipe_unreadable"),
+        ("size = 4\n", "launch.recipe_no_build"),
     ):
         own.write_text(text)
         run, ended = make_script(tmp_path, {"what": {"recipe": "own", "recipe_file": str(own)}})
@@ -169,3 +170,8 @@ def test_that_a_folded_line_means_the_same(text: str) -> None:
 @pytest.mark.parametrize("chosen", [MANY, MIXED, OWN], ids=["compiled", "mixed", "own"])
 def test_that_a_script_by_itself_has_the_losses_of_its_run(tmp_path: Path, chosen: dict[str, str]) -> None:
     assert list(differences(tmp_path / "pair", spec_of(chosen))) == []
+
+
+def test_that_a_failure_with_a_count_can_be_filled_in_by_a_plain_script() -> None:
+    text = texts.with_plurals("{count:parameter|parameters} differ, {first:.1f} first")
+    assert text.format(count=1, first=2) == "1 parameters differ, 2.0 first"

@@ -106,3 +106,119 @@ def test_that_a_damaged_file_is_a_failure_too(tmp_path: Path, text: str) -> None
     (tmp_path / "failed.a1.r0.p7.json").write_text(text)
     ended, (finding,) = judged_by_processes(tmp_path, 1, Ended(code=0))
     assert (ended.code, finding.args["rank"]) == (1, 0)
+
+
+EXITS = {
+    "sys.exit": "import sys; sys.exit(3)",
+    "exit": "exit(3)",
+    "os._exit": "import os; os._exit(3)",
+    "an uncaught error": "raise RuntimeError('no card answers')",
+    "SIGKILL": "import os; os.kill(os.getpid(), 9)",
+    "SIGSEGV": "import os; os.kill(os.getpid(), 11)",
+}
+
+
+@pytest.mark.parametrize("way", EXITS)
+@pytest.mark.parametrize("trains", [True, False], ids=["trained", "without a step"])
+def test_that_no_failure_in_front_of_a_pipe_is_done(tmp_path: Path, homes: Path, way: str, trains: bool) -> None:
+    line = shell(tmp_path, "PYTHON train.py 2>&1 | tee log.txt\n")
+    code, answer = ended_by(tmp_path, *line, train=(TRAINING if trains else "") + EXITS[way] + "\n")
+    assert (code, answer["code"]) == (1, 1), answer
+
+
+@pytest.mark.parametrize("way", [*EXITS, "SystemExit"])
+def test_that_a_started_python_whose_exit_code_nobody_looks_at_is_told(tmp_path: Path, homes: Path, way: str) -> None:
+    starting = "import subprocess, sys\nsubprocess.Popen([sys.executable, 'child.py']).wait()\n"
+    child = TRAINING + {**EXITS, "SystemExit": "raise SystemExit(3)"}[way] + "\n"
+    code, _ = ended_by(tmp_path, sys.executable, "train.py", train=starting, child=child)
+    assert code == 1
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("end", ["raise SystemExit(3)", "import os; os.kill(os.getpid(), 9)", "import os; os._exit(3)"])
+def test_that_a_child_that_ends_badly_is_told(tmp_path: Path, homes: Path, method: str, end: str) -> None:
+    script = JOINED.replace("METHOD", repr(method)).replace('raise RuntimeError("no card answers")', end)
+    assert ended_by(tmp_path, sys.executable, "train.py", train=script)[0] == 1
+
+
+HEALTHY = {
+    "an exit that is caught": """
+import sys
+try:
+    sys.exit(3)
+except SystemExit:
+    pass
+""",
+    "an exit in a function that is caught": """
+import sys
+def leave():
+    try:
+        sys.exit(3)
+    except SystemExit:
+        pass
+leave()
+""",
+    "sys.exit of nothing": "import sys; sys.exit()\n",
+    "sys.exit of 0 at the end": "import sys; sys.exit(0)\n",
+    "an exit of a thread": """
+import sys, threading
+thread = threading.Thread(target=sys.exit, args=(3,))
+thread.start()
+thread.join()
+""",
+    "a forked child that leaves at once": "import os; os.fork() or os._exit(0); os.wait()\n",
+    "a worker that is ended": """
+import multiprocessing, time
+def train():
+    import ascend_studio
+    ascend_studio.metric(1, other=0.5)
+    time.sleep(60)
+process = multiprocessing.get_context("fork").Process(target=train)
+process.start()
+time.sleep(0.5)
+process.terminate()
+process.join()
+""",
+    "a program that is ended": """
+import subprocess, sys, time
+open("server.py", "w").write("import ascend_studio, time; ascend_studio.metric(1, other=0.5); time.sleep(60)")
+server = subprocess.Popen([sys.executable, "server.py"])
+time.sleep(1)
+server.kill()
+server.wait()
+""",
+    "a helper that fails": "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import nothing_here'])\n",
+    "a helper script that fails": """
+import subprocess, sys
+open("probe.py", "w").write("raise SystemError(1)")
+subprocess.run([sys.executable, "probe.py"])
+""",
+    "a program that replaces itself": """
+import os, sys
+if "again" not in sys.argv:
+    os.execv(sys.executable, [sys.executable, "train.py", "again"])
+""",
+}
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+@pytest.mark.parametrize("trains", [True, False], ids=["trained", "without a step"])
+def test_that_a_healthy_end_is_done(tmp_path: Path, homes: Path, name: str, trains: bool) -> None:
+    script = (TRAINING if trains else "") + HEALTHY[name]
+    code, answer = ended_by(tmp_path, sys.executable, "train.py", train=script)
+    assert (code, answer["code"]) == (0, 0), answer
+
+
+def test_that_a_probe_that_fails_before_another_python_is_the_scripts_own_affair(tmp_path: Path, homes: Path) -> None:
+    line = shell(tmp_path, "PYTHON probe.py || PYTHON other.py\n")
+    assert ended_by(tmp_path, *line, probe="raise SystemError(1)\n", other="print('fine')\n")[0] == 0
+
+
+def test_that_a_process_that_goes_on_and_is_ended_by_the_studio_did_not_fail(tmp_path: Path, homes: Path) -> None:
+    line = shell(tmp_path, "PYTHON server.py >/dev/null 2>&1 &\nPYTHON train.py\nsleep 1\n")
+    server = TRAINING + "import time\ntime.sleep(600)\n"
+    (tmp_path / "train.py").write_text(TRAINING)
+    (tmp_path / "server.py").write_text(server)
+    options = ("--grace", "1", "--no-wait-all")
+    done = studio("--no-project", "launch", "--json", *options, "--", *line, cwd=tmp_path)
+    assert (done.returncode, last_json(done)["code"]) == (0, 0), done.stderr

@@ -154,7 +154,7 @@ def _analysis(shell: Shell, stage: Stage) -> None:
     folder.mkdir(exist_ok=True)
     write_cluster(folder / "cluster_analysis.db")
     page.open(folder)
-    wait(lambda: page.path == folder and page.panes.tables.arranged is not None, 30)
+    wait(lambda: page.path == folder and page.loading.isHidden() and page.panes.tables.arranged is not None, 30)
 
 
 def _keys(shell: Shell, stage: Stage) -> None:

@@ -207,7 +207,7 @@ def test_that_damaged_events_are_counted_and_no_success(tmp_path: Path) -> None:
     write_array(path, events)
     run = run_timeline(path)
     assert (run.code, run.answer["state"]) == (3, "incomplete")
-    assert "1 events are damaged" in run.error
+    assert "At least 1 event is damaged" in run.error
 
 
 def test_that_incomplete_stands_before_the_figures_of_a_part(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from backends.common.run_values import recipe_of
 from studio import files
 from studio import run as runs
 from studio.run import ANSWERED, NONFINITE, outcome_of
-from studio.sentences import NONFINITE_RULES, nonfinite_sentence, sentence_of
+from studio.sentences import EARLY_RULES, NONFINITE_RULES, early_sentence, nonfinite_sentence, sentence_of
 from studio.texts import has, t
 from ui.curves.answer_cards import AnswerCards
 from ui.curves.chart_grid import ChartGrid, ChartTools
@@ -192,8 +192,9 @@ class RunContent(QScrollArea):
     def _warnings(self, watcher: RunWatcher) -> list[str]:
         """Sentences about what went wrong without ending the run; what a card explains is left to the card."""
         explained = "" if self.add_line.isHidden() else NOTHING_SEEN
-        is_told = watcher.glance is not None and outcome_of(watcher.glance) == NONFINITE
-        of_end = NONFINITE_RULES if is_told else ()  # the sentence below the title tells it
+        outcome = outcome_of(watcher.glance) if watcher.glance is not None else ""
+        # The sentence below the title tells them.
+        of_end = {NONFINITE: NONFINITE_RULES, "incomplete": EARLY_RULES}.get(outcome, ())
         findings = [
             finding
             for finding in watcher.status.findings
@@ -224,6 +225,8 @@ class RunContent(QScrollArea):
             return answer.verdict
         if outcome == NONFINITE:
             return nonfinite_sentence(status.findings)
+        if outcome == "incomplete" and (early := early_sentence(status.findings)):
+            return early
         if rehearsed := self.rehearsal.sentence(run, outcome):
             return rehearsed
         if outcome == "done" and not self.add_line.isHidden():

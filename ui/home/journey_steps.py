@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from backends import features
-from studio.feature import ProjectRuns, Step
+from studio.feature import ProjectRuns, Step, action_of
 from studio.run import ANSWERED, NONFINITE, is_at_work, outcome_of
 from studio.texts import t
 
@@ -91,14 +91,20 @@ def sentence_of(steps: Sequence[HomeStep], listed: Sequence[tuple[Run, Glance]])
 
 
 def needing_attention(listed: Sequence[tuple[Run, Glance]]) -> list[tuple[Run, Glance]]:
-    """Failed and lost runs, and those whose losses were no numbers, newest first, up to the last run of the same
-    command that went well."""
+    """Failed and lost runs, and trainings whose losses were no numbers or whose last steps are missing, newest first,
+    up to the last run of the same command that went well."""
     well: set[str] = set()
     needy = []
     for run, glance in listed:
         outcome = outcome_of(glance)
-        if outcome in ANSWERED:
-            well.add(run.request.command)
-        elif outcome in ("failed", "lost", NONFINITE) and run.request.command not in well:
+        is_needy = outcome in ("failed", "lost", NONFINITE) or (outcome == "incomplete" and _is_training(run))
+        if is_needy and run.request.command not in well:
             needy.append((run, glance))
+        elif outcome in ANSWERED and not is_needy:
+            well.add(run.request.command)
     return needy[:ATTENTION]
+
+
+def _is_training(run: Run) -> bool:
+    action = action_of(features(), run.request.command)
+    return action is not None and action.is_training

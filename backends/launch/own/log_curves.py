@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from backends.common import log_patterns
 from backends.common.nonfinite_losses import first_finding
+from backends.launch.own.log_lines import LogLines
 from studio import processes
 from studio import run as runs
 from studio.events import Journal, Metric, Note, attempt_and_rank, decode, name_of
@@ -29,11 +30,9 @@ if TYPE_CHECKING:
 NOTE = "launch.log_curves"
 """Says which pattern was taken. Event files that hold it are a worker's, not the training's."""
 AUTO, OFF, OWN = "auto", "off", "own"
-CHUNK = 1 << 16
 TICK = 0.15
 """Seconds that one tick may read, so that a stop is seen in time."""
 FINISH = 10.0
-LONGEST = 1 << 16
 MAX_FILES = 16
 WORDS = re.compile(rb"(?i)cost|objective|nll|elbo|bce")  # what a loss is called otherwise
 SAMPLE = 200
@@ -75,43 +74,6 @@ class Steps:
             self._before += steps or self._last[1] + (self._first[1] == 0)
 
 
-class _Lines:
-    """New lines of a log that grows; the states of a progress bar, which end in a carriage return, are lines too."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._offset = 0
-        self._rest = b""
-        self.more = False
-
-    def read(self) -> list[bytes]:
-        """Whole new lines, about CHUNK bytes of them; `more` says whether there are others. Never raises."""
-        data = self._data()
-        self._offset += len(data)
-        self.more = len(data) == CHUNK
-        *whole, self._rest = (self._rest + data).replace(b"\r", b"\n").split(b"\n")
-        self._rest = self._rest[:LONGEST]
-        return whole
-
-    def _data(self) -> bytes:
-        try:
-            path = current_folder(self._path.parent) / self._path.name
-            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        except OSError:
-            return b""
-        try:
-            return os.pread(file, CHUNK, self._offset)
-        except OSError:
-            return b""
-        finally:
-            os.close(file)
-
-    def last(self) -> list[bytes]:
-        """The line that nobody ended."""
-        rest, self._rest = self._rest, b""
-        return [rest] if rest else []
-
-
 class _Training:
     """Whether the training writes losses of its own, read from its event files."""
 
@@ -144,7 +106,7 @@ class LogCurves:
         self._folder, self._attempt = run.folder, attempt
         self._auto, self._off = choice == AUTO, choice == OFF
         self._pattern: Pattern | None = log_patterns.own(own) if choice == OWN else log_patterns.by_id(choice)
-        self._lines = _Lines(run.log)
+        self._lines = LogLines(run.log)
         self._training = _Training(run.folder, {*earlier, name_of(attempt, 0, os.getpid())})
         self._journal = Journal(run.folder, attempt)
         self._written_to = max(earlier.values(), default=None)

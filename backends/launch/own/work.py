@@ -13,9 +13,10 @@ from backends.common import logs, npu_devices
 from backends.common.device_use import file_for_npu
 from backends.launch.capture import state
 from backends.launch.own.busy_npus import refuse_busy
-from backends.launch.own.failed_processes import judged_by_processes
+from backends.launch.own.failed_processes import has_metric, judged_by_processes
 from backends.launch.own.limits import Memory, keep_to_cores
 from backends.launch.own.plan import check_program, code_locations, folder_of, program_command, python_of, script_of
+from backends.launch.own.process_records import left_at_once
 from backends.launch.work import end_training
 from studio import files, processes
 from studio.code.record import keep_code_state
@@ -27,6 +28,8 @@ from studio.supervisor import supervise
 from studio.tail import last_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from backends.launch.own.spec import OwnSpec
     from studio.events import Ended
     from studio.run import Run
@@ -47,27 +50,38 @@ def run_script(spec: OwnSpec, run: Run) -> Ended:
         keep_to_cores(spec.limits.cores)
     linger = math.inf if spec.ending.wait_all else spec.ending.grace
     watch = Watch(spec, run, command.cwd)
-    ended = supervise(command, run, spec.ending.grace, tick=watch.tick, linger=linger)
-    run = located(run)
+    leftovers: set[int] = set()
+    ended = supervise(command, run, spec.ending.grace, tick=watch.tick, linger=linger, leftovers=leftovers)
+    begun_in, run = run.folder, located(run)
     watch.finish()
     if ended.code == 0 and spec.recording.curves:
         watch.report_missing()
     if ended.code and not ended.reason:
         report_left_over(run, ended)
-    ended, findings = end_of_processes(run, ended)
+    ended, findings = end_of_processes(run, ended, leftovers, is_moved=run.folder != begun_in)
     if ended.code and not ended.reason:
         keep_rank_logs(run, command.cwd)
-    ended = end_training(run, ended)
+    ended = end_training(run, ended, _left_at_once(run))
     # Behind what the log explains: the last error is what is told of a run in one sentence.
     Journal(run.folder, attempt_of(run)).write_or_keep(*findings)
     return ended
 
 
-def end_of_processes(run: Run, ended: Ended) -> tuple[Ended, list[Finding]]:
-    """Return the end of a program, judged by the processes of its training where it ended well, and which failed."""
+def end_of_processes(
+    run: Run, ended: Ended, leftovers: Collection[int] = (), *, is_moved: bool = False
+) -> tuple[Ended, list[Finding]]:
+    """Return the end of a program, judged by its processes where it ended well, and which of them failed. `is_moved`:
+    the run's folder was, and none of them could say there how it ended."""
     with suppress(OSError):
-        return judged_by_processes(current_folder(run.folder), attempt_of(run), ended)
+        if not is_moved:
+            return judged_by_processes(current_folder(run.folder), attempt_of(run), ended, leftovers)
     return ended, []
+
+
+def _left_at_once(run: Run) -> Collection[int]:
+    with suppress(OSError):
+        return left_at_once(current_folder(run.folder), attempt_of(run))
+    return ()
 
 
 def note_idle_options(spec: OwnSpec, run: Run) -> None:
@@ -114,12 +128,14 @@ class Watch:
     def __init__(self, spec: OwnSpec, run: Run, folder: Path) -> None:
         """`folder`: where the program starts."""
         from backends.launch.own.log_curves import OFF, LogCurves
+        from backends.launch.own.log_losses import LogLosses
         from backends.launch.own.tensorboard_curves import TensorBoardCurves
 
         self._folder = run.folder
         self._attempt = attempt_of(run)
         self._journal = Journal(run.folder, self._attempt)
         self._log = LogCurves(run, spec.recording.log_pattern, spec.recording.pattern)
+        self._losses = LogLosses(run.log, self._journal)
         begun = run.request.time / 1e9
         is_read = spec.recording.log_pattern != OFF
         self._tensorboard = TensorBoardCurves(folder, begun, self._journal) if is_read else None
@@ -132,6 +148,7 @@ class Watch:
         if self._memory is not None:
             self._memory.tick()
         self._log.tick()
+        self._losses.tick()
         if self._tensorboard is not None:
             with suppress(OSError):  # a full disk: the next tick tries again
                 self._tensorboard.tick()
@@ -141,6 +158,7 @@ class Watch:
         """What the log holds beyond its last whole line."""
         with suppress(OSError):
             self._log.finish()
+        self._losses.finish()
         if self._tensorboard is not None:
             self._tensorboard.finish()
 
@@ -165,12 +183,7 @@ class Watch:
 def has_metrics(folder: Path, attempt: int) -> bool:
     """Raises OSError."""
     named = [(name, attempt_and_rank(name)) for name in os.listdir(folder)]
-    return any(_has_metric(folder / name) for name, numbers in named if numbers and numbers[0] == attempt)
-
-
-def _has_metric(path: Path) -> bool:
-    with path.open("rb") as lines:
-        return any(line.startswith(b'{"type":"metric"') for line in lines)
+    return any(has_metric(folder / name) for name, numbers in named if numbers and numbers[0] == attempt)
 
 
 # What a process without a metric leaves, see studio/guest/ascend_studio/missing_metrics.py: the most telling first.

@@ -62,10 +62,13 @@ def rehearse(spec: RehearseSpec, run: Run) -> Ended:
         keep_code(own_of(spec), run)
         state.request_planned(run.folder, spec.planned)
     limits = Limits(spec.rehearsal, run, journal)
-    ended = supervise(command, run, GRACE, tick=limits.tick, linger=math.inf)
-    run = located(run)
+    leftovers: set[int] = set()
+    ended = supervise(command, run, GRACE, tick=limits.tick, linger=math.inf, leftovers=leftovers)
+    begun_in, run = run.folder, located(run)
     (run.folder / END).unlink(missing_ok=True)
-    ended, findings = (ended, []) if limits.reached else end_of_processes(run, ended)
+    ended, findings = (
+        (ended, []) if limits.reached else end_of_processes(run, ended, leftovers, is_moved=run.folder != begun_in)
+    )
     reported = report_end(spec, run, journal, ended, limits.reached)
     journal.write_or_keep(*findings)
     return reported
@@ -111,7 +114,7 @@ def report_end(spec: RehearseSpec, run: Run, journal: Journal, ended: Ended, lim
     if held is not None and held.is_fake and not ended.code and not _is_shown(held):
         journal.write_or_keep(Finding(rule="launch.rehearse.not_shown", severity="warning"))
         return Ended(code=NO, reason="incomplete")
-    return end_training(run, Ended(code=0) if limit else ended)
+    return end_training(run, Ended(code=0) if limit else ended, is_cut=rehearsal.ended != "script")
 
 
 def _is_shown(held: MemoryReport) -> bool:

@@ -101,6 +101,8 @@ def add_own(program: Program, file: Path | None) -> None:
         raise StudioError("launch.recipe_missing", file=str(file or ""))
     program.files[OWN] = file
     program.load(OWN)
+    if f"{OWN}:build" not in program.definitions and not _imports_build(file):
+        raise StudioError("launch.recipe_no_build", file=str(file))
     call = ast.Call(ast.Name(f"{OWN}:build", ast.Load()), [ast.Name("config", ast.Load())], [])
     (node,) = ast.parse("def build(config): return 0, ''").body
     assert isinstance(node, ast.FunctionDef)
@@ -111,6 +113,12 @@ def add_own(program: Program, file: Path | None) -> None:
     program.definitions[f"{PACKAGE}.own_recipe:build"] = Definition(
         before.names, ast.fix_missing_locations(node), before.module, before.index
     )
+
+
+def _imports_build(file: Path) -> bool:
+    tree = ast.parse(file.read_bytes())
+    names = (name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names)
+    return any((name.asname or name.name) in ("build", "*") for name in names)
 
 
 def add_start(program: Program) -> None:

@@ -391,7 +391,7 @@ def failure(node: ast.Call) -> ast.Call:
     if not node.args or not isinstance(node.args[0], ast.Constant):
         return located(ast.Call(name, node.args, node.keywords), node)
     key = str(node.args[0].value)
-    sentence = texts.find(key, "en") or key
+    sentence = texts.with_plurals(texts.find(key, "en") or key)
     words = [word for word in node.keywords if word.arg is None or f"{{{word.arg}}}" in sentence]
     text: ast.expr = ast.Constant(sentence)
     if words:

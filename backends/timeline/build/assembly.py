@@ -14,7 +14,9 @@ from backends.timeline.build.flows import write_arrows
 from backends.timeline.build.lanes import NO_TID, PYTHON_MARK, Order, displayable, order_of
 from backends.timeline.build.name_table import kind_of_lane, write_names
 from backends.timeline.build.ordering import in_rows
+from backends.timeline.build.repeats import is_repeat, repeated_sources
 from backends.timeline.build.series import write_series
+from backends.timeline.build.source_gaps import note_gaps
 from backends.timeline.build.time_span import EARLIEST_EPOCH, plausible_span
 from backends.timeline.trace import FORMAT, META, Lane, Meta, Problem, Source, Step
 
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
     from studio.errors import StudioError
 
     Numbers = NDArray[np.int64]
+    Columns = list[NDArray[Any]]
 
-FAR = "timeline.aside.far"
+FAR, REPEAT = "timeline.aside.far", "timeline.aside.repeat"
 I32, I64 = np.int32, np.int64
 
 
@@ -53,6 +56,8 @@ class _Assembling:
     far: int = 0
     far_counters: int = 0
     far_rows: int = 0
+    repeats: int = 0
+    repeated_counters: int = 0
     first: list[int] = field(default_factory=list)
     last: list[int] = field(default_factory=list)
 
@@ -65,12 +70,15 @@ class _Assembling:
         self.span = plausible_span([slices[1], slices[2], instants[1], ends[1], samples[1]])
         slices, instants, ends = self._within(slices, 1, 2), self._within(instants, 1, 1), self._within(ends, 1, 1)
         samples = self._samples(samples)
+        slices, instants, ends, samples = self._once(slices, instants, ends, samples)
         counts = len(slices[0]), len(instants[0]), len(ends[0])
         all_slices = _together(slices, instants)
         del slices, instants
         origin, last = min(self.first, default=0), max(self.last, default=0)
         used_lanes = _used(len(gather.lanes), all_slices[0], ends[0])
         order = order_of(gather, used_lanes, _used(len(gather.series), samples[0]))
+        if self.partial is None:
+            note_gaps(gather, order, all_slices, ends)
         for columns in (all_slices, ends, samples):
             columns[1] -= origin
         all_slices[2] -= origin
@@ -80,6 +88,7 @@ class _Assembling:
         lanes = self._slices(order, all_slices)
         self._chunks()
         aside = {**gather.set_aside, **({FAR: self.far + gather.set_aside[FAR]} if self.far else {})}
+        aside |= {REPEAT: self.repeats} if self.repeats else {}
         return Meta(
             format=FORMAT,
             origin_ns=origin,
@@ -98,7 +107,7 @@ class _Assembling:
             arrows=arrows,
             flow_ends=counts[2],
             dangling=dangling,
-            counters=gather.counter_events - self.far_counters,
+            counters=gather.counter_events - self.far_counters - self.repeated_counters,
             metadata=gather.metadata,
             set_aside=aside,
             partial=self.partial,
@@ -134,6 +143,24 @@ class _Assembling:
         if not self.first:
             self._note(columns[1])
         return columns
+
+    def _once(self, slices: Columns, instants: Columns, ends: Columns, samples: Columns) -> tuple[Columns, ...]:
+        """Drop what stands twice in a text, and count it."""
+        sources = repeated_sources(self.gather, slices) if self.partial is None else frozenset()
+        if not sources:
+            return slices, instants, ends, samples
+        is_of = np.isin([lane.source for lane in self.gather.lanes], list(sources))
+        unique: list[Columns] = []
+        for columns, width in ((slices, 4), (instants, 3), (ends, 5)):
+            repeat = is_of[columns[0]] & is_repeat(columns[:width])
+            self.repeats += int(np.count_nonzero(repeat))
+            unique.append([column[~repeat] for column in columns])
+        series = self.gather.series
+        repeat = np.isin([each.source for each in series], list(sources))[samples[0]] & is_repeat(samples)
+        process = np.array([each.process for each in series], I64)[samples[0][repeat]]
+        self.repeated_counters = _count_distinct(process, samples[1][repeat])
+        self.repeats += self.repeated_counters
+        return *unique, [column[~repeat] for column in samples]
 
     def _note(self, *times: Numbers) -> None:
         """Extend the time range that is shown."""

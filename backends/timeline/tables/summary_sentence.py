@@ -62,6 +62,8 @@ def _key(basis: Sequence[StepTimes]) -> str:
     has_ranks = len({rank for _, rank, _ in of_device} - {None}) == len(of_device)
     numbers = {frozenset(step.number for step in basis if step.device == device) for device in of_device}
     if basis[0].number is None:
+        if is_repeated(of_device):
+            return "timeline.summary.wholes_again"
         return "timeline.summary.whole" if len(basis) == 1 else "timeline.summary.wholes"
     if is_repeated(of_device):
         return "timeline.summary.again"

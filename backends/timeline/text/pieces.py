@@ -59,6 +59,7 @@ class TracePieces:
         self._patience = Patience()
         self._nesting = Nesting()
         self.truncated = False
+        self.arrays = 0  # that hold events
         self.base_ns = 0
         self.late_base_ns = 0
 
@@ -67,7 +68,10 @@ class TracePieces:
         self._use(len(self._data) - len(self._data.lstrip(_NOTHING)))
         is_object = self._data[:1] == b"{"
         while self._reach_object_array() if is_object else self._reach_array():
+            has_events, self._has_events = self._has_events, False
             yield from self._of_array()
+            self.arrays += self._has_events
+            self._has_events = self._has_events or has_events
         self.truncated = (self.truncated or self._stream.cut_off) and not self._stream.limit
 
     def _read(self, count: int) -> None:

@@ -32,6 +32,7 @@ from backends.timeline.text.pieces import PIECE, TracePieces
 from backends.timeline.text.steps import Steps
 from backends.timeline.text.time_correction import ZERO_TIME, Added
 from backends.timeline.text.timestamps import LAST, NEVER, durations_of, parse_times
+from studio.errors import StudioError
 from studio.gc_pause import gc_paused
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def read_text(
                 report(stream.done, stream.size)
         columns.finish(pieces.base_ns, pieces.late_base_ns)
         gather.sources[source].truncated = pieces.truncated
+        if pieces.arrays > 1:
+            gather.sources[source].gaps += (StudioError("timeline.gap.arrays", n=pieces.arrays),)
         gather.sources[source].limit = stream.limit
         report(stream.size, stream.size)
 

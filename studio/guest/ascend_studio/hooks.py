@@ -51,8 +51,9 @@ def begin() -> None:
 def _begin(word: str, value: str) -> None:
     if word == "curves":
         from ascend_studio import missing_metrics
-        from ascend_studio.writer import failed_process
+        from ascend_studio.writer import failed_process, process_record
 
+        guarded("process_record")(process_record.begin)()
         missing_metrics.begin()
         failed_process.begin()
         after_import("torch", guarded("curves")(_install_torch))

@@ -27,6 +27,11 @@ class Events:
         _progress(state, "train")
 
     @guarded
+    def on_train_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        """Whatever its last step: a training may have been told to end early."""
+        _progress(state, "finish")
+
+    @guarded
     def on_prediction_step(self, args: Any, state: Any, control: Any, **others: Any) -> None:
         _progress(state, "evaluate")
 

@@ -69,6 +69,7 @@ class Events:
     @guarded
     def on_train_end(self, trainer: Any, module: Any) -> None:
         self._epoch_ended(trainer)
+        _progress(self, trainer, "finish")
 
     def _epoch_ended(self, trainer: Any) -> None:
         """Record the previous epoch. At its own end its values are not there yet."""

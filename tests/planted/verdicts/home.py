@@ -82,6 +82,7 @@ BAD_ENDS = {
     "SIGSEGV": Ended(code=139),
     "a worker that was lost": Ended(code=1, reason="lost"),
     "losses that are NaN": Ended(code=3, reason="nonfinite"),
+    "steps that are missing": Ended(code=3, reason="incomplete"),
     "a start that failed": Ended(code=1, reason="failed_to_start"),
     "a time limit": Ended(code=1, reason="hang"),
 }

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tests.planted.verdicts.ended_runs import Row
 
 NAN_END = Observation(state="nonfinite", exit_code=3, success=False)
+EARLY_END = Observation(state="incomplete", exit_code=3, success=False)
 DONE = Observation(state="done", exit_code=0, success=True)
 LOGS = ROOT / "tests" / "recorded" / "logs"
 STEPS = 40
@@ -72,6 +73,15 @@ def second_attempt(folder: Path, last: list[Row]) -> Observation:
     write_rows(run, rows("loss", range(20, 41)), attempt=1)
     write_rows(run, last, attempt=2, pid=200)
     processes.write_mark(run.folder / "training.json", os.getpid(), attempt=2)
+    return observed_end(run)
+
+
+def announced(folder: Path, done: int, total: int, last: str = "train") -> Observation:
+    """A training that knows how many steps it is to do, and told last that it had done this many."""
+    run = new_run(folder)
+    write_rows(run, rows("loss")[:done])
+    for phase in dict.fromkeys(("train", last)):
+        write_event(run, "progress", pid=100, done=done, total=total, phase=phase)
     return observed_end(run)
 
 
@@ -132,6 +142,12 @@ ENDS = (
     case("on-nan skip: half of the updates", END, NAN_END, lambda folder: skipping(folder, rows("loss", (4,)), 20)),
     case("on-nan skip: the last step", END, NAN_END, lambda folder: skipping(folder, rows("loss", (4, 40)), 2)),
     case("on-nan go_on with a gradient of NaN", END, NAN_END, going_on),
+    *(case(f"step {done} of {STEPS} is the last", END, EARLY_END, partial(announced, done=done, total=STEPS))
+      for done in (0, 1, 8, 39)),
+    *(case(f"rank {rank} of 4 ends at step {last}", END, EARLY_END, partial(_end, rank, last))
+      for rank, last in ((0, 8), (1, 8), (3, 38), (2, 1))
+      for _end in [lambda rank, last, folder: end_of(folder, *(rows("loss")[: last if n == rank else STEPS]
+                                                               for n in range(4)))]),
     case("NaN in the second attempt", END, NAN_END, lambda folder: second_attempt(folder, rows("loss", (3,)))),
 )  # fmt: skip
 HEALTHY_ENDS = (
@@ -155,6 +171,11 @@ HEALTHY_ENDS = (
     case("on-nan skip: one step of forty", END, DONE, lambda folder: skipping(folder, rows("loss", (4,)), 1)),
     case("on-nan skip: a tenth of the updates", END, DONE,
          lambda folder: skipping(folder, rows("loss", (4, 9, 11, 20)), 4)),
+    case("a trainer that ends early as it was told", END, DONE, partial(announced, done=8, total=STEPS, last="finish")),
+    case("all steps that were announced", END, DONE, partial(announced, done=STEPS, total=STEPS)),
+    case("a rank with one batch less", END, DONE, lambda folder: end_of(folder, rows("loss"), rows("loss")[:-1])),
+    case("a rank that records every tenth step", END, DONE,
+         lambda folder: end_of(folder, rows("loss"), rows("loss")[9::10])),
     case("no loss at all", END, DONE, lambda folder: end_of(folder, [(1, {"lr": 0.1})])),
     case("no metric at all", END, DONE, lambda folder: end_of(folder)),
     case("NaN in an attempt before", END, DONE, lambda folder: second_attempt(folder, rows("loss"))),
@@ -219,11 +240,14 @@ EXPLANATIONS = (
 # Trainings that really run
 
 
-def trained(script: str, folder: Path) -> Observation:
-    """A script of a person's own, from the command line: its state and exit code."""
+def trained(script: str, folder: Path, *, is_piped: bool = False) -> Observation:
+    """A script of a person's own, from the command line: its state and exit code. `is_piped`: in a shell script, in
+    front of a pipe."""
     (folder / "train.py").write_text(script)
+    (folder / "run.sh").write_text(f"{sys.executable} train.py 2>&1 | tee log.txt\n")
+    words = ["bash", "run.sh"] if is_piped else [sys.executable, "train.py"]
     homes = {f"XDG_{name}_HOME": str(folder / name) for name in ("CONFIG", "STATE", "CACHE")}
-    line = [sys.executable, "-I", str(MAIN), "--no-project", "launch", "--json", "--", sys.executable, "train.py"]
+    line = [sys.executable, "-I", str(MAIN), "--no-project", "launch", "--json", "--", *words]
     environment = {**os.environ, **homes, "OMP_NUM_THREADS": "1", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
     done = subprocess.run(
         line, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
@@ -257,7 +281,47 @@ def torch_script(optimizer: str = SGD, factor: str = "1.0", closure: bool = Fals
 
 NAN_FROM_20 = "(float('nan') if step >= 20 else 1.0)"
 PRINTS = "for step in range(30): print(f'step {step} loss: {VALUE}', flush=True)"
+VALIDATES = """
+for step in range(30):
+    print(f"step {step}: train loss 0.5, val loss {'VALUE' if step > 9 else 0.4}, best val loss inf", flush=True)
+"""
 FAILED = Observation(state="failed", exit_code=1, success=False)
+RECORDS = """
+import ascend_studio, multiprocessing, os, signal, sys
+for step in range(1, 21):
+    ascend_studio.metric(step, loss=1.0 / step)
+    if step == 8:
+        END
+"""
+CHILD = """
+import multiprocessing, subprocess, sys
+def train():
+    import ascend_studio
+    for step in range(1, 9):
+        ascend_studio.metric(step, loss=0.5)
+    END
+if __name__ == "__main__":
+    process = multiprocessing.get_context("METHOD").Process(target=train)
+    process.start()
+    process.join()
+"""
+STARTED = """
+import subprocess, sys
+child = "import ascend_studio; ascend_studio.metric(1, loss=0.5); raise SystemExit(3)"
+open("child.py", "w").write(child)
+subprocess.call([sys.executable, "child.py"])
+"""
+KILLED = "import os; os.kill(os.getpid(), 9)"
+
+
+def records(end: str) -> str:
+    return RECORDS.replace("END", end)
+
+
+def child(end: str, method: str = "fork") -> str:
+    return CHILD.replace("END", end).replace("METHOD", method)
+
+
 TRAININGS = {
     "PyTorch with a loss of NaN": (torch_script(factor=NAN_FROM_20), NAN_END),
     "PyTorch with a loss that is infinite": (torch_script(factor="float('inf')"), NAN_END),
@@ -266,16 +330,40 @@ TRAININGS = {
     "a log with a loss of NaN": (PRINTS.replace("VALUE", 'float("nan") if step > 9 else 0.5'), NAN_END),
     "a script with a bracket that is not closed": ("x = [1, 2\n", FAILED),
     "a script that raises": ("raise RuntimeError('no data')\n", FAILED),
+    "a log with a validation loss of NaN": (VALIDATES.replace("VALUE", "nan"), NAN_END),
+    "os._exit(0) in the middle": (records("os._exit(0)"), EARLY_END),
+    "os._exit(0) at step 8 of 20": (records("ascend_studio.progress(8, 20, 'train'); os._exit(0)"), EARLY_END),
+    "sys.exit(0) at step 8 of 20": (records("ascend_studio.progress(8, 20, 'train'); sys.exit(0)"), EARLY_END),
+    "a joined child that exits with 3": (child("raise SystemExit(3)"), FAILED),
+    "a joined child that is killed": (child(KILLED), FAILED),
+    "a spawned child that is killed": (child(KILLED, "spawn"), FAILED),
+    "a started script that exits with 3": (STARTED, FAILED),
+    "a joined child": (child("pass"), DONE),
+    "a child that leaves at once": (records("os.fork() or os._exit(0)"), DONE),
+    "an exit that is caught": ("import sys\ntry:\n    sys.exit(3)\nexcept SystemExit:\n    print('goes on')\n", DONE),
     "PyTorch": (torch_script(), DONE),
     "LBFGS": (torch_script(LBFGS, closure=True), DONE),
     "PyTorch with Adam": (torch_script(SGD.replace("SGD", "Adam")), DONE),
+    "a log with a finite validation loss": (VALIDATES.replace("VALUE", "0.3"), DONE),
     "a log with a finite loss": (PRINTS.replace("VALUE", "1 / (step + 1)"), DONE),
     "a script without a framework": ("print('nothing to train')\n", DONE),
 }
+PIPED = {
+    "sys.exit(3)": (records("sys.exit(3)"), FAILED),
+    "os._exit(3)": (records("os._exit(3)"), FAILED),
+    "SIGKILL": (records("os.kill(os.getpid(), 9)"), FAILED),
+    "SIGSEGV": (records("os.kill(os.getpid(), 11)"), FAILED),
+    "sys.exit(3) without a step": ("import sys; sys.exit(3)\n", FAILED),
+    "SIGKILL without a step": (KILLED + "\n", FAILED),
+    "a module that is missing": ("import nothing_of_that_name\n", FAILED),
+    "a regular end": (records("pass"), DONE),
+    "sys.exit(0)": (records("pass") + "sys.exit(0)\n", DONE),
+}
 REAL = tuple(
-    VerdictCase(name=f"real: {name}", verdict=END, expected=expected, observe=partial(trained, script),
-                needs_training=True)
-    for name, (script, expected) in TRAININGS.items()
+    VerdictCase(name=f"{kind}: {name}", verdict=END, expected=expected, needs_training=True,
+                observe=partial(trained, script, is_piped=kind == "piped"))
+    for kind, scripts in (("real", TRAININGS), ("piped", PIPED))
+    for name, (script, expected) in scripts.items()
 )  # fmt: skip
 
 CASES = (*ENDS, *HEALTHY_ENDS, *EXPLANATIONS, *REAL)

@@ -33,7 +33,7 @@ from tests.timeline.other_traces import kineto
 from tests.timeline.profile_folders import OUTPUT, ranks
 from tests.timeline.synthetic_profiles import write_profiles
 from tests.timeline.torch_npu_db import write_db
-from tests.timeline.torch_npu_trace import torch_npu, write_array, write_object
+from tests.timeline.torch_npu_trace import HOST, torch_npu, write_array, write_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,6 +90,54 @@ def with_event(folder: Path, **changes: Any) -> Path:
     number = next(i for i, event in enumerate(events) if event["ph"] == "X")
     events[number] = {**events[number], **changes}
     return write_array(folder / "trace_view.json", events)
+
+
+def thinned(folder: Path, keeps: Callable[[int, dict[str, Any]], bool], steps: int = 4) -> Path:
+    """A trace whose JSON is whole, and which lacks events; a process behind the other, as torch_npu writes it."""
+    whole = sorted(torch_npu(steps=steps, kernels=30), key=lambda event: event["pid"])
+    events = [event for number, event in enumerate(whole) if keeps(number, event)]
+    return write_array(folder / "trace_view.json", events)
+
+
+def is_step(event: dict[str, Any], *numbers: int) -> bool:
+    return event["name"] in {f"ProfilerStep#{number}" for number in numbers}
+
+
+def is_kernel(event: dict[str, Any]) -> bool:
+    return event["ph"] == "X" and "Task Type" in event.get("args", {})
+
+
+def is_flow(event: dict[str, Any], phase: str, cat: str = "") -> bool:
+    return bool(event["ph"] == phase and (not cat or event.get("cat") == cat))
+
+
+def joined(folder: Path, *, is_array_each: bool) -> Path:
+    """A trace that was appended to itself: as two arrays, or as one."""
+    whole = text(folder, steps=3).read_text()
+    inner = whole.strip()[1:-1]
+    return with_text(folder, whole + "\n" + whole if is_array_each else f"[{inner}, {inner}]")
+
+
+def without_lanes(folder: Path, rank: int, layer: int) -> Path:
+    """Of one rank of three, the lanes of a layer of its trace are missing."""
+    path = rank_trace(ranks(folder, 3), rank)
+    pids = [(HOST << 10) | (layer << 5) | rank] if layer else [HOST]
+    events = [event for event in json.loads(path.read_text()) if event.get("pid") not in pids or event["ph"] != "X"]
+    path.write_text(json.dumps(events))
+    return folder
+
+
+THINNED: tuple[tuple[str, Callable[[int, dict[str, Any]], bool]], ...] = (
+    ("every second event", lambda number, event: bool(event["ph"] == "M" or number % 2)),
+    ("the second half of its events", lambda number, event: number < 1000),
+    ("half of the ends of flows", lambda number, event: bool(not is_flow(event, "f") or number % 4 < 2)),
+    ("the begins of flows to kernels", lambda _number, event: not is_flow(event, "s", "async_npu")),
+    ("the ends of the queue's flows", lambda _number, event: not is_flow(event, "f", "async_task_queue")),
+    ("half of its kernels", lambda number, event: bool(not is_kernel(event) or number % 28 < 14)),
+    ("all kernels", lambda _number, event: not is_kernel(event)),
+    ("a step in the middle", lambda _number, event: not is_step(event, 1)),
+    ("two steps in the middle", lambda _number, event: not is_step(event, 1, 2)),
+)
 
 
 def with_text(folder: Path, content: str, name: str = "trace_view.json") -> Path:
@@ -366,6 +414,26 @@ READING: tuple[tuple[str, Callable[[Path], Path], Observation], ...] = (
             ("has a byte order mark", lambda data: b"\xef\xbb\xbf" + data),
             ("has its head alone", lambda data: data.partition(b"\n")[0] + b"\n"),
         )
+    ),
+    *((f"a trace that lacks {name}", partial(thinned, keeps=keeps), INCOMPLETE) for name, keeps in THINNED),
+    *(
+        (f"a trace that lacks its {name} step", partial(thinned, keeps=keeps), WHOLE)
+        for name, keeps in (
+            ("first", lambda _number, event: not is_step(event, 0)),
+            ("last", lambda _number, event: not is_step(event, 3)),
+        )
+    ),
+    (
+        "a trace that lacks one flow at its edge",
+        partial(thinned, keeps=lambda _number, event: not (is_flow(event, "f") and str(event["id"]) == "1")),
+        WHOLE,
+    ),
+    ("a trace as two arrays in one file", partial(joined, is_array_each=True), INCOMPLETE),
+    ("a trace with each event twice", partial(joined, is_array_each=False), INCOMPLETE),
+    *(
+        (f"rank {rank} of three lacks {name}", partial(without_lanes, rank=rank, layer=layer), INCOMPLETE)
+        for rank in (0, 1, 2)
+        for name, layer in (("its hardware", 13), ("its host", 0), ("its communication", 15))
     ),
     ("no profile but a sentence", partial(with_text, content="hello", name="notes.txt"), REFUSED),
     ("a JSON of a configuration", partial(with_text, content='{"lr": 0.1}', name="config.json"), REFUSED),

@@ -325,6 +325,14 @@ def test_that_one_rank_recorded_twice_is_not_called_two_devices(tmp_path: Path) 
     assert "mean of 2 steps in 2 recordings, some of which are of one rank" in headline[0]
 
 
+def test_that_one_rank_recorded_twice_without_steps_is_not_called_two_devices(tmp_path: Path) -> None:
+    lanes = [LaneSpec(process=name, rank=0, slices=[(0, 10, "a"), (60, 70, "a")]) for name in ("a", "b")]
+    trace = trace_of(tmp_path, lanes)
+    processes = tuple(structs.replace(process, source=at) for at, process in enumerate(trace.meta.processes))
+    headline = texts_of(step_summary(replace(trace, meta=structs.replace(trace.meta, processes=processes))))
+    assert "mean of 2 recordings, some of which are of one rank" in headline[0]
+
+
 def test_that_steps_of_one_file_are_not_counted_for_the_device_of_another(tmp_path: Path) -> None:
     """Two files of unknown rank: each recorded one step, at another time."""
     lanes = [LaneSpec(process=name, rank=None, slices=[(0, 10, "a"), (60, 70, "a")]) for name in ("a", "b")]

@@ -1,4 +1,4 @@
-"""Leaves, at the end of a process that trained and failed, what it failed with: one file in the run's folder.
+"""Leaves, at the end of a process that failed, what it failed with: one file in the run's folder.
 
 Its exit code may reach nobody: a pipe in a shell script (`python train.py | tee log`) has the code of its last program,
 and a script that joins its processes need not look at theirs. Python 3.7, standard library only.
@@ -15,8 +15,7 @@ import time
 
 import ascend_studio
 from ascend_studio import hooks
-from ascend_studio.missing_metrics import has_metrics
-from ascend_studio.writer import process_rank
+from ascend_studio.writer import process_rank, process_record
 
 if False:  # typing costs more at the start than all the rest
     from types import ModuleType
@@ -42,20 +41,44 @@ def _watch_children(process: ModuleType) -> None:
     """Wrap what runs a child of multiprocessing: it returns the exit code, forked or spawned."""
     kind: Any = process.BaseProcess
     original = kind._bootstrap
+    begin_child, end_child = (
+        hooks.guarded("process_record")(process_record.begin_process),
+        hooks.guarded("failed_process")(_end_child),
+    )
 
     @functools.wraps(original)
     def bootstrap(self: Any, *args: Any, **kwargs: Any) -> Any:
+        begin_child()
         code = original(self, *args, **kwargs)
-        if code:
-            hooks.guarded("failed_process")(_leave)("exit code %s" % code)
+        end_child(code)
         return code
 
     kind._bootstrap = bootstrap
+    for name in ("terminate", "kill"):
+        setattr(kind, name, _noting(getattr(kind, name)))
+
+
+def _noting(end: Any) -> Any:
+    """Return what ends a child on purpose, and says so: that is no failure."""
+    note = hooks.guarded("process_record")(process_record.note_child)
+
+    @functools.wraps(end)
+    def end_child(self: Any) -> None:
+        note(self.pid, 0)
+        end(self)
+
+    return end_child
+
+
+def _end_child(code: Any) -> None:
+    if code:
+        _leave("exit code %s" % code)
+    process_record.end_process(process_record.REGULAR, int(code or 0))
 
 
 def _leave(error: str) -> None:
     run = os.environ.get(ascend_studio.RUN)
-    if run is None or not has_metrics():
+    if run is None:
         return
     name = FILE % (process_rank.setting(ascend_studio.ATTEMPT, 1), process_rank.rank(), os.getpid())
     text = json.dumps({"time": time.time_ns(), "error": error[:LONGEST]}).encode("utf-8", "replace")

@@ -1,0 +1,114 @@
+"""Trainings that ended before their last step, although their program ended well."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from backends.common.nonfinite_losses import is_loss
+from studio.events import Finding, Metric, Progress, decode, process_of
+from studio.tail import last_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+STEP_RULE = "run.ended_early"
+RANK_RULE = "run.rank_ended_early"
+AT_ONCE_RULE = "run.ended_at_once"
+_END_BYTES = 1 << 20
+_FINISH = "finish"
+_PHASES = ("load", "compile", "attach", "train", _FINISH)
+"""Of a training. An evaluation behind it says nothing of its steps."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastEvents:
+    """What the file of a process of a training ends with. `step`: the last one with a loss, 0 without any; `gap`:
+    between two of these steps, at most; `losses`: their names; `progress`: the last of the training itself."""
+
+    rank: int
+    pid: int
+    step: int
+    gap: int
+    losses: frozenset[str]
+    progress: Progress | None
+
+    @property
+    def reached(self) -> int:
+        return max(self.step, self.progress.done if self.progress else 0)
+
+    @property
+    def kind(self) -> frozenset[str]:
+        """The losses by which it is compared with other ranks: one of them may evaluate for all."""
+        return self.losses & {"loss"} or self.losses
+
+    @property
+    def has_finished(self) -> bool:
+        """Whether the training told that it came to its own end, which may be an early one."""
+        progress = self.progress
+        return progress is not None and (progress.phase == _FINISH or self.reached >= progress.total > 0)
+
+    @property
+    def is_early(self) -> bool:
+        """Whether steps that were announced are missing. A script may record some of its steps alone."""
+        progress = self.progress
+        return progress is not None and not self.has_finished and self.reached + self.gap <= progress.total
+
+
+def early_end(folder: Path, attempt: int, left_at_once: Collection[int] = ()) -> Finding | None:
+    """Return what is told of a training that ended before its last step, where the number of its steps is known or
+    other ranks went further, or that left by os._exit, wherever it was. `left_at_once`: pids of processes that did.
+    Raises OSError."""
+    names = [(name, owner) for name in sorted(os.listdir(folder)) if (owner := process_of(name))]
+    processes = [_last_events(folder / name, rank, pid) for name, (number, rank, pid) in names if number == attempt]
+    findings = (*_before_total(processes), *_behind_others(processes), *_at_once(processes, left_at_once))
+    return next(iter(findings), None)
+
+
+def _last_events(path: Path, rank: int, pid: int) -> LastEvents:
+    events, _ = decode(b"\n".join(last_lines(path, _END_BYTES)))
+    metrics = [event for event in events if isinstance(event, Metric) and any(map(is_loss, event.values))]
+    progress = [event for event in events if isinstance(event, Progress) and event.phase in _PHASES]
+    steps = sorted({metric.step for metric in metrics})
+    return LastEvents(
+        rank=rank, pid=pid, step=steps[-1] if steps else 0,
+        gap=max((after - before for before, after in pairwise(steps)), default=1),
+        losses=frozenset(name for metric in metrics for name in metric.values if is_loss(name)),
+        progress=progress[-1] if progress else None,
+    )  # fmt: skip
+
+
+def _before_total(processes: Sequence[LastEvents]) -> Iterator[Finding]:
+    for process in processes:
+        others = (other for other in processes if other.rank == process.rank and other is not process)
+        if process.is_early and process.progress and not any(other.reached > process.reached for other in others):
+            args = {"rank": process.rank, "step": process.reached, "total": process.progress.total}
+            yield Finding(rule=STEP_RULE, severity="warning", args=args)
+
+
+def _behind_others(processes: Sequence[LastEvents]) -> Iterator[Finding]:
+    """Yield the rank that is behind, of those with the same losses: others train something else, or count otherwise.
+    One step less is a batch that was not full."""
+    for kind in {process.kind: None for process in processes if process.losses}:
+        last: dict[int, LastEvents] = {}
+        for process in sorted(processes, key=_step_of):
+            if process.kind == kind:
+                last[process.rank] = process
+        behind, furthest = min(last.values(), key=_step_of), max(last.values(), key=_step_of)
+        if behind.step + 2 * behind.gap <= furthest.step:
+            args = {"rank": behind.rank, "step": behind.step, "last": furthest.step}
+            yield Finding(rule=RANK_RULE, severity="warning", args=args)
+
+
+def _step_of(process: LastEvents) -> int:
+    return process.step
+
+
+def _at_once(processes: Sequence[LastEvents], pids: Collection[int]) -> Iterator[Finding]:
+    for process in processes:
+        if process.pid in pids and process.step and not process.has_finished:
+            args = {"rank": process.rank, "step": process.step}
+            yield Finding(rule=AT_ONCE_RULE, severity="warning", args=args)
