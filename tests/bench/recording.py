@@ -30,10 +30,9 @@ STEPS = {5: 1500, 200: 60}  # ms that a step lasts -> steps of each kind
 
 CHILD = """
 import json, os, statistics, sys, time
-from types import SimpleNamespace
 import numpy as np
 from ascend_engine.record import Record
-from ascend_engine.step import Outcome
+from ascend_engine.nonfinite_values import Outcome
 from tests.launch.engine_config import config_of
 
 chosen = "--recipe digits --device cpu --amp O2 --loss-scale dynamic --optimizer sgd --lr 0.1 --batch 8"
@@ -56,8 +55,7 @@ def rounds_of(seconds):
     return max(1, round(500 * seconds / statistics.median(found)))
 
 def measure(milliseconds, steps):
-    recipe = SimpleNamespace(watch=dict, network=SimpleNamespace(trainable_params=list))
-    record = Record(config, "cpu", recipe)
+    record = Record(config, "cpu", dict, 0, "MindSpore")
     record.start(1000)
     rounds = rounds_of(milliseconds / 1e3)
     outcome = Outcome(loss=0.41213374, finite=True, norm=1.2036712, sound=True)

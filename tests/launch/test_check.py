@@ -471,8 +471,8 @@ before = resource_usage.peak_memory()
 held = numpy.ones(25_000_000)
 assert resource_usage.peak_memory() - before > 150_000_000
 assert 0 < resource_usage.age() < 300
-assert resource_usage.peak_on_card("cpu") == 0
-assert isinstance(npu.do(resource_usage.PEAK_ON_CARD), int)
+assert resource_usage.peak_on_card("cpu", "mindspore") == 0
+assert isinstance(npu.do(resource_usage.PEAK_ON_CARD["mindspore"]), int)
 """
 
 

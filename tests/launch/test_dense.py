@@ -52,9 +52,10 @@ def test_that_the_studio_knows_its_sizes_and_a_split_step_is_the_whole_one(tmp_p
     """Without cards nothing is cut: what is compiled then must be the same training."""
     shapes = [list(map(list, one.shapes or ())) for one in operators(launch_spec(recipe="dense", parallel="semi_auto"))]
     script = f"""
+from ascend_engine.recipe_data import dense as data
 from ascend_engine.recipes import dense
 assert (dense.INPUTS, dense.HIDDEN, dense.OUTPUTS) == {DENSE}
-assert dense.SAMPLES == {RECIPES["dense"].samples}
+assert data.SAMPLES == {RECIPES["dense"].samples}
 assert list(dense.OPERATORS) == {[one.name for one in operators(launch_spec(recipe="dense"))]}
 assert {shapes}[0][1] == [dense.INPUTS, dense.HIDDEN]
 

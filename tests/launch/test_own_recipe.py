@@ -49,7 +49,7 @@ def test_that_the_template_trains_as_it_is_beside_files_that_are_called_like_mod
     script = f"""
 import sys
 from ascend_engine import recipe
-from ascend_engine.checkpoints import resume
+from ascend_engine.checkpoints import resume_checks
 from tests.launch.engine_config import config_of
 from ascend_engine.train import Training
 from pathlib import Path
@@ -57,7 +57,7 @@ from pathlib import Path
 def differing():
     config = config_of("{OPTIONS} {options} --recipe-file {file} --steps 81")
     training = Training(config, "cpu", recipe.build(config))
-    return resume._differing(resume.newest(Path("{ran.folder}")).facts["decides"], resume.decides(training))
+    return resume_checks.differing(resume_checks.newest(Path("{ran.folder}")).facts["decides"], training.decides)
 
 print(differing())
 sys.modules.pop("neighbour")

@@ -38,7 +38,7 @@ import ascend_studio, mindspore as ms, numpy as np
 from mindspore import Tensor, nn
 from ascend_engine import failures
 from ascend_engine.checkpoints import safetensors
-from ascend_engine.checkpoints import weights
+from ascend_engine.checkpoints import weights, weights_table
 
 told = []
 ascend_studio.note = lambda key, **args: told.append([key, args])
@@ -55,7 +55,7 @@ def outcome(file):
     except failures.Failure as failure:
         return [failure.rule, failure.args_of_rule]
     after = {one.name: one.asnumpy() for one in made.get_parameters()}
-    rows = json.loads(weights.TABLE.read_text())["rows"]
+    rows = json.loads(weights_table.TABLE.read_text())["rows"]
     changed = [name for name in after if not np.array_equal(after[name], before[name])]
     return [[[row["name"], row["status"], row["here"], row["there"]] for row in rows], changed, told[-1]]
 
@@ -132,8 +132,8 @@ import hashlib, mindspore as ms
 from pathlib import Path
 from mindspore import nn
 from ascend_engine import failures
-from ascend_engine.checkpoints import export
-from ascend_engine.checkpoints import weights
+from ascend_engine.checkpoints import export, export_file
+from ascend_engine.checkpoints import weights, weights_table
 
 def digest(parameters):
     return {{one.name: hashlib.sha256(one.asnumpy().tobytes()).hexdigest() for one in parameters}}
@@ -146,7 +146,7 @@ print(digest(network.get_parameters()))
 before = file.read_bytes()
 (kept / "weights.safetensors").write_bytes(b"")
 try:
-    export.export(kept, file)
+    export_file.export(kept, file, export.write)
 except failures.Failure as failure:
     print(failure.rule, file.read_bytes() == before, len(list(file.parent.iterdir())))
 """
