@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from backends.migration.certify.checks import RehearsalOutcome
+from backends.migration.certify.spec import CertifySpec
+from backends.migration.certify.work import Certification
 from backends.migration.export.report import render_report
 from backends.migration.migrate.plan import plan_changes
 from backends.migration.migrate.spec import Migrated, MigrateSpec
@@ -12,6 +15,8 @@ from backends.migration.scan import suppressions
 from backends.migration.scan.fingerprint import fingerprints
 from backends.migration.scan.overview import make_overview
 from backends.migration.scan.project_scan import survey_project
+from studio import run as runs
+from studio import schema
 from tests.migration.plans import FACTS, of, project
 from ui.migration.run_results import count_states
 
@@ -54,3 +59,22 @@ def test_that_a_migration_counts_without_what_is_suppressed(tmp_path: Path) -> N
     before = json.loads((run.folder / "artifacts" / "changes.json").read_text())["before"]
     assert before == overview.places
     assert sum(before.values()) == sum(finding.is_counted for finding in findings) - 1
+
+
+def test_that_a_certificate_counts_without_what_is_suppressed(tmp_path: Path) -> None:
+    original, migrated = (project(tmp_path / name, model__py=MODEL) for name in ("original", "migrated"))
+    findings = survey_project(original, FACTS).findings
+    mark = next(mark for finding, mark in zip(findings, fingerprints(findings), strict=True) if finding.is_counted)
+    outcome = RehearsalOutcome(run="none", code=1, report=None)
+
+    def counts() -> tuple[int, int]:
+        spec = schema.with_value(schema.with_value(CertifySpec(), "original", original), "migrated", migrated)
+        run = runs.create(tmp_path / "runs", "certify", schema.to_json(spec), None)
+        certification = Certification(spec, run, run.folder / "copies")
+        evidence = certification.gather(outcome, outcome, outcome)
+        certificate = certification.make_certificate(evidence, (), ())
+        return sum(certificate.before.values()), sum(certificate.after.values())
+
+    before, after = counts()
+    suppressions.suppress_findings(original, [mark], "seen", in_project=False)
+    assert counts() == (before - 1, after - 1)

@@ -47,8 +47,9 @@ from backends.migration.certify.line_map import edited_lines, migrated_line
 from backends.migration.certify.promise import check_cpu, check_gpu, promises_all_hosts
 from backends.migration.migrate.result_findings import settle_findings
 from backends.migration.scan.facts.facts import facts_of_interpreter
-from backends.migration.scan.overview import count_by_state
+from backends.migration.scan.overview import count_open_places
 from backends.migration.scan.project_scan import scan_project
+from backends.migration.scan.suppressions import read_suppressions
 from studio import run as runs
 from studio.errors import Stopped, StudioError
 from studio.events import Artifact, Ended, Finding, Journal, Note, Progress, last_error
@@ -118,7 +119,7 @@ class Certification:
         """Compare what the rehearsals left."""
         is_other = numbers is not migrated
         findings = settle_findings(self.tops[1], scan_project(self.tops[1], self.facts), "minimal")
-        self.after = count_by_state(findings, "place")
+        self.after = count_open_places(findings, self._suppressed(self.tops[1]))
         ran = ran_lines(migrated.contracts)
         return Evidence(
             original=original,
@@ -283,7 +284,11 @@ class Certification:
         )
 
     def _states(self, top: Path) -> dict[str, int]:
-        return count_by_state(scan_project(top, self.facts), "place")
+        return count_open_places(scan_project(top, self.facts), self._suppressed(top))
+
+    def _suppressed(self, top: Path) -> dict[str, str]:
+        """Return what a project suppresses, and what was suppressed in the original: the result has it as well."""
+        return read_suppressions(self.tops[0]) | read_suppressions(top)
 
     def finish(self, result: Certificate) -> Ended:
         """Write the certificate and the events that summarize it. Raises OSError."""

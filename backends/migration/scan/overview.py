@@ -119,6 +119,11 @@ def split_suppressed(
     }
 
 
+def count_open_places(findings: Sequence[ScanFinding], suppressed: Mapping[str, str]) -> dict[str, int]:
+    """Count by state what counts of a whole scan, without what is suppressed."""
+    return count_by_state(split_suppressed(findings, suppressed)[0], "place")
+
+
 def make_overview(folder: Path, survey: Survey, facts: Facts, suppressed: Mapping[str, str]) -> Overview:
     remaining, hidden = split_suppressed(survey.findings, suppressed)
     lines = {path: scan.lines for path, scan in survey.scans.items()}
