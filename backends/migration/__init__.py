@@ -32,6 +32,7 @@ FEATURE = Feature(
             work="backends.migration.certify.work:certify",
             answer="backends.migration.certify.certificate:certify_answer",
             doing="migration.doing.certify",
+            training="backends.migration.certify.next_training:training_after",
         ),
         Action(
             name="second-opinion",

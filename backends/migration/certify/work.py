@@ -34,9 +34,9 @@ from backends.migration.certify.contracts.record import (
 from backends.migration.certify.copies import (
     COPIES_FOLDER,
     ProjectCopy,
+    line_at,
     line_for_cpu,
     line_for_npu,
-    line_in_copy,
     make_copies,
     relative_workdir,
 )
@@ -209,7 +209,7 @@ class Certification:
         workdir = copy.top / self.workdir
         if not workdir.is_dir():
             raise StudioError("migration.certify.no_folder", path=str(copy.source / self.workdir))
-        return line_in_copy(line, copy, self.tops), workdir
+        return line_at(line, copy.top, self.tops), workdir
 
     def _run(self, command: str, values: dict[str, Any], copy: ProjectCopy) -> tuple[Run, Glance]:
         run, glance = child_run.run_to_end(self.run, command, values, copy.top)
