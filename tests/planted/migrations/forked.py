@@ -62,7 +62,7 @@ class ForkedCertification(Certification):
         if key in self.originals:
             return self.originals[key]
         copy.make(line or self.line)
-        values = rehearsals.rehearsal_values(self.spec, stance, *self._line_in(copy, line or self.line), npu_device)
+        values = rehearsals.rehearsal_values(self.spec, stance, *self.line_in(copy, line or self.line), npu_device)
         run = runs.create(self.run.folder.parent, rehearsals.REHEARSE_COMMAND, values, copy.top)
         spec, _ = schema.from_json(RehearseSpec, values)
         command = rehearsal_command(spec, run)
