@@ -67,6 +67,7 @@ EXPECTED = 2
 REHEARSAL_NOTES = {
     ("cuda", True): "migration.certify.rehearses_original", ("npu", False): "migration.certify.rehearses_migrated",
     ("cuda", False): "migration.certify.rehearses_on_gpu", ("cpu", False): "migration.certify.rehearses_on_cpu",
+    ("cpu", True): "migration.certify.rehearses_original_on_cpu",
 }  # fmt: skip
 BFLOAT16_NOTE = "rehearsal.half_as_bfloat16"
 
@@ -175,10 +176,12 @@ class Certification(PairRuns):
         if not is_trained(migrated) or not promises_all_hosts(self.spec.proof.promise, self.tops[1], self.run):
             return ()
         on_gpu = self.rehearse(self.copies[1], "cuda", line=self.spec.training.line)
-        on_cpu = self.rehearse(self.copies[1], "cpu", line=line_for_cpu(self.spec.training.line))
+        cpu_line = line_for_cpu(self.spec.training.line)
+        on_cpu = self.rehearse(self.copies[1], "cpu", line=cpu_line)
+        original_on_cpu = None if is_trained(on_cpu) else self.rehearse(self.copies[0], "cpu", line=cpu_line)
         contracts = self._compare_contracts(original, on_gpu, on_gpu)
         gpu = check_gpu(self._with_project_paths(on_gpu), self._losses(original, on_gpu), contracts)
-        return gpu, check_cpu(self._with_project_paths(on_cpu))
+        return gpu, check_cpu(self._with_project_paths(on_cpu), original_on_cpu)
 
     def rehearse(
         self, copy: ProjectCopy, stance: str, npu_device: str = "auto", line: tuple[str, ...] = ()

@@ -58,7 +58,7 @@ class ForkedCertification(Certification):
     def rehearse(
         self, copy: ProjectCopy, stance: str, npu_device: str = "auto", line: tuple[str, ...] = ()
     ) -> RehearsalOutcome:
-        key = f"{copy.source} {' '.join(line or self.line)}" if copy is self.copies[0] else ""
+        key = f"{stance} {copy.source} {' '.join(line or self.line)}" if copy is self.copies[0] else ""
         if key in self.originals:
             return self.originals[key]
         copy.make(line or self.line)
