@@ -328,7 +328,10 @@ class MigrationPage(QWidget):
         if self.scan is None:
             self.sentence.setText(t("migration.sentence"))
         else:
-            self.sentence.setText(self.views.sentence() or verdict_of(self.scan.open_findings()))
+            self.sentence.setText(self.views.sentence() or self._verdict(self.scan))
+
+    def _verdict(self, scan: Scan) -> str:
+        return verdict_of(scan.open_findings(), scan.overview.apis if scan.overview else ())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

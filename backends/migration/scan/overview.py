@@ -163,6 +163,12 @@ def count_apis(scans: Iterable[FileScan], facts: Facts) -> tuple[ApiUse, ...]:
     return tuple(sorted(uses, key=lambda use: ("no" not in (use.a2, use.a3), -use.count, use.name)))
 
 
+def count_unanswered(apis: Iterable[ApiUse]) -> int:
+    """Return how many torch APIs of a project no table answers for on A2 or A3: no finding stands for them, so they are
+    in no total of findings."""
+    return sum("unverified" in (use.a2, use.a3) and "no" not in (use.a2, use.a3) for use in apis)
+
+
 def _api_use(name: str, count: int, facts: Facts) -> ApiUse:
     support, equivalent = facts.hardware_support(name), facts.mindspore_name(name)
     return ApiUse(
