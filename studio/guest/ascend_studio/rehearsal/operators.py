@@ -96,7 +96,8 @@ def _mode_type(torch: Any, tick: Callable[[], None], is_seeded: bool) -> Any:
             result = func(*args, **(kwargs or {}))
             if is_seeded:
                 seeds.fill(func, result)
-            if not _ticks and getattr(func, "namespace", "") != "profiler" and not _is_ours(sys._getframe(1)):
+            is_training = not _ticks and getattr(func, "namespace", "") != "profiler" and not recording.is_own_work()
+            if is_training and not _is_ours(sys._getframe(1)):
                 count(tensor, func, args, kwargs, result)
                 tick()
             return result
@@ -121,8 +122,6 @@ def observer(torch: Any) -> Callable[..., None]:
 def _is_ours(frame: Any) -> bool:
     """Return whether an operator is ours: norms and losses that the curves and the trace compute are not the
     script's."""
-    if recording.is_own_work():
-        return True
     for _ in range(4):
         if frame is None:
             return False
