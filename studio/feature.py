@@ -52,6 +52,8 @@ class Action:
     `is_program`: its run is a program of the user's, whose exit code is that of the command.
     `doing`: the key of what the feature's page says while a run of it works; "" where the page shows no progress.
     `card`: 'module:class' of the `AnswerCard` that shows its answer on the page that shows any run.
+    `training`: 'module:function' from a run and its glance to the values of run.json that the training which follows it
+    begins with; "" where those are the run's own or none.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Action:
     is_program: bool = False
     doing: str = ""
     card: str = ""
+    training: str = ""
 
     @property
     def command(self) -> str:
@@ -83,6 +86,10 @@ class Action:
     def answer_of(self, run: Run) -> dict[str, Any]:
         """What the command line's JSON says of this action's runs beside what it says of every run."""
         return dict(load(self.answer)(run)) if self.answer else {}
+
+    def next_training(self, run: Run, glance: Glance) -> dict[str, Any] | None:
+        """The values of the training that follows a run of this action; None where it names none."""
+        return dict(load(self.training)(run, glance)) if self.training else None
 
 
 StepState = Literal["", "working", "stopped", "problem"]

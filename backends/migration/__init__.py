@@ -1,6 +1,7 @@
 """Migration: what stands between a GPU project and an NPU, the edits for it, and the proof that it still trains."""
 
 from backends.migration.certify.spec import CertifySpec
+from backends.migration.compare_sides.spec import CompareSidesSpec
 from backends.migration.migrate.spec import MigrateSpec
 from backends.migration.official.spec import OfficialSpec
 from backends.migration.scan.spec import ScanSpec
@@ -32,6 +33,14 @@ FEATURE = Feature(
             work="backends.migration.certify.work:certify",
             answer="backends.migration.certify.certificate:certify_answer",
             doing="migration.doing.certify",
+            training="backends.migration.certify.next_training:training_after",
+        ),
+        Action(
+            name="compare-migrated",
+            spec=CompareSidesSpec,
+            work="backends.migration.compare_sides.work:compare_sides",
+            answer="backends.migration.compare_sides.runs_file:sides_answer",
+            doing="migration.doing.sides",
         ),
         Action(
             name="second-opinion",

@@ -56,6 +56,7 @@ CAUSES = {
     "syntax_module": "syntax_error",
     "syntax_script": "syntax_error",
     "torch_cuda": "missing_device",
+    "torch_capability": "no_capability",
     "torch_dtype": "unsupported",
     "torch_killed": "killed",
     "torch_loader": "dataset_error",

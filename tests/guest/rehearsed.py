@@ -127,6 +127,21 @@ ONLY_ASKS = AGNOSTIC.replace(
     'torch.accelerator.current_accelerator() if torch.accelerator.is_available() else torch.device("cpu")',
     'torch.device("cuda" if torch.cuda.is_available() else "cpu")',
 ).replace("torch.accelerator.synchronize()\n", "")
+# Dtypes by their names on a card, as texts and as classes.
+TYPES = """
+import torch, torch_npu
+net = torch.nn.Linear(4, 2).npu()
+rows = torch.npu.FloatTensor([[1.0, 2.0, 3.0, 4.0]])
+targets = torch.zeros(1).type("torch.npu.LongTensor")
+assert rows.device == net.weight.device and targets.device == rows.device and targets.dtype == torch.int64
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+torch.nn.functional.cross_entropy(net(rows), targets).backward()
+optimizer.step()
+torch.set_default_tensor_type("torch.npu.FloatTensor")
+assert torch.ones(1).device == rows.device
+torch.set_default_tensor_type(torch.FloatTensor)
+assert torch.ones(1).device.type == "cpu"
+"""
 # Without torch_npu, torch knows no such device on an NPU's host either.
 NOT_IMPORTED = """
 import torch

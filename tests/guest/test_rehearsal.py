@@ -118,6 +118,7 @@ AS_NPU = {
     "asks_npu": rehearsed.ASKS_NPU,
     "asks_cuda": rehearsed.ONLY_ASKS,
     "not_imported": rehearsed.NOT_IMPORTED,
+    "types": rehearsed.TYPES,
 }
 
 
@@ -128,6 +129,12 @@ def as_npu(
     """Of each script by its name, and of those with one edit less."""
     found = verdicts(tmp_path_factory.mktemp("npu"), [*AS_NPU.values(), *DROPPED], request.param)
     return dict(zip(AS_NPU, found, strict=False)), found[len(AS_NPU) :]
+
+
+def test_that_as_npu_the_names_of_dtypes_make_tensors_of_the_device(as_npu: Any) -> None:
+    report, why = as_npu[0]["types"]
+    assert why is None
+    assert report.steps == 1
 
 
 def test_that_as_npu_a_migrated_script_passes_and_each_dropped_edit_is_caught(as_npu: Any) -> None:

@@ -14,6 +14,7 @@ from backends.migration.certify.checks import Evidence, RehearsalOutcome, make_c
 from backends.migration.certify.leftovers import Leftover
 from backends.migration.certify.metric_rows import MetricRow
 from backends.migration.certify.operators import classify_operators
+from backends.migration.certify.promise import check_cpu
 from studio import texts
 
 
@@ -200,3 +201,11 @@ def test_that_operators_are_counted_together_and_the_most_doubtful_come_first() 
         ("add.Tensor", "composite", 1), ("mm", "kernel", 5),
     ]  # fmt: skip
     assert (operators[-1].phases, operators[-1].modules) == (("backward", "forward"), ("Net",))
+
+
+def test_that_a_result_owes_a_plain_cpu_host_only_where_the_original_runs_on_one() -> None:
+    failed, trained = left(1, steps=0, last_line="Torch not compiled with CUDA enabled"), left()
+    assert check_cpu(trained, None).state == "pass"
+    assert check_cpu(failed, trained).state == "fail"
+    check = check_cpu(failed, failed)
+    assert (check.state, check.reason.args["message"]) == ("not_run", "Torch not compiled with CUDA enabled")

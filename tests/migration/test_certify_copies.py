@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 
 from backends.migration.certify import copies as copying
 from backends.migration.certify import project_files
-from backends.migration.certify.copies import ProjectCopy, line_for_npu, line_in_copy, relative_workdir
+from backends.migration.certify.copies import ProjectCopy, line_at, line_for_npu, relative_workdir
 from backends.migration.certify.file_edits import compare_files
 from studio.errors import StudioError
 
@@ -128,7 +128,7 @@ def test_that_whole_paths_of_a_line_lead_into_the_copy() -> None:
     copy = ProjectCopy(source=Path("/p/a"), top=Path("/c/a"), other=Path("/p/a-npu"), linked=frozenset())
     line = ("python", "/p/a/train.py", "--out=/p/a-npu/out", "/p/a", "/p/ab", "x")
     tops = (Path("/p/a"), Path("/p/a-npu"))
-    assert line_in_copy(line, copy, tops) == ("python", "/c/a/train.py", "--out=/c/a/out", "/c/a", "/p/ab", "x")
+    assert line_at(line, copy.top, tops) == ("python", "/c/a/train.py", "--out=/c/a/out", "/c/a", "/p/ab", "x")
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,18 @@ def test_that_only_scripts_that_lead_to_no_such_trainer_get_transfer_to_npu(tmp_
     assert sorted(planned_texts(folder, "minimal")) == ["mine.py", "other.py", "train.py"]
 
 
+BROADCAST = "import torch.distributed as dist\n\ndef share(x):\n    dist.broadcast(x, src=0)\n"
+
+
+def test_that_a_script_that_leads_to_a_broadcast_says_the_capability_that_torch_reads_there(tmp_path: Path) -> None:
+    text = "import torch\nimport share\nfor x in y:\n    share.share(x.cuda())\n"
+    folder = project(tmp_path, train__py=text, share__py=BROADCAST, other__py=text.replace("share", "os"))
+    texts = planned_texts(folder, "minimal")
+    capability = 'os.environ.setdefault("TORCH_NPU_DEVICE_CAPABILITY", "8.0")'
+    assert [path for path in sorted(texts) if capability in texts[path]] == ["train.py"]
+    assert with_transfer(folder) == ["other.py", "train.py"]
+
+
 AWARE = (
     "import torch\nfrom transformers.utils import is_torch_npu_available\n"
     "def device():\n    if is_torch_npu_available():\n        return torch.device('npu:0')\n"

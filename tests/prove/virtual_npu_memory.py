@@ -38,14 +38,22 @@ HAND_CASES = (((512, 512, 512), 64), ((256, 2048, 256), 512), ((1024, 1024, 1024
 
 
 def by_hand(sizes: tuple[int, ...], batch: int) -> int:
-    """The bytes of a chain of linear layers at its peak: weights, biases and their gradients, the input of each layer,
-    and, when the first weight's gradient is there last, the gradient of the first layer's output. The result's sum and
-    the gradient of the last layer's output are gone by then, but for what is least; all of float32.
+    """The bytes of a chain of linear layers at its peak, all of float32.
+
+    Either of the second forward pass, while the first gradients are alive: weights and biases twice, the input of each
+    layer, and the result. Or of the backward pass of one layer: all weights, the gradients of this layer and those
+    behind it, the inputs of this layer and those before it, and the gradients of its result and its input. That of the
+    last result is one number, seen as many.
     """
-    layers = list(itertools.pairwise(sizes))
-    weights = sum(first * second + second for first, second in layers)
-    inputs = sum(batch * size for size in sizes[:-1])
-    return 4 * (2 * weights + inputs + batch * sizes[1])
+    weights = [first * second + second for first, second in itertools.pairwise(sizes)]
+    rows = [batch * size for size in sizes]
+    last = len(weights) - 1
+    backward = [
+        sum(weights) + sum(weights[layer:]) + sum(rows[: layer + 1])
+        + (rows[layer + 1] if layer < last else 0) + (rows[layer] if layer else 0)
+        for layer in range(len(weights))
+    ]  # fmt: skip
+    return 4 * max(2 * sum(weights) + sum(rows), *backward)
 
 
 def prove() -> dict[str, Any]:

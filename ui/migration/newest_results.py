@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from backends.migration.certify.standing import newest_standing
+from backends.migration.compare_sides.runs_file import read_comparison_name
 from studio.errors import StudioError
 from studio.run import outcome_of
 from ui.migration.run_results import read_newest_applied, read_newest_opinion, read_scan, with_training
 from ui.services.background import run_in_background
 from ui.services.past_runs import LIVE, ended_runs, failure_of
+
+COMPARE_SIDES = "compare-migrated"
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,9 +27,10 @@ if TYPE_CHECKING:
 
 class NewestResults(QObject):
     """`scan_read`: a run and its Scan. `results_read`: the newest applied migration, certificate and official opinion,
-    each may be None."""
+    each may be None. `sides_compared`: the run of a comparison of both sides that was asked for here."""
 
     scan_read = Signal(object, object)
+    sides_compared = Signal(object)
     results_read = Signal(object, object, object)
 
     def __init__(self, session: Session, parent: QObject) -> None:
@@ -46,8 +50,8 @@ class NewestResults(QObject):
         self._started_runs.add(run.name)
 
     def show_runs(self, listed: list[tuple[Run, Glance]]) -> None:
-        """Read what these runs newly finished, and report failures."""
-        self._report_failures(listed)
+        """Read what these runs newly finished, and report how those that the page started ended."""
+        self._report_ends(listed)
         scans = ended_runs(listed, "scan")
         if scans and scans[0].folder != self._scan:
             self.read_scan()
@@ -72,12 +76,20 @@ class NewestResults(QObject):
         else:
             self.scan_read.emit(run, scan)
 
-    def _report_failures(self, listed: list[tuple[Run, Glance]]) -> None:
+    def _report_ends(self, listed: list[tuple[Run, Glance]]) -> None:
         for run, glance in listed:
             if run.name in self._started_runs and glance.state not in LIVE:
                 self._started_runs.discard(run.name)
                 if outcome_of(glance) in ("failed", "lost"):
                     self._session.trouble.emit(failure_of(run))
+                elif run.request.command == COMPARE_SIDES:
+                    self._show_comparison(run, listed)
+
+    def _show_comparison(self, run: Run, listed: list[tuple[Run, Glance]]) -> None:
+        comparison = read_comparison_name(run)
+        compared = next((other for other, _ in listed if other.name == comparison), None)
+        if compared is not None:
+            self.sides_compared.emit(compared)
 
     def _read_results(self, listed: list[tuple[Run, Glance]]) -> None:
         migrations, proofs, opinions = (

@@ -79,6 +79,7 @@ class MigrationPage(QWidget):
         self.newest = NewestResults(session, self)
         self.newest.scan_read.connect(self._scan_read)
         self.newest.results_read.connect(self._results_read)
+        self.newest.sides_compared.connect(session.open_run)
         self.watch = FileWatch(self)
         self.watch.saved.connect(self._rescan_saved_files)
         session.runs_changed.connect(self._runs_changed)
@@ -135,6 +136,7 @@ class MigrationPage(QWidget):
         self.views.undo_requested.connect(self.starter.start_undo)
         self.views.proof_of_applied_requested.connect(self._prove_applied)
         self.views.proof_requested.connect(self.starter.start_proof)
+        self.views.sides_requested.connect(self.starter.start_sides)
         self.views.run_requested.connect(self._open_run)
         self.views.show_view(FINDINGS)
         content = QWidget()
@@ -326,7 +328,10 @@ class MigrationPage(QWidget):
         if self.scan is None:
             self.sentence.setText(t("migration.sentence"))
         else:
-            self.sentence.setText(self.views.sentence() or verdict_of(self.scan.open_findings()))
+            self.sentence.setText(self.views.sentence() or self._verdict(self.scan))
+
+    def _verdict(self, scan: Scan) -> str:
+        return verdict_of(scan.open_findings(), scan.overview.apis if scan.overview else ())
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

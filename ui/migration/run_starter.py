@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from backends.common import program_line
 from backends.migration.certify.spec import CertifySpec, code_of
+from backends.migration.compare_sides.spec import sides_of
 from backends.migration.migrate.spec import Migrated, MigrateSpec, Result
 from backends.migration.official.spec import OfficialSpec
 from studio import files, paths, schema
@@ -89,12 +90,19 @@ class RunStarter:
             self.start_run("second-opinion", schema.with_value(OfficialSpec(), "path", self._session.project.folder))
 
     def start_proof(self, spec: CertifySpec) -> None:
-        """Start a proof, which runs code of the project; ask first where that is not trusted."""
+        self._start_pair("certify", spec, spec)
+
+    def start_sides(self, spec: CertifySpec) -> None:
+        """Capture both sides of a certificate and compare them; the comparison is shown when it is there."""
+        self._start_pair("compare-migrated", spec, sides_of(spec))
+
+    def _start_pair(self, command: str, spec: CertifySpec, started: Any) -> None:
+        """Start what runs code of the project; ask first where that is not trusted."""
         proof = self._page.proof
-        if proof.consent.asks(partial(code_to_trust, spec), partial(self.start_proof, spec)):
+        if proof.consent.asks(partial(code_to_trust, spec), partial(self._start_pair, command, spec, started)):
             proof.area.reveal(proof.consent)
         else:
-            self.start_run("certify", spec)
+            self.start_run(command, started)
 
 
 def code_to_trust(spec: CertifySpec, folder: Path) -> tuple[Path, ...]:

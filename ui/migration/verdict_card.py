@@ -9,6 +9,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from backends.migration.finding import STATES
+from backends.migration.scan.overview import count_unanswered
 from studio.texts import t
 from ui.migration.finding_texts import (
     STATE_COLORS,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
     from backends.migration.finding import FindingState, ScanFinding
+    from backends.migration.scan.overview import ApiUse
     from ui.migration.run_results import Scan
 
 HEIGHT = 10
@@ -214,13 +216,16 @@ def _rounded(hours: float) -> str:
     return f"{round(hours * 2) / 2:g}" if 0 < hours < 5 else f"{round(hours)}"
 
 
-def verdict_of(findings: Sequence[ScanFinding]) -> str:
-    """Return the verdict on findings, and how much advice they hold besides."""
-    advice = sum(not finding.is_counted for finding in findings)
-    sentence = verdict_sentence(count_states(findings))
-    return (
-        t("migration.changes.space").join((sentence, t("migration.verdict_advice", n=advice))) if advice else sentence
-    )
+def verdict_of(findings: Sequence[ScanFinding], apis: Sequence[ApiUse] = ()) -> str:
+    """Return the verdict on findings, how much advice they hold besides, and for how many of `apis` no table
+    answers."""
+    advice, unanswered = sum(not finding.is_counted for finding in findings), count_unanswered(apis)
+    sentences = [verdict_sentence(count_states(findings))]
+    if advice:
+        sentences.append(t("migration.verdict_advice", n=advice))
+    if unanswered:
+        sentences.append(t("migration.scan.apis", count=unanswered, total=len(apis)))
+    return t("migration.changes.space").join(sentences)
 
 
 def verdict_sentence(counts: dict[FindingState, int]) -> str:

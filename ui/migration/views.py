@@ -39,6 +39,7 @@ class Views(QStackedWidget):
     undo_requested = Signal(object)
     proof_of_applied_requested = Signal()
     proof_requested = Signal(object)
+    sides_requested = Signal(object)
     run_requested = Signal(str)
 
     def __init__(self, session: Session) -> None:
@@ -98,6 +99,7 @@ class Views(QStackedWidget):
 
         view = CertificateView(Consent(self._session))
         view.proof_requested.connect(self.proof_requested)
+        view.sides_requested.connect(self.sides_requested)
         view.run_requested.connect(self.run_requested)
         self._insert_view(CERTIFICATE, view)
         view.show_certificate(self._certificate)

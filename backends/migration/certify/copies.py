@@ -152,8 +152,8 @@ def _with_names(word: str, device: str, backend: str) -> str:
     return head + equals + re.sub(r"\bnccl\b", backend, re.sub(r"\bcuda\b", device, value))
 
 
-def line_in_copy(line: tuple[str, ...], copy: ProjectCopy, tops: tuple[Path, ...]) -> tuple[str, ...]:
-    """Point absolute paths of the command that lead into either project at the copy instead."""
-    originals = sorted({str(top) for top in tops}, key=len, reverse=True)
+def line_at(line: tuple[str, ...], top: Path, tops: tuple[Path, ...]) -> tuple[str, ...]:
+    """Point absolute paths of the command that lead into either of `tops` at `top` instead."""
+    originals = sorted({str(path) for path in tops}, key=len, reverse=True)
     pattern = re.compile("(" + "|".join(map(re.escape, originals)) + r")(?=$|/)")
-    return tuple(pattern.sub(lambda _: str(copy.top), word) for word in line)
+    return tuple(pattern.sub(lambda _: str(top), word) for word in line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
 
 _AVAILABLE = ("torch.cuda.is_available", "cuda.is_available")
 _OF_NPU = ("npu.is_available", "is_npu_available", "is_torch_npu_available")
+_IS_THERE = re.compile(r"""hasattr\(torch, ['"]npu['"]\)|(?:importlib\.)?(?:util\.)?find_spec\(['"]torch_npu['"]\)"""
+                       r"""|getattr\(torch, ['"]npu['"], None\)""")  # fmt: skip
+"""What is true, or not None, where torch_npu is there."""
 _QUESTIONS = ("is_available", "device_count", "is_cuda", "is_initialized")
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
@@ -104,6 +108,8 @@ def _truth(test: ast.expr, tree: ast.Module, depth: int) -> bool | None:
         return None if None in parts else not decisive
     if isinstance(test, ast.Compare):
         return _compared(test)
+    if _IS_THERE.fullmatch(ast.unparse(test)):
+        return True
     if isinstance(test, ast.Name) and depth < 3:
         return _assigned(test.id, tree, depth)
     name = ast.unparse(test.func) if isinstance(test, ast.Call) else ast.unparse(test)
@@ -116,6 +122,8 @@ def _compared(test: ast.Compare) -> bool | None:
     """Return what `device.type == "cuda"`, `"cuda" in str(device)` and the like are."""
     if len(test.ops) != 1:
         return None
+    if isinstance(test.ops[0], ast.Is | ast.IsNot) and ast.unparse(test.comparators[0]) == "None":
+        return isinstance(test.ops[0], ast.IsNot) if _IS_THERE.fullmatch(ast.unparse(test.left)) else None
     sides = [side.value for side in (test.left, *test.comparators) if isinstance(side, ast.Constant)]
     if not any(isinstance(side, str) and side.partition(":")[0] in ("cuda", "nccl") for side in sides):
         return None

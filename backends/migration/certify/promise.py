@@ -52,9 +52,12 @@ def check_gpu(outcome: RehearsalOutcome, losses: tuple[MetricRow, ...], contract
     return _check("on_gpu", "pass", "migration.certify.reason.gpu_same", count=len(losses))
 
 
-def check_cpu(outcome: RehearsalOutcome) -> Check:
-    """Judge the rehearsal of the result on a host with neither CUDA nor an NPU."""
+def check_cpu(outcome: RehearsalOutcome, original: RehearsalOutcome | None) -> Check:
+    """Judge the rehearsal of the result on a host with neither CUDA nor an NPU. `original`: that of the original, where
+    the result did not train: a migration promises no host that the original does not run on."""
     failed = _failed("on_cpu", outcome)
+    if failed is not None and original is not None and _failed("on_cpu", original) is not None:
+        return _check("on_cpu", "not_run", "migration.certify.reason.cpu_original", message=original.last_line)
     steps = outcome.report.steps if outcome.report else 0
     return failed or _check("on_cpu", "pass", "migration.certify.reason.cpu_ran", steps=steps)
 

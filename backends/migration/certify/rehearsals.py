@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from backends.migration.certify.spec import CertifySpec
+    from backends.migration.compare_sides.spec import CompareSidesSpec
 
 REHEARSE_COMMAND = "rehearse"
 # Tells the guest to hide torch_npu: a host with CUDA has none, and code for both has to take its path for CUDA.
@@ -29,7 +30,7 @@ _VIRTUAL_LIMIT = re.compile(r"[Tt]he virtual NPU (has|cannot|does not)|NotImplem
 
 
 def rehearsal_values(
-    spec: CertifySpec, stance: str, line: tuple[str, ...], workdir: Path, npu_device: str = "auto"
+    spec: CertifySpec | CompareSidesSpec, stance: str, line: tuple[str, ...], workdir: Path, npu_device: str = "auto"
 ) -> dict[str, Any]:
     """Return the values of run.json for a rehearsal; `tests/migration` checks them against its spec. `npu_device`: cpu
     where both sides have to compute alike, as the virtual NPU takes float16 and operators as a card does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from studio.schema import Problem, option
 
@@ -49,7 +49,20 @@ class Environment:
     env: tuple[tuple[str, str], ...] = option(())
 
 
-def _folders_exist(spec: CertifySpec) -> Iterable[Problem]:
+class PairSpec(Protocol):
+    """What a certificate and a comparison of both sides have in common."""
+
+    @property
+    def pair(self) -> Pair: ...
+
+    @property
+    def training(self) -> Training: ...
+
+    @property
+    def environment(self) -> Environment: ...
+
+
+def folders_exist(spec: PairSpec) -> Iterable[Problem]:
     for name, path in (("original", spec.pair.original), ("migrated", spec.pair.migrated)):
         if path == Path():
             yield Problem(field=name, rule="migration.certify.no_path")
@@ -57,7 +70,7 @@ def _folders_exist(spec: CertifySpec) -> Iterable[Problem]:
             yield Problem(field=name, rule="migration.certify.no_folder", args={"path": str(path)})
 
 
-def _line_is_set(spec: CertifySpec) -> Iterable[Problem]:
+def line_is_set(spec: PairSpec) -> Iterable[Problem]:
     if not spec.training.line:
         yield Problem(field="line", rule="migration.certify.no_line")
 
@@ -69,10 +82,10 @@ class CertifySpec:
     proof: Proof = field(default_factory=Proof)
     environment: Environment = field(default_factory=Environment)
 
-    RULES = (_folders_exist, _line_is_set)
+    RULES = (folders_exist, line_is_set)
 
 
-def code_of(spec: CertifySpec, folder: Path) -> tuple[Path, ...]:
-    """Return the paths below `folder` whose code a certificate would run, for the question of trust."""
+def code_of(spec: PairSpec, folder: Path) -> tuple[Path, ...]:
+    """Return the paths below `folder` whose code a certificate or a comparison would run, for the question of trust."""
     paths = (spec.pair.original, spec.pair.migrated, spec.training.python)
     return tuple(path for path in paths if path != Path() and path.resolve().is_relative_to(folder.resolve()))

@@ -6,8 +6,7 @@ import shutil
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -33,31 +32,31 @@ from backends.migration.certify.contracts.record import (
 )
 from backends.migration.certify.copies import (
     COPIES_FOLDER,
-    ProjectCopy,
     line_for_cpu,
     line_for_npu,
-    line_in_copy,
-    make_copies,
-    relative_workdir,
 )
 from backends.migration.certify.file_edits import compare_files
 from backends.migration.certify.folder_digest import digest_folder
 from backends.migration.certify.leftovers import find_leftovers, unrun_edits
 from backends.migration.certify.line_map import edited_lines, migrated_line
+from backends.migration.certify.pair_runs import PairRuns
 from backends.migration.certify.promise import check_cpu, check_gpu, promises_all_hosts
 from backends.migration.migrate.result_findings import settle_findings
 from backends.migration.scan.facts.facts import facts_of_interpreter
-from backends.migration.scan.overview import count_by_state
+from backends.migration.scan.overview import count_open_places
 from backends.migration.scan.project_scan import scan_project
+from backends.migration.scan.suppressions import read_suppressions
 from studio import run as runs
-from studio.errors import Stopped, StudioError
-from studio.events import Artifact, Ended, Finding, Journal, Note, Progress, last_error
+from studio.errors import Stopped
+from studio.events import Artifact, Ended, Finding, Journal, Note, Progress
 from studio.exit_codes import NO, STOPPED
 from studio.security.secret_words import masked_words
-from studio.supervisor import STOP
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from backends.common.rehearsal import Report, Step
+    from backends.migration.certify.copies import ProjectCopy
     from backends.migration.certify.folder_digest import FolderDigest
     from backends.migration.certify.metric_rows import MetricRow
     from backends.migration.certify.spec import CertifySpec
@@ -68,6 +67,7 @@ EXPECTED = 2
 REHEARSAL_NOTES = {
     ("cuda", True): "migration.certify.rehearses_original", ("npu", False): "migration.certify.rehearses_migrated",
     ("cuda", False): "migration.certify.rehearses_on_gpu", ("cpu", False): "migration.certify.rehearses_on_cpu",
+    ("cpu", True): "migration.certify.rehearses_original_on_cpu",
 }  # fmt: skip
 BFLOAT16_NOTE = "rehearsal.half_as_bfloat16"
 
@@ -82,20 +82,16 @@ def certify(spec: CertifySpec, run: Run) -> Ended:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class Certification:
+class Certification(PairRuns):
     """One certificate in the making."""
 
     def __init__(self, spec: CertifySpec, run: Run, folder: Path) -> None:
-        self.spec, self.run = spec, run
-        self.tops = (spec.pair.original.resolve(), spec.pair.migrated.resolve())
-        workdir = spec.training.workdir
-        self.workdir = relative_workdir(workdir.resolve() if workdir.parts else Path(), *self.tops)
-        self.copies = make_copies(self.tops[0], self.tops[1], folder, spec.training.linked)
+        super().__init__(spec, run, folder)
+        self.spec = spec
         python = spec.training.python
         self.facts = facts_of_interpreter(python if python.parts else None, None)
         self.journal = Journal(run.folder, 1)
         self.rehearsals: list[Rehearsal] = []
-        self.line = spec.training.line
         self.edits = compare_files(*self.tops)
         self.after: dict[str, int] = {}
 
@@ -118,7 +114,7 @@ class Certification:
         """Compare what the rehearsals left."""
         is_other = numbers is not migrated
         findings = settle_findings(self.tops[1], scan_project(self.tops[1], self.facts), "minimal")
-        self.after = count_by_state(findings, "place")
+        self.after = count_open_places(findings, self._suppressed(self.tops[1]))
         ran = ran_lines(migrated.contracts)
         return Evidence(
             original=original,
@@ -180,10 +176,12 @@ class Certification:
         if not is_trained(migrated) or not promises_all_hosts(self.spec.proof.promise, self.tops[1], self.run):
             return ()
         on_gpu = self.rehearse(self.copies[1], "cuda", line=self.spec.training.line)
-        on_cpu = self.rehearse(self.copies[1], "cpu", line=line_for_cpu(self.spec.training.line))
+        cpu_line = line_for_cpu(self.spec.training.line)
+        on_cpu = self.rehearse(self.copies[1], "cpu", line=cpu_line)
+        original_on_cpu = None if is_trained(on_cpu) else self.rehearse(self.copies[0], "cpu", line=cpu_line)
         contracts = self._compare_contracts(original, on_gpu, on_gpu)
         gpu = check_gpu(self._with_project_paths(on_gpu), self._losses(original, on_gpu), contracts)
-        return gpu, check_cpu(self._with_project_paths(on_cpu))
+        return gpu, check_cpu(self._with_project_paths(on_cpu), original_on_cpu)
 
     def rehearse(
         self, copy: ProjectCopy, stance: str, npu_device: str = "auto", line: tuple[str, ...] = ()
@@ -192,8 +190,8 @@ class Certification:
         nothing to rehearse, and Stopped."""
         self._note_progress(REHEARSAL_NOTES[stance, copy is self.copies[0]], copy)
         copy.make(line or self.line)
-        values = rehearsals.rehearsal_values(self.spec, stance, *self._line_in(copy, line or self.line), npu_device)
-        run, glance = self._run(rehearsals.REHEARSE_COMMAND, values, copy)
+        values = rehearsals.rehearsal_values(self.spec, stance, *self.line_in(copy, line or self.line), npu_device)
+        run, glance = self.run_in(copy, rehearsals.REHEARSE_COMMAND, values)
         report = read_report(run.folder)
         self.rehearsals.append(_rehearsal(run, glance, report))
         return outcome_of_rehearsal(run, glance.code, report, copy)
@@ -203,34 +201,14 @@ class Certification:
         done = len(self.rehearsals)
         self.journal.write(Progress(done=done, total=max(EXPECTED, done + 1), phase="certify"))
 
-    def _line_in(self, copy: ProjectCopy, line: tuple[str, ...]) -> tuple[tuple[str, ...], Path]:
-        """Return the command and its working folder inside a copy. Raises StudioError."""
-        workdir = copy.top / self.workdir
-        if not workdir.is_dir():
-            raise StudioError("migration.certify.no_folder", path=str(copy.source / self.workdir))
-        return line_in_copy(line, copy, self.tops), workdir
-
-    def _run(self, command: str, values: dict[str, Any], copy: ProjectCopy) -> tuple[Run, Glance]:
-        run, glance = child_run.run_to_end(self.run, command, values, copy.top)
-        if STOP.stop_requests or glance.reason == "stopped":
-            raise Stopped
-        error = last_error(runs.last_events(run.folder))
-        if glance.reason == "failed_to_start" and error is not None:
-            # A command that cannot start says nothing about either project.
-            args = error.args
-            if "path" in args:  # Name the user's file, not its copy, which is about to be removed.
-                args = {**args, "path": str(copy.source / copy.project_path(str(args["path"])))}
-            raise StudioError(error.rule, **args)
-        return run, glance
-
     def run_on_npu(self, rehearsed: RehearsalOutcome) -> tuple[Check, tuple[MetricRow, ...]]:
         """Train on this host's NPU, where there is one and the rehearsal came to its end."""
         if rehearsed.code or not npu_check.has_npu():
             return NO_NPU, ()
         copy = self.copies[1]
         self._note_progress("migration.certify.runs_on_npu", copy)
-        run, glance = self._run(
-            npu_check.LAUNCH_COMMAND, npu_check.launch_values(self.spec, *self._line_in(copy, self.line)), copy
+        run, glance = self.run_in(
+            copy, npu_check.LAUNCH_COMMAND, npu_check.launch_values(self.spec, *self.line_in(copy, self.line))
         )
         self.rehearsals.append(_rehearsal(run, glance, None))
         rows = metric_rows.compare_losses(self.run.folder.parent / rehearsed.run, run.folder)
@@ -283,7 +261,11 @@ class Certification:
         )
 
     def _states(self, top: Path) -> dict[str, int]:
-        return count_by_state(scan_project(top, self.facts), "place")
+        return count_open_places(scan_project(top, self.facts), self._suppressed(top))
+
+    def _suppressed(self, top: Path) -> dict[str, str]:
+        """Return what a project suppresses, and what was suppressed in the original: the result has it as well."""
+        return read_suppressions(self.tops[0]) | read_suppressions(top)
 
     def finish(self, result: Certificate) -> Ended:
         """Write the certificate and the events that summarize it. Raises OSError."""

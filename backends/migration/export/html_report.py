@@ -9,6 +9,7 @@ from backends.common.page import bar, escaped, page, row, section, tag
 from backends.migration.export.certificate_section import certificate_html
 from backends.migration.finding import STATES
 from backends.migration.scan.facts.rules import rule_source
+from backends.migration.scan.overview import count_unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,6 +63,8 @@ def _verdict(report: Report) -> Iterator[str]:
     yield tag(
         "p", text("migration.report.verdict", total=total, advice=sum(overview.advice.values()), **counts), "verdict"
     )
+    if unanswered := count_unanswered(overview.apis):
+        yield tag("p", text("migration.scan.apis", count=unanswered, total=len(overview.apis)))
     yield bar(counts, {state: text(STATE[state]) for state in STATES})
     low, high = (f"{hours:.1f}" for hours in overview.hours)
     yield tag("p", text("migration.report.hours", low=low, high=high))

@@ -93,10 +93,12 @@ def plan_python(
     style: Style,
     *,
     has_transfer: bool,
+    has_broadcast: bool = False,
     device: DeviceImport | None = None,
 ) -> FilePlan:
     """Plan the edits of Python code. `has_transfer`: whether it gets the lines of transfer_to_npu, in the minimal
-    style; `device`: the module that the explicit style imports its names from, None where they are defined here."""
+    style; `has_broadcast`: whether it leads to a broadcast, which needs a line more; `device`: the module that the
+    explicit style imports its names from, None where they are defined here."""
     places = [finding for finding in findings if finding.is_counted]
     try:
         tree = SyntaxTree(source)
@@ -118,7 +120,8 @@ def plan_python(
     if style == "explicit":
         _withdraw_early(tree, planned, anchor if anchor_finding else None)
     if anchor and anchor_finding:
-        _add_prelude(source, planned, anchor, names, anchor_finding, style, has_transfer=has_transfer, device=device)
+        lines_of_style = prelude.minimal_lines(has_broadcast=has_broadcast) if has_transfer else []
+        _add_prelude(source, planned, anchor, names, anchor_finding, style, minimal=lines_of_style, device=device)
     return planned
 
 
@@ -150,11 +153,12 @@ def _add_prelude(
     anchor_finding: ScanFinding,
     style: Style,
     *,
-    has_transfer: bool,
+    minimal: list[str],
     device: DeviceImport | None,
 ) -> None:
+    """`minimal`: the lines of the minimal style, none where the file gets none."""
     needs = planned.names()
-    is_needed = bool(needs) if style == "explicit" else has_transfer
+    is_needed = bool(needs) if style == "explicit" else bool(minimal)
     if not is_needed or (style == "minimal" and "transfer_to_npu" in source.text):
         return
     after = anchor.after
@@ -165,7 +169,9 @@ def _add_prelude(
         lines = [*brings, prelude.import_line(device.module, called, needs)]
         planned.prelude_needs = (device.hunk,) if device.hunk else ()
     else:
-        lines = prelude.prelude_lines(style, called, needs, brings_torch=not anchor.torch)
+        brings_torch = not anchor.torch
+        explicit = prelude.explicit_lines(called, needs, brings_torch=brings_torch)
+        lines = minimal if style == "minimal" else explicit
     if after:
         begin += len(source.line(anchor.first).rstrip("\r\n"))
     text = "".join(source.newline + line if after else line + source.newline for line in lines)

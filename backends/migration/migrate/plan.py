@@ -13,7 +13,7 @@ from backends.migration.migrate import device_module, file_plan, hunks, notebook
 from backends.migration.migrate.changes import Changes, FileChanges, Hunk
 from backends.migration.migrate.file_plan import FilePlan
 from backends.migration.migrate.hunks import render_hunks
-from backends.migration.migrate.import_reach import split_by_transfer
+from backends.migration.migrate.import_reach import ImportReach, split_by_transfer
 from backends.migration.migrate.source_text import SourceText
 from backends.migration.scan.text_files import UnreadableFile, decode_source, read_regular_file
 
@@ -39,12 +39,18 @@ def plan_changes(folder: Path, findings: Iterable[ScanFinding], style: Style) ->
     for finding in findings:
         by_path[finding.path].append(finding)
     transfer, direct = _split_files(folder, by_path) if style == "minimal" else (set(), set())
+    broadcasting = _broadcasting_files(folder, transfer)
     planned = {
         path: file
         for path, findings_of_file in sorted(by_path.items())
         if (
             file := _plan_file(
-                folder, path, findings_of_file, "explicit" if path in direct else style, has_transfer=path in transfer
+                folder,
+                path,
+                findings_of_file,
+                "explicit" if path in direct else style,
+                has_transfer=path in transfer,
+                has_broadcast=path in broadcasting,
             )
         )
     }
@@ -99,6 +105,20 @@ def _split_files(folder: Path, by_path: dict[str, list[ScanFinding]]) -> tuple[s
     return transfer | (notebooks - native), direct | (notebooks & native)
 
 
+def _broadcasting_files(folder: Path, paths: Iterable[str]) -> set[str]:
+    """Return those of these files that call a broadcast of torch.distributed, or import a file that does."""
+    reach = ImportReach(folder)
+    reached = {path: reach.reached_files(path) for path in paths}
+    return {path for path in reached if any(prelude.broadcasts(_read_text(folder / file)) for file in reached[path])}
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return decode_source(read_regular_file(path, MAX_FILE_BYTES)).text
+    except UnreadableFile:
+        return ""
+
+
 class PlannedFile(NamedTuple):
     """`names`: those that its edits take from the prelude."""
 
@@ -113,6 +133,7 @@ def _plan_file(
     style: Style,
     *,
     has_transfer: bool,
+    has_broadcast: bool = False,
     device: DeviceImport | None = None,
 ) -> PlannedFile | None:
     try:
@@ -122,7 +143,9 @@ def _plan_file(
     text = decode_source(data)
     source = SourceText(path=path, text=text.text)
     if _encode(text.text, text.encoding) == data:
-        plan = _plan_source(source, findings, style, has_transfer=has_transfer, device=device)
+        plan = _plan_source(
+            source, findings, style, has_transfer=has_transfer, has_broadcast=has_broadcast, device=device
+        )
     else:
         plan = FilePlan(
             manual_findings=[finding for finding in findings if finding.is_counted], reason=NOT_WRITTEN_BACK
@@ -166,12 +189,20 @@ def _encode(text: str, encoding: str) -> bytes:
 
 
 def _plan_source(
-    source: SourceText, findings: list[ScanFinding], style: Style, *, has_transfer: bool, device: DeviceImport | None
+    source: SourceText,
+    findings: list[ScanFinding],
+    style: Style,
+    *,
+    has_transfer: bool,
+    has_broadcast: bool,
+    device: DeviceImport | None,
 ) -> FilePlan:
     if source.path.lower().endswith(".ipynb"):
         return notebook_plan.plan_notebook(source, findings, style, has_transfer=has_transfer)
     if source.path.lower().endswith(_PYTHON) or any(finding.rule == prelude.PRELUDE_RULE for finding in findings):
-        return file_plan.plan_python(source, findings, style, has_transfer=has_transfer, device=device)
+        return file_plan.plan_python(
+            source, findings, style, has_transfer=has_transfer, has_broadcast=has_broadcast, device=device
+        )
     return file_plan.plan_text(source, findings, style)
 
 

@@ -7,6 +7,7 @@ statement. `prelude_occurrences` reports it as a finding, since a diff touches o
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from backends.migration.finding import ScanFinding
-    from backends.migration.migrate.changes import Style
     from backends.migration.migrate.draft import PreludeName
     from backends.migration.scan.python.module import Module
 
@@ -231,10 +231,19 @@ def import_line(module: str, called: PreludeNames, needs: Iterable[PreludeName])
 
 
 MINIMAL_LINES = ["import torch_npu  # noqa: F401", "from torch_npu.contrib import transfer_to_npu  # noqa: F401"]
+# torch.distributed.broadcast of torch 2.13 takes the first of the numbers; without the variable torch_npu has None.
+CAPABILITY_LINES = [
+    "import os", 'os.environ.setdefault("TORCH_NPU_DEVICE_CAPABILITY", "8.0")  # torch.distributed.broadcast'
+]  # fmt: skip
+_BROADCAST = re.compile(r"\bbroadcast(?:_object_list)?\s*\(")
 
 
-def prelude_lines(
-    style: Style, prelude: PreludeNames, needs: Iterable[PreludeName], *, brings_torch: bool
-) -> list[str]:
-    """Return the lines of the prelude in either style, without line ends."""
-    return MINIMAL_LINES if style == "minimal" else explicit_lines(prelude, needs, brings_torch=brings_torch)
+def broadcasts(text: str) -> bool:
+    """Tell whether code calls a broadcast of torch.distributed, by its name alone."""
+    return "distributed" in text and _BROADCAST.search(text) is not None
+
+
+def minimal_lines(*, has_broadcast: bool) -> list[str]:
+    """Return the lines of the minimal style, without line ends. `has_broadcast`: whether what the script reaches calls
+    one."""
+    return [*MINIMAL_LINES, *CAPABILITY_LINES] if has_broadcast else MINIMAL_LINES

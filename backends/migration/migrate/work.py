@@ -17,7 +17,7 @@ from backends.migration.migrate.plan import plan_changes
 from backends.migration.migrate.replaced_files import edited_files
 from backends.migration.migrate.result_findings import settle_findings
 from backends.migration.scan.facts.facts import facts_of_project
-from backends.migration.scan.overview import count_by_state, split_suppressed
+from backends.migration.scan.overview import count_open_places
 from backends.migration.scan.project_files import SourceFile, walk_project
 from backends.migration.scan.project_scan import survey_project
 from backends.migration.scan.suppressions import read_suppressions
@@ -124,7 +124,7 @@ def _with_states_after(spec: MigrateSpec, changes: Changes, folder: Path, journa
 
 def _count_open(project: Path, findings: Sequence[ScanFinding]) -> dict[str, int]:
     """Count findings by state as the scan's overview does: without those that the project suppresses."""
-    return count_by_state(split_suppressed(findings, read_suppressions(project))[0], "place")
+    return count_open_places(findings, read_suppressions(project))
 
 
 def _write_branch_files(folder: Path, target: Path, planned: Changes, decisions: Decisions) -> None:

@@ -119,6 +119,11 @@ def split_suppressed(
     }
 
 
+def count_open_places(findings: Sequence[ScanFinding], suppressed: Mapping[str, str]) -> dict[str, int]:
+    """Count by state what counts of a whole scan, without what is suppressed."""
+    return count_by_state(split_suppressed(findings, suppressed)[0], "place")
+
+
 def make_overview(folder: Path, survey: Survey, facts: Facts, suppressed: Mapping[str, str]) -> Overview:
     remaining, hidden = split_suppressed(survey.findings, suppressed)
     lines = {path: scan.lines for path, scan in survey.scans.items()}
@@ -156,6 +161,12 @@ def count_apis(scans: Iterable[FileScan], facts: Facts) -> tuple[ApiUse, ...]:
         counts.update(scan.apis)
     uses = (_api_use(name, count, facts) for name, count in counts.items())
     return tuple(sorted(uses, key=lambda use: ("no" not in (use.a2, use.a3), -use.count, use.name)))
+
+
+def count_unanswered(apis: Iterable[ApiUse]) -> int:
+    """Return how many torch APIs of a project no table answers for on A2 or A3: no finding stands for them, so they are
+    in no total of findings."""
+    return sum("unverified" in (use.a2, use.a3) and "no" not in (use.a2, use.a3) for use in apis)
 
 
 def _api_use(name: str, count: int, facts: Facts) -> ApiUse:

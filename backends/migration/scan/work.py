@@ -11,7 +11,7 @@ import msgspec
 from backends.migration.scan.baseline import changes_since, read_findings
 from backends.migration.scan.facts.facts import facts_of_project
 from backends.migration.scan.fingerprint import fingerprints
-from backends.migration.scan.overview import make_overview
+from backends.migration.scan.overview import ApiUse, count_unanswered, make_overview
 from backends.migration.scan.project_scan import survey_project
 from backends.migration.scan.spec import folder_of, format_of
 from backends.migration.scan.suppressions import read_suppressions
@@ -45,6 +45,8 @@ def scan(spec: ScanSpec, run: Run) -> Ended:
         return Ended(code=STOPPED, reason="stopped")
     write_results(spec, run, journal, findings, overview)
     journal.write(Note(key="migration.scan.done", args=_finding_counts(overview)))
+    if unanswered := count_unanswered(overview.apis):
+        journal.write(Note(key="migration.scan.apis", args={"count": unanswered, "total": len(overview.apis)}))
     return Ended(code=NO, reason="no") if is_refused(spec.output.fail_on, findings, overview) else Ended(code=0)
 
 
@@ -107,14 +109,20 @@ def _finding_counts(overview: Overview) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _api_counts(apis: list[dict[str, Any]]) -> dict[str, int]:
+    """Return how many torch APIs are called, and how many of them no table answers for."""
+    return {"called": len(apis), "unverified": count_unanswered(msgspec.convert(apis, list[ApiUse]))}
+
+
 def scan_answer(run: Run) -> dict[str, Any]:
     """What `--json` adds: the counts of the overview and where the files are."""
     try:
         overview: Any = msgspec.json.decode(files.read_bytes(run.folder / OVERVIEW))
     except (OSError, msgspec.MsgspecError):
         return {}
+    results: dict[str, Any] = {"apis": _api_counts(overview["apis"])}
     names = ("places", "advice", "hours", "files", "lines", "seconds", "facts", "notes")
-    results = {name: overview[name] for name in names} | {"suppressed": len(overview["suppressed"])}
+    results |= {name: overview[name] for name in names} | {"suppressed": len(overview["suppressed"])}
     if overview["since"]:
         results["since"] = {
             "new": len(overview["since"]["new"]), "done": len(overview["since"]["done"]),

@@ -68,6 +68,25 @@ def attention() -> int:
     return kept
 
 
+def recurrent() -> list[list[int]]:
+    """Bytes alive beside input, weights and result: after the forward pass, and after the backward pass."""
+    rows = []
+    for kind in (nn.GRU, nn.LSTM, nn.RNN, nn.GRUCell, nn.LSTMCell):
+        torch_npu.npu.empty_cache()
+        cells, steps = kind(64, 64).npu(), torch.randn(32, 8, 64, device="npu")
+        steps = steps[0] if "Cell" in kind.__name__ else steps
+        before = torch_npu.npu.memory_allocated()
+        found = cells(steps)
+        result, *others = (found[0], *found[1]) if isinstance(found, tuple) else (found,)
+        kept = torch_npu.npu.memory_allocated() - before - result.numel() * 4
+        result.sum().backward()
+        gradients = sum(weight.numel() * 4 + 544 for weight in cells.parameters())
+        left = torch_npu.npu.memory_allocated() - before - result.numel() * 4 - gradients
+        del result, others, found, cells, steps
+        rows.append([kept, left])
+    return rows
+
+
 def training() -> None:
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(256, 512), nn.ReLU(), nn.BatchNorm1d(512), nn.Linear(512, 128)).npu()

@@ -60,8 +60,7 @@ def default_tensor_type() -> list[str]:
     torch.set_default_tensor_type(torch.npu.HalfTensor)  # type: ignore[attr-defined]
     made = torch.ones(1)
     torch.set_default_tensor_type(torch.FloatTensor)
-    torch.set_default_device(None)
-    return [str(made.device), str(made.dtype)]
+    return [str(made.device), str(made.dtype), str(torch.ones(1).device)]
 
 
 def scripted_functions() -> list[Any]:

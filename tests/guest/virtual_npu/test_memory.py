@@ -20,7 +20,7 @@ GIB = 1 << 30
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    names = ("numbers_of_a_card", "out_of_memory", "beyond_the_host", "attention")
+    names = ("numbers_of_a_card", "out_of_memory", "beyond_the_host", "attention", "recurrent")
     folder = tmp_path_factory.mktemp("memory")
     done = child(folder, str(PROBES), *names, ASCEND_STUDIO_REHEARSAL_CARD_MEMORY="1")
     assert done.returncode == 0, done.stderr
@@ -64,6 +64,16 @@ def test_that_the_numbers_of_each_row_are_kept_for_the_backward_pass_of_attentio
     rows = 2 * 4 * 64
     result, of_host, of_card = 2 * 4 * 64 * 32 * 4 + 512, rows * 4 + 512, 2 * (rows * 32 + 512)
     assert results["attention"] == result + of_host + of_card
+
+
+def test_that_what_a_recurrent_network_keeps_for_its_backward_pass_is_counted_until_then(
+    results: dict[str, Any],
+) -> None:
+    """At least a gate of each step: 32 x 8 x 64 numbers; of a cell, 8 x 64."""
+    steps, cell = 32 * 8 * 64 * 4, 8 * 64 * 4
+    for (kept, left), gate in zip(results["recurrent"], (steps, steps, steps, cell, cell), strict=True):
+        assert kept > gate
+        assert left <= kept - gate
 
 
 def test_that_the_peak_is_shared_out_among_kinds_and_modules(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_that_the_names_of_dtypes_make_tensors_of_a_card(results: dict[str, Any]
         "torch.npu.FloatTensor", True,
     ]  # fmt: skip
     assert results["names_of_dtypes_on_another_card"] == ["npu:1", "npu:1"]
-    assert results["default_tensor_type"] == ["npu:0", "torch.float16"]
+    assert results["default_tensor_type"] == ["npu:0", "torch.float16", "cpu"]
 
 
 def test_that_functions_which_make_tensors_are_compiled_by_torchscript(results: dict[str, Any]) -> None:

@@ -58,11 +58,11 @@ class ForkedCertification(Certification):
     def rehearse(
         self, copy: ProjectCopy, stance: str, npu_device: str = "auto", line: tuple[str, ...] = ()
     ) -> RehearsalOutcome:
-        key = f"{copy.source} {' '.join(line or self.line)}" if copy is self.copies[0] else ""
+        key = f"{stance} {copy.source} {' '.join(line or self.line)}" if copy is self.copies[0] else ""
         if key in self.originals:
             return self.originals[key]
         copy.make(line or self.line)
-        values = rehearsals.rehearsal_values(self.spec, stance, *self._line_in(copy, line or self.line), npu_device)
+        values = rehearsals.rehearsal_values(self.spec, stance, *self.line_in(copy, line or self.line), npu_device)
         run = runs.create(self.run.folder.parent, rehearsals.REHEARSE_COMMAND, values, copy.top)
         spec, _ = schema.from_json(RehearseSpec, values)
         command = rehearsal_command(spec, run)

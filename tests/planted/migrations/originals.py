@@ -173,12 +173,17 @@ def _for_npu(text: str) -> str:
 
 
 BY_HAND = {name: _for_npu(text) for name, text in ORIGINALS.items()}
+_CAPABILITY = 'os.environ["TORCH_NPU_DEVICE_CAPABILITY"] = "8.0"\n'
+"""What torch.distributed.broadcast of torch 2.13 reads under transfer_to_npu: without it a card raises, too."""
 BY_TRANSFER = {
     name: text.replace(
         "import torch\n", "import torch\nimport torch_npu\nfrom torch_npu.contrib import transfer_to_npu\n", 1
     )
     for name, text in ORIGINALS.items()
 }
+
+
+BY_TRANSFER["ranks"] = BY_TRANSFER["ranks"].replace("rank = int", f"{_CAPABILITY}rank = int", 1)
 
 
 def changed(text: str, *edits: tuple[str, str]) -> str:

@@ -25,8 +25,11 @@ from PySide6.QtWidgets import (
 from backends.common.rehearsal import read_report
 from backends.launch.own.spec import OwnSpec
 from backends.launch.rehearse.spec import RehearseSpec
-from studio import interpreters, schema, texts
+from backends.migration.certify.certificate import CERTIFICATE_FILE, Certificate
+from backends.migration.certify.spec import CertifySpec
+from studio import files, interpreters, schema, texts
 from studio import run as runs
+from studio.events import Ended, Journal
 from studio.paths import ASSETS
 from studio.project import make_runs_folder
 from studio.security import trust
@@ -375,6 +378,44 @@ def test_that_a_window_opened_later_begins_with_the_last_own_script_of_the_proje
     assert page.tabs.currentIndex() == 1
     assert page.own().form.spec() == spec
     assert session.run is None
+
+
+def certified(session: Session, project: Path, code: int) -> Path:
+    """A certificate as it ends, with the rehearsal that ran in a copy that is gone; returns the migrated folder."""
+    migrated, folder = project.with_name("gpt-npu"), make_runs_folder(session.project)
+    migrated.mkdir(exist_ok=True)
+    spec = CertifySpec()
+    line = ("python", str(project / "train.py"), "--device", "cuda")
+    for name, value in {"original": project, "migrated": migrated, "line": line, "workdir": project}.items():
+        spec = schema.with_value(spec, name, value)
+    run = runs.create(folder, "certify", schema.to_json(spec), project)
+    files.write_json(run.folder / CERTIFICATE_FILE, Certificate(
+        granted=not code, original=str(project), migrated=str(migrated), line=line, workdir="", seed=1, checks=(),
+        migrated_line=(*line[:-1], "npu"),
+    ))  # fmt: skip
+    Journal(run.folder, 1).write(Ended(code=code, reason="no" if code else ""))
+    rehearsed = schema.with_value(RehearseSpec(), "line", line)
+    rehearsed = schema.with_value(rehearsed, "workdir", run.folder / "copies" / "migrated" / "gpt")
+    Journal(runs.create(folder, "rehearse", schema.to_json(rehearsed), project).folder, 1).write(Ended(code=0))
+    session.refresh_runs()
+    return migrated
+
+
+def test_that_a_proof_is_followed_by_the_migrated_project_and_by_no_copy_that_is_gone(
+    project: Path, session: Session, qtbot: QtBot
+) -> None:
+    certified(session, project, code=3)
+    page = make_page(session)
+    qtbot.addWidget(page)
+    program = page.own().form.spec().program
+    assert (program.line[1], program.workdir) == (str(project / "train.py"), project), "refused: the original"
+    migrated = certified(session, project, code=0)
+    program = page.own().form.spec().program
+    assert program.workdir == migrated
+    assert program.line == ("python", str(migrated / "train.py"), "--device", "npu")
+    page.own().form.set_value("line", ("python", "other.py"))
+    certified(session, project, code=0)
+    assert page.own().form.spec().program.line == ("python", "other.py"), "what was written stays"
 
 
 def test_that_a_log_pattern_shows_what_it_finds_while_it_is_written(

@@ -4,6 +4,7 @@ certificate."""
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 import os
 import shutil
@@ -49,6 +50,7 @@ from ui.migration.page import MigrationPage
 from ui.migration.start_sheets import ScanSheet
 from ui.migration.verdict_card import verdict_sentence
 from ui.migration.views import CERTIFICATE, CHANGES, FINDINGS, OVERVIEW
+from ui.precision.page import PrecisionPage
 from ui.services import editor
 from ui.services.run_titles import page_of, title_of
 from ui.widgets.basic import Chip
@@ -789,8 +791,8 @@ for step in range(4):
 """
 
 
-def test_that_a_migration_is_proven_after_consent(
-    qtbot: QtBot, page: MigrationPage, session: Session, project: Path
+def test_that_a_migration_is_proven_after_consent_and_its_sides_are_captured_and_compared(
+    qtbot: QtBot, page: MigrationPage, session: Session, project: Path, shell: Shell
 ) -> None:
     (project / "train.py").write_text(TINY, encoding="utf-8")
     session.open_project(project)
@@ -814,6 +816,15 @@ def test_that_a_migration_is_proven_after_consent(
     assert page.sentence.text() == t("migration.proof.sentence_granted")
     assert {cells[3].token for cells in page.proof.losses.rows} == {"good"}
     assert (project / "train.py").read_text() == TINY
+    if importlib.util.find_spec("msprobe") is None:
+        return
+    press(page, "migration.proof.sides")
+    qtbot.waitUntil(lambda: session.refresh_runs() or shell.page == "precision")
+    (compared,) = [run for run, _ in session.listed if run.request.command == "compare"]
+    precision = shell.page_widget("precision")
+    assert isinstance(precision, PrecisionPage)
+    qtbot.waitUntil(lambda: precision.compare.loaded is not None)
+    assert precision.compare.loaded.run.folder == compared.folder
 
 
 OFFICIAL = """\

@@ -17,6 +17,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from backends.launch.own.spec import OwnSpec
+from backends.migration.certify.spec import CertifySpec
 from backends.precision.compare.alignment.manual_matches import path_of
 from backends.precision.compare.spec import CompareSpec
 from backends.precision.compare.work import compare
@@ -504,6 +505,24 @@ def test_that_the_last_command_line_is_offered_again(page: PrecisionPage, put: C
     put("", "--lr=2")
     assert own.spec.program.line == ("python", "other.py"), "what was written stays"
     assert run.request.command == "script"
+
+
+def test_that_a_capture_after_a_proof_begins_with_the_migrated_project(
+    page: PrecisionPage, put: Callable[..., Run], project: Path, session: Session
+) -> None:
+    page.tabs.setCurrentIndex(CAPTURE)
+    put("", "--lr=1")
+    migrated = project.with_name("gpt-npu")
+    migrated.mkdir()
+    spec = CertifySpec()
+    line = ("python", "train.py", "--lr=1")
+    for name, value in {"original": project, "migrated": migrated, "line": line, "workdir": project}.items():
+        spec = schema.with_value(spec, name, value)
+    run = runs.create(session.folder, "certify", schema.to_json(spec), project)
+    Journal(run.folder, 1).write(Ended(code=0))
+    session.refresh_runs()
+    assert page.views.capture.own.spec.program.workdir == migrated
+    assert page.views.capture.own.spec.program.line == line
 
 
 def test_that_modules_are_ticked_in_a_tree_of_an_earlier_capture(

@@ -26,6 +26,7 @@ from ui.launch.user_script.options_card import ScriptOptions
 from ui.launch.user_script.rehearse_button import RehearseButton
 from ui.services.consent import Consent
 from ui.services.file_dialogs import ask_file
+from ui.services.last_program import last_program
 from ui.services.run_titles import name_of_line
 from ui.widgets.basic import (
     GAP,
@@ -89,6 +90,7 @@ class OwnScript(QWidget):
         self._project: Project | None = session.project
         self._specs: dict[str, OwnSpec] = {}
         self._proposed = Path()
+        self._taken: tuple[tuple[str, ...], Path] | None = None
         self._judged: tuple[object, ...] = ()
         self.form = _Form(OwnSpec, "launch", implied, FOLDED)
         self.options = ScriptOptions()
@@ -235,7 +237,7 @@ class OwnScript(QWidget):
     def _change_project(self, project: Project | None) -> None:
         """Each project has its own line, as long as the window is open."""
         self._specs[_key(self._project)] = self.form.spec()
-        self._project = project
+        self._project, self._taken = project, None
         self.consent.hide()
         self._begin_project(project)
 
@@ -252,17 +254,23 @@ class OwnScript(QWidget):
         self._take_last()
 
     def _take_last(self) -> None:
-        """A project begins with the line of its last own script, where none was written yet. A capture was asked for
-        once, in Precision perhaps: the next start has none by itself."""
-        if self.form.spec().program.line or _key(self._project) in self._specs:
+        """A project begins with the line of its last own script, where none was written yet. A proof that ended since
+        is followed by the training that it names, while that line is as it came. A capture was asked for once, in
+        Precision perhaps: the next start has none by itself."""
+        key, program = _key(self._project), self.form.spec().program
+        is_untouched = (program.line, program.workdir) == self._taken
+        if not is_untouched and (program.line or key in self._specs):
             return
-        newest = next((run for run, _ in self._session.listed if run.request.command in COMMANDS), None)
-        if newest is not None and newest.folder.is_relative_to(self._session.folder):
-            spec, wrong = schema.from_json(OwnSpec, newest.request.values)
-            spec = replace(spec, planned=Planned())
-            self._specs[_key(self._project)] = spec
-            if not wrong:
-                self.form.set_spec(spec)
+        listed = [(run, glance) for run, glance in self._session.listed if run.folder.parent == self._session.folder]
+        last = last_program(listed, COMMANDS)
+        if last is None or (is_untouched and not last.is_proposed):
+            return
+        spec, wrong = schema.from_json(OwnSpec, last.values)
+        if wrong or (spec.program.line, spec.program.workdir) == self._taken:
+            return
+        spec = replace(spec, planned=Planned())
+        self._specs[key], self._taken = spec, (spec.program.line, spec.program.workdir)
+        self.form.set_spec(spec)
 
     # What is shown
 

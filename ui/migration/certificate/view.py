@@ -31,6 +31,7 @@ from ui.widgets.basic import (
     text_button,
 )
 from ui.widgets.cell_table import TableModel, table_view
+from ui.widgets.localized import localize
 from ui.widgets.page_scroll import PageScroll
 
 if TYPE_CHECKING:
@@ -52,9 +53,11 @@ TONES: dict[Standing, Tone] = {"granted": "good", "refused": "bad", "stale": "wa
 
 
 class CertificateView(QWidget):
-    """`proof_requested`: a CertifySpec to run; `run_requested`: the name of a run to open."""
+    """`proof_requested`: a CertifySpec to run; `sides_requested`: one whose sides are to be captured and compared;
+    `run_requested`: the name of a run to open."""
 
     proof_requested = Signal(object)
+    sides_requested = Signal(object)
     run_requested = Signal(str)
 
     def __init__(self, consent: Consent) -> None:
@@ -133,6 +136,10 @@ class CertificateView(QWidget):
         self._command_line = Elided(role="hint")
         self._command_line.setFont(mono_font(12))
         card.header.insertWidget(2, self._command_line, 100)
+        self._sides_button = button("migration.proof.sides", "migration.proof.sides")
+        localize(self._sides_button.setToolTip, "migration.proof.sides_hint")
+        self._sides_button.clicked.connect(self._request_sides)
+        card.header.addWidget(self._sides_button)
         again = button("migration.proof.again", "migration.proof.again")
         again.clicked.connect(self._request_proof)
         card.header.addWidget(again)
@@ -218,12 +225,15 @@ class CertificateView(QWidget):
         empty = {"line": not self.spec.training.line, "migrated": self.spec.pair.migrated == Path()}
         for name, box in self.boxes.items():
             box.show_problem(None if empty.get(name) else wrong.get(name))
-        for start in (self.prove, self._repeat_button):
+        for start in (self.prove, self._repeat_button, self._sides_button):
             start.setDisabled(bool(wrong))
         self._missing.setVisible(any(empty.values()))
 
     def _request_proof(self) -> None:
         self.proof_requested.emit(self.spec)
+
+    def _request_sides(self) -> None:
+        self.sides_requested.emit(self.spec)
 
     def _request_run(self) -> None:
         if self.certificate is not None:

@@ -139,6 +139,7 @@ class CaptureView(QWidget):
         self._training.body.addWidget(self.own)
         self._training.body.addWidget(self.recipe)
         self.recipe.hide()
+        self._prefilled = self.own.spec
 
     def _make_capture_plan(self) -> None:
         self._planned = Card("precision.more.planned")
@@ -166,14 +167,18 @@ class CaptureView(QWidget):
 
     def show_project(self, project: Project | None) -> None:
         self.consent.hide()
-        self.own.show_spec(with_last_training(OwnSpec(), project, self._session.listed))
-        self._update_start()
+        self._take(with_last_training(OwnSpec(), project, self._session.listed))
 
     def prefill(self) -> None:
-        """Fill in the last training's command line where none has been typed yet."""
-        if self.own.spec == with_last_training(OwnSpec(), self._session.project, []):
-            self.own.show_spec(with_last_training(OwnSpec(), self._session.project, self._session.listed))
-            self._update_start()
+        """Fill in the last training's command line where nothing has been typed yet."""
+        spec = with_last_training(OwnSpec(), self._session.project, self._session.listed)
+        if self.own.spec == self._prefilled != spec:
+            self._take(spec)
+
+    def _take(self, spec: OwnSpec) -> None:
+        self._prefilled = spec
+        self.own.show_spec(spec)
+        self._update_start()
 
     def _turn(self, _tab: int) -> None:
         self.own.setVisible(not self.is_recipe)

@@ -69,6 +69,7 @@ class DeterminismCard(Card):
         self.chip = Chip()
         self.header.insertWidget(1, self.chip)
         self.boxes = SpecBoxes(DeterminismSpec(), "precision", ROWS, IMPLIED)
+        self._prefilled = self.boxes.spec
         self.boxes.edited.connect(self._update_start)
         self.start = button("precision.environment.prove", "precision_prove")
         self.start.clicked.connect(self._request_start)
@@ -88,14 +89,19 @@ class DeterminismCard(Card):
         self.show_result(None)
 
     def show_project(self, project: Project | None) -> None:
-        self.boxes.show_spec(with_last_training(DeterminismSpec(), project, self._session.listed))
-        self._update_start()
+        self._take(with_last_training(DeterminismSpec(), project, self._session.listed))
         self.show_result(None)
 
     def prefill(self) -> None:
-        if self.boxes.spec == with_last_training(DeterminismSpec(), self._session.project, []):
-            self.boxes.show_spec(with_last_training(DeterminismSpec(), self._session.project, self._session.listed))
-            self._update_start()
+        """Fill in the last training's command line where nothing has been typed yet."""
+        spec = with_last_training(DeterminismSpec(), self._session.project, self._session.listed)
+        if self.boxes.spec == self._prefilled != spec:
+            self._take(spec)
+
+    def _take(self, spec: DeterminismSpec) -> None:
+        self._prefilled = spec
+        self.boxes.show_spec(spec)
+        self._update_start()
 
     def _update_start(self) -> None:
         self.start.setEnabled(not self.boxes.problems())

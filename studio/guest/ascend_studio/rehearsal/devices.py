@@ -132,8 +132,8 @@ def _tensors(torch: Any) -> None:
     if record.stance == "cuda":
         tensor.cuda = _itself("Tensor.cuda")
         torch.UntypedStorage.cuda = _itself("UntypedStorage.cuda")
-        tensor.type = _type(tensor.type)
-        torch.set_default_tensor_type = _default_type(torch.set_default_tensor_type)
+    tensor.type = _type(tensor.type)
+    torch.set_default_tensor_type = _default_type(torch.set_default_tensor_type)
 
 
 def _itself(name: str) -> Any:
@@ -164,12 +164,13 @@ def _default_type(original: Any) -> Any:
 
 
 def _on_cpu_type(name: str, kind: Any) -> Any:
-    """torch.cuda.FloatTensor, or its name, is torch.FloatTensor here."""
+    """torch.cuda.FloatTensor, as npu torch.npu.FloatTensor, or its name, is torch.FloatTensor here."""
     text = kind if isinstance(kind, str) else "%s.%s" % (getattr(kind, "__module__", ""), getattr(kind, "__name__", ""))
-    if not text.startswith("torch.cuda."):
+    prefix = "torch.%s." % record.stance
+    if not text.startswith(prefix):
         return kind
     record.redirect(name)
-    return "torch." + text[len("torch.cuda.") :]
+    return "torch." + text[len(prefix) :]
 
 
 def _modules(torch: Any) -> None:

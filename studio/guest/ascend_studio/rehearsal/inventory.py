@@ -29,7 +29,7 @@ _waits: Dict[Tuple[str, str, int], List[int]] = {}
 _dynamic: Dict[Tuple[str, str, str, int], Dict[str, Any]] = {}
 _casts: Dict[Location, int] = {}
 _left_out = {"waits": 0, "dynamic": 0, "casts": 0}
-_names: Dict[Any, str] = {}
+_names: Dict[int, str] = {}
 _first_shapes: Dict[Tuple[str, ...], Tuple[int, str]] = {}
 
 
@@ -47,10 +47,10 @@ def _observer(torch: Any) -> Callable[..., None]:
     tensor, boolean, byte = torch.Tensor, torch.bool, torch.uint8
 
     def observe(op: Any, args: Any, kwargs: Any, result: Any) -> None:
-        name = _names.get(op)
+        name = _names.get(id(op))
         if name is None:
             full = op._schema.name
-            name = _names[op] = full if full in WAITING or full in _MASKED or full in _COPIES else ""
+            name = _names[id(op)] = full if full in WAITING or full in _MASKED or full in _COPIES else ""
         if not name or not _waits_for(name, args, kwargs, result):
             return
         moved = 0

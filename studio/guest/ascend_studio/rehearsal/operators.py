@@ -28,6 +28,9 @@ _OF_TRACE = (os.path.join("rehearsal", "trace.py"), os.path.join("contract", "ba
 LAST = 1 << 62  # sequence numbers from here on belong to no forward pass
 
 _counts: Dict[Tuple[Any, ...], int] = {}
+_keys: Dict[Tuple[Any, ...], Tuple[str, ...]] = {}
+"""The row of each call that was seen, by what tells it apart without a text."""
+_own_paths: Dict[str, bool] = {}
 _beyond = {"rows": 0}  # calls that would have been rows of their own
 new_rows: List[Callable[[Tuple[str, ...]], None]] = []
 """Called with each row that has not been there before."""
@@ -93,7 +96,8 @@ def _mode_type(torch: Any, tick: Callable[[], None], is_seeded: bool) -> Any:
             result = func(*args, **(kwargs or {}))
             if is_seeded:
                 seeds.fill(func, result)
-            if not _ticks and getattr(func, "namespace", "") != "profiler" and not _is_ours(sys._getframe(1)):
+            is_training = not _ticks and getattr(func, "namespace", "") != "profiler" and not recording.is_own_work()
+            if is_training and not _is_ours(sys._getframe(1)):
                 count(tensor, func, args, kwargs, result)
                 tick()
             return result
@@ -118,39 +122,81 @@ def observer(torch: Any) -> Callable[..., None]:
 def _is_ours(frame: Any) -> bool:
     """Return whether an operator is ours: norms and losses that the curves and the trace compute are not the
     script's."""
-    if recording.is_own_work():
-        return True
     for _ in range(4):
         if frame is None:
             return False
         path = frame.f_code.co_filename
-        if _OF_CURVES in path and not path.endswith("torch_hooks.py"):  # which calls the script's own functions
-            return True
-        if path.endswith(_OF_TRACE):
+        is_ours = _own_paths.get(path)
+        if is_ours is None:
+            is_ours = _own_paths[path] = _is_own(path)
+        if is_ours:
             return True
         frame = frame.f_back
     return False
 
 
+def _is_own(path: str) -> bool:
+    """Return whether a file computes for the curves or the trace; torch_hooks.py calls the script's own functions."""
+    return path.endswith(_OF_TRACE) or (_OF_CURVES in path and not path.endswith("torch_hooks.py"))
+
+
 def _count(tensor: Any, func: Any, args: Any, kwargs: Any, result: Any) -> None:
     phase, module = place()
+    seen: List[Any] = [id(func), phase, module]  # operators are never freed
+    _see(tensor, args, seen)
+    if kwargs:
+        _see(tensor, kwargs.values(), seen)
+    seen.append(None)
+    _see(tensor, (result,), seen)
+    call = tuple(seen)
+    key = _keys.get(call)
+    if key is not None and key in _counts:
+        _counts[key] += 1
+    else:
+        row = _row(tensor, func, phase, module, args, kwargs, result)
+        if _add(row):
+            _remember(call, row)
+
+
+def _see(tensor: Any, values: Any, seen: List[Any]) -> None:
+    """Add dtype and shape of each tensor, which tell calls apart without a text."""
+    for value in values:
+        if isinstance(value, tensor):
+            seen.append(value.dtype)
+            seen.append(value.shape)
+        elif isinstance(value, (list, tuple)):
+            _see(tensor, value, seen)
+
+
+def _remember(call: Tuple[Any, ...], row: Tuple[str, ...]) -> None:
+    if len(_keys) >= REMEMBERED:
+        _keys.clear()
+    _keys[call] = row
+
+
+def _row(tensor: Any, func: Any, phase: str, module: str, args: Any, kwargs: Any, result: Any) -> Tuple[str, ...]:
     ins: List[Tuple[str, str]] = []
     _tensors(tensor, args, ins)
     if kwargs:
         _tensors(tensor, kwargs.values(), ins)
     outs: List[Tuple[str, str]] = []
     _tensors(tensor, (result,), outs)
-    key = (str(func), phase, module, _joined(ins, 0), _joined(ins, 1), _joined(outs, 0), _joined(outs, 1))
-    times = _counts.get(key, 0)
+    return (str(func), phase, module, _joined(ins, 0), _joined(ins, 1), _joined(outs, 0), _joined(outs, 1))
+
+
+def _add(row: Tuple[str, ...]) -> bool:
+    """Count a call; return False where it was one of those that are counted together, as there are too many."""
+    times = _counts.get(row, 0)
+    if not times and len(_counts) >= MAX_ROWS:
+        _beyond["rows"] += 1
+        together = (*row[:3], "", "", "", "")
+        _counts[together] = _counts.get(together, 0) + 1
+        return False
+    _counts[row] = times + 1
     if not times:
-        if len(_counts) >= MAX_ROWS:
-            _beyond["rows"] += 1
-            key = (str(func), phase, module, "", "", "", "")
-            times = _counts.get(key, 0)
-        else:
-            for tell in new_rows:
-                tell(key)
-    _counts[key] = times + 1
+        for tell in new_rows:
+            tell(row)
+    return True
 
 
 def _tensors(tensor: Any, values: Any, tensors: List[Tuple[str, str]]) -> None:

@@ -31,9 +31,9 @@ def observer(torch: Any, location: Callable[[], Tuple[str, int]]) -> Callable[..
     tensor = torch.Tensor
 
     def observe(op: Any, args: Any, kwargs: Any, result: Any) -> None:
-        kind = _kinds.get(op)
+        kind = _kinds.get(id(op))
         if kind is None:
-            kind = _kinds[op] = kind_by_name.get(name_of(op), "")
+            kind = _kinds[id(op)] = kind_by_name.get(name_of(op), "")
         if kind:
             moved = _bytes(tensor, args) + _bytes(tensor, kwargs.values()) + _bytes(tensor, (result,))
             _count((name_of(op), kind, *location()), moved)

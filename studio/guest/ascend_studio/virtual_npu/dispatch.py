@@ -22,25 +22,28 @@ checks: List[Callable[[Any, Any, Any], None]] = []
 """Called before an operator runs; what they raise refuses it."""
 failures: List[Callable[[RuntimeError], None]] = []
 """Called with what a kernel of the CPU raised; they may raise what a card would."""
-_kernels: Dict[Any, Kernel] = {}
+_kernels: Dict[int, Kernel] = {}
+"""By the id of the operator, as its hash takes longer than all the rest; `_operators` keeps it."""
+_operators: List[Any] = []
 _makers: List[Callable[[Any], Kernel]] = []
 
 
 def install(kernels: Dict[Any, Kernel], make: Callable[[Any], Kernel]) -> None:
     """`kernels`: by operator; `make`: the kernel of any other, called once for each."""
-    _kernels.update(kernels)
+    add(kernels)
     _makers[:] = [make]
 
 
 def kernel_of(op: Any) -> Kernel:
-    kernel = _kernels.get(op)
+    kernel = _kernels.get(id(op))
     if kernel is None:
-        kernel = _kernels[op] = _makers[0](op)
+        kernel = _makers[0](op)
+        add({op: kernel})
     return kernel
 
 
 def run(op: Any, args: Any, kwargs: Any) -> Any:
-    kernel = _kernels.get(op) or kernel_of(op)
+    kernel = _kernels.get(id(op)) or kernel_of(op)
     for check in checks:
         check(op, args, kwargs)
     try:
@@ -56,7 +59,8 @@ def run(op: Any, args: Any, kwargs: Any) -> Any:
 
 
 def add(kernels: Dict[Any, Kernel]) -> None:
-    _kernels.update(kernels)
+    _operators.extend(kernels)
+    _kernels.update((id(op), kernel) for op, kernel in kernels.items())
 
 
 def entry(op: Any) -> Callable[..., Any]:

@@ -23,7 +23,7 @@ REFUSED = {
 REPLACED = "Device do not support double dtype now, dtype cast replace with float."
 replaced: List[Callable[[], None]] = []
 """Called where a cast to float64 gives float32."""
-_words: Dict[Any, str] = {}
+_words: Dict[int, str] = {}
 _state: Dict[str, Any] = {"double": None, "is_told": False}
 
 
@@ -32,13 +32,13 @@ def install(torch: Any) -> None:
     for name, words in REFUSED.items():
         op = dispatch.operator(torch, name)
         if op is not None:
-            _words[op] = words
+            _words[id(op)] = words
     dispatch.checks.append(check)
 
 
 def check(op: Any, args: Any, kwargs: Any) -> None:
     """Raise RuntimeError where torch_npu does."""
-    words = _words.get(op)
+    words = _words.get(id(op))
     if words is not None and args and args[0].dtype == _state["double"]:
         raise RuntimeError(words)
 

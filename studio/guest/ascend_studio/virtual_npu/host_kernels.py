@@ -176,7 +176,7 @@ def _result(plan: Plan, source: Any, args: Any, kwargs: Any, result: Any, index:
     if source is not None:
         return _argument(plan, source, args, kwargs)
     if isinstance(result, _torch.Tensor):
-        return storages.on_card(result, index)
+        return storages.on_card(result, index, is_own=True)
     if isinstance(result, (list, tuple)):
         return [storages.on_card(item, index) if isinstance(item, _torch.Tensor) else item for item in result]
     return result

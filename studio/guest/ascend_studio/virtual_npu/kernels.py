@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ascend_studio.virtual_npu import attention_memory, cards, dtype_rules, generators, storages
+from ascend_studio.virtual_npu import attention_memory, cards, dtype_rules, generators, memory, storages
 from ascend_studio.virtual_npu.fake import sizes_only
 
 if False:
@@ -150,10 +150,12 @@ def as_one(op: Any) -> Callable[..., Any]:
                 (tensor if tensor.is_cpu else storages.host(tensor)).detach().requires_grad_(tensor.requires_grad)
                 for tensor in tensors
             ]
-            with _torch.enable_grad():
+            kept: Dict[int, int] = {}
+            with _torch.enable_grad(), _torch.autograd.graph.saved_tensors_hooks(_noting(kept), lambda tensor: tensor):
                 outputs = op(*_filled(pattern, iter(leaves)))
             ctx.outputs = (outputs,) if is_single else outputs
             ctx.leaves = leaves
+            ctx.blocks = _blocks_of(kept, (*leaves, *ctx.outputs), ctx.index)
             ctx.set_materialize_grads(False)
             return tuple(storages.on_card(output.detach(), ctx.index) for output in ctx.outputs)
 
@@ -171,6 +173,7 @@ def as_one(op: Any) -> Callable[..., Any]:
                     allow_unused=True, retain_graph=True,
                 )
             )  # fmt: skip
+            ctx.blocks.clear()
             of_leaves = [next(grads) if leaf.requires_grad else None for leaf in ctx.leaves]
             return (None, *[None if grad is None else storages.on_card(grad, ctx.index) for grad in of_leaves])
 
@@ -183,6 +186,23 @@ def as_one(op: Any) -> Callable[..., Any]:
         return results[0] if is_single else results
 
     return whole
+
+
+def _noting(kept: Dict[int, int]) -> Callable[[Any], Any]:
+    """Return a hook that notes the bytes of each storage that is kept for the backward pass, by its address."""
+
+    def note(tensor: Any) -> Any:
+        storage = tensor.untyped_storage()
+        kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    return note
+
+
+def _blocks_of(kept: Dict[int, int], counted: Any, index: int) -> List[Any]:
+    """Return a block of the card for each of these storages, but for those of tensors that are counted already."""
+    others = {tensor.untyped_storage().data_ptr() for tensor in counted}
+    return [memory.Block(index, size) for address, size in kept.items() if address not in others]
 
 
 def _of_one_dtype(tensors: Any) -> Any:

@@ -90,15 +90,16 @@ def shared_host(handle: Any) -> Any:
     return handle._host
 
 
-def on_card(tensor: Any, index: int, *, is_input: bool = False) -> Any:
-    """Return a tensor on a card over the memory of a new one of the CPU; `is_input`: nothing of a card went into it.
-    Raises NotImplementedError for one that is sparse, quantized or nested.
+def on_card(tensor: Any, index: int, *, is_input: bool = False, is_own: bool = False) -> Any:
+    """Return a tensor on a card over the memory of a new one of the CPU; `is_input`: nothing of a card went into it;
+    `is_own`: nothing else has this one, so that kernels may have it again. Raises NotImplementedError for one that is
+    sparse, quantized or nested.
     """
     if tensor.is_quantized or tensor.layout is not _torch.strided or tensor.is_nested:
         kind = "nested" if tensor.is_nested else "quantized" if tensor.is_quantized else tensor.layout
         raise NotImplementedError(NOT_STRIDED % kind)
     result = _alias.redispatch(_cpu_keys, _seed(index, tensor.dtype))
-    return _point(result, tensor, index, is_input)
+    return _point(result, tensor, index, is_input, is_own)
 
 
 def adopt(tensor: Any, source: Any) -> None:
@@ -106,9 +107,11 @@ def adopt(tensor: Any, source: Any) -> None:
     _point(tensor, source, tensor.device.index)
 
 
-def _point(tensor: Any, source: Any, index: int, is_input: bool = False) -> Any:
+def _point(tensor: Any, source: Any, index: int, is_input: bool = False, is_own: bool = False) -> Any:
     storage = source.untyped_storage()
     handle = new_handle(storage, index, is_input=is_input)
+    if is_own and not (source.requires_grad or source.dtype.is_complex or source.is_neg()):
+        handle._flat[source.dtype] = source
     _set.redispatch(_cpu_keys, tensor, handle, source.storage_offset(), source.size(), source.stride())
     return tensor
 

@@ -8,7 +8,7 @@ import re
 from ascend_studio.virtual_npu import cards, storages
 
 if False:
-    from typing import Any, Callable, Dict
+    from typing import Any, Callable, Dict, List
 
 DTYPES = {
     "Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Byte": "uint8",
@@ -70,13 +70,19 @@ def _with_types(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_default(original: Callable[..., Any]) -> Callable[..., Any]:
+    chosen: List[str] = []
+
     @functools.wraps(original)
     def set_default_tensor_type(value: Any) -> None:
         kind = _kind(value)
         if kind is None:
             original(value)
+            if chosen:  # A type of the CPU takes the card back that such a name has chosen.
+                chosen.clear()
+                _torch.set_default_device(None)
             return
         _torch.set_default_dtype(kind.dtype)
         _torch.set_default_device("npu")
+        chosen[:] = ["npu"]
 
     return set_default_tensor_type

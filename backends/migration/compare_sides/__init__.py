@@ -1,0 +1,1 @@
+"""Both sides of a migration captured, and their dumps compared."""
