@@ -10,7 +10,7 @@ from backends.precision.compare.spec import numbers_of, pairs_of
 from backends.precision.dump.dump import CUT_OFF, STACK_DAMAGED
 from backends.precision.dump.gaps import gaps
 from backends.precision.dump.layout import find_dumps, refuse_several_captures
-from backends.precision.dump.optimizer import OPTIMIZER, OPTIMIZER_FILE
+from backends.precision.dump.optimizer import OPTIMIZER, OPTIMIZER_FILE, RecordPair
 from backends.precision.dump.pairs import pair_dumps
 from backends.precision.dump.read import read_dump
 from studio.errors import StudioError
@@ -99,7 +99,8 @@ def open_dumps(pair: DumpPair, notify: Notify) -> tuple[Dump, Dump]:
     them. Raises StudioError where the two cannot be compared."""
     assert pair.target is not None
     assert pair.golden is not None
-    target, golden = (_open(location, notify) for location in (pair.target, pair.golden))
+    records = RecordPair(target=pair.target.folder, golden=pair.golden.folder)
+    target, golden = (_open(location, records, notify) for location in (pair.target, pair.golden))
     if target.framework and golden.framework and target.framework != golden.framework:
         raise StudioError("precision.compare.frameworks", target=target.framework, golden=golden.framework)
     for dump, other in ((target, golden), (golden, target)):
@@ -116,8 +117,8 @@ def _notify_stacks(target: Dump, golden: Dump, notify: Notify) -> None:
             notify("precision.compare.no_stacks", place=str(dump.place.folder))
 
 
-def _open(location: DumpLocation, notify: Notify) -> Dump:
-    dump = read_dump(location)
+def _open(location: DumpLocation, records: RecordPair, notify: Notify) -> Dump:
+    dump = read_dump(location, records)
     if dump.damage:
         _notify_damage(dump, notify)
     elif dump.skipped:
