@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from backends.precision.compare.spec import numbers_of, pairs_of
 from backends.precision.dump.dump import CUT_OFF, STACK_DAMAGED
-from backends.precision.dump.gaps import gaps
+from backends.precision.dump.gaps import gaps, lacking_records
 from backends.precision.dump.layout import find_dumps, refuse_several_captures
-from backends.precision.dump.optimizer import OPTIMIZER, OPTIMIZER_FILE, RecordPair
+from backends.precision.dump.optimizer import OPTIMIZER, RecordPair
 from backends.precision.dump.pairs import pair_dumps
 from backends.precision.dump.read import read_dump
 from studio.errors import StudioError
@@ -80,8 +80,7 @@ def _notify_records(candidates: Sequence[DumpPair], notify: Notify) -> None:
     """Name the steps and ranks in which a side lacks the record of the optimizer that it has in others."""
     for side in ("target", "golden"):
         locations = [location for pair in candidates if (location := getattr(pair, side)) is not None]
-        without = [location for location in locations if not (location.folder / OPTIMIZER_FILE).is_file()]
-        if 0 < len(without) < len(locations):
+        if without := lacking_records(locations):
             names = [f"{location.step}.{location.rank}" for location in without]
             notify("precision.compare.absent_records", place=str(without[0].folder), names=", ".join(names[:8]))
 
