@@ -170,7 +170,9 @@ def test_that_a_mean_that_is_off_by_its_rounding_is_no_other_weight(
 ) -> None:
     other = ROUNDED.replace("1.3e-07", "2.3e-07")
     assert other != ROUNDED
-    kinds = {"weights__step0__rank0__weight": ROUNDED, "dataset__step0__rank0__dataset": f'{{"args": {ROUNDED}}}'}
+    kinds = main_parts() | {
+        "weights__step0__rank0__weight": ROUNDED, "dataset__step0__rank0__dataset": f'{{"args": {ROUNDED}}}'
+    }  # fmt: skip
     a = packs.write(tmp_path / "a.zip", packs.own(), **kinds)
     b = packs.write(tmp_path / "b.zip", packs.own(), **{**kinds, "weights__step0__rank0__weight": other})
     code, run = check(tmp_path / "runs", a, b, None if has_msprobe else interpreter("exit 0"))
@@ -183,9 +185,12 @@ def test_that_a_mean_that_is_off_by_its_rounding_is_no_other_weight(
 
 
 def main_parts() -> dict[str, str]:
-    """The initial weights and the first batch of rank 0."""
+    """What a pack of rank 0 has besides our own part."""
     data = f'{{"args": {WEIGHTS}}}'
-    return {"weights__step0__rank0__weight": WEIGHTS, "dataset__step0__rank0__dataset": data}
+    return {
+        "weights__step0__rank0__weight": WEIGHTS, "dataset__step0__rank0__dataset": data, "random__rank0": "{}",
+        "pip": "torch=2.6.0\n",
+    }  # fmt: skip
 
 
 def test_that_a_rank_or_a_part_of_one_side_alone_is_no_success(
@@ -237,6 +242,7 @@ MEMBERS = {"weights__step0__rank0__weight": WEIGHTS, "dataset__step0__rank0__dat
         (LINE, {"own": {"seeds": {"torch.seed": 4, "torch.state": "bb"}}}),
         (LINE, {"own": {"determinism": {"torch.deterministic_algorithms": False, "HCCL_DETERMINISTIC": None}}}),
         (LINE, {"weights__step0__rank0__weight": ""}),
+        (LINE, {"weights__step1__rank0__weight": WEIGHTS}),
         (LINE, {"env": '{"LR_SCALE": "2", "BATCH_SIZE": "8"}'}),
         (LINE, {"code": {"commit": "", "dirty": None}}),
         (LINE, {"code": {"sources": {"train.py": ""}}}),
@@ -258,15 +264,21 @@ def test_that_no_planted_difference_is_a_success(
         {"dataset__step0__rank0__dataset": None},
         {"dataset__step0__rank0__dataset": "{}"},
         {"dataset__step0__rank0__dataset": "{"},
+        {"random__rank0": None},
+        {"pip": None},
+        {"own": {"world": 2}},
+        {"weights__step0__rank0__weight": WEIGHTS.replace("-1.0", "NaN")},
     ],
 )
-def test_that_weights_or_data_that_neither_side_recorded_are_no_success(
+def test_that_what_both_sides_lack_is_no_success(
     tmp_path: Path, interpreter: Callable[[str], Path], changed: dict[str, Any]
 ) -> None:
     members = {name: text for name, text in {**MEMBERS, **changed}.items() if text is not None}
     golden, target = (packed_run(tmp_path / "trained", LINE, **members) for _ in range(2))
     code, run = check(tmp_path / "runs", golden, target, interpreter("exit 0"))
-    assert (code, work.config_check_answer(run)["complete"]) == (3, False)
+    answer = work.config_check_answer(run)
+    assert code == 3
+    assert not answer["complete"] or answer["verdict"] == "error"
 
 
 def test_that_another_learning_rate_or_command_line_is_told_and_no_secret(
