@@ -39,7 +39,12 @@ SLOW = 0.05
 """Seconds that an own pattern may take for the worst line: quadratic in its length passes, cubic does not."""
 
 _WHOLE = r"\d{1,3}(?:,\d{3})+|\d+"
-_NUMBER = r"[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?i:nan|inf(?:inity)?)"
+_ENDS = r"(?!\d|[eE][-+]?\d|\.?#|[.,'_]\d|[ \xa0\u202f]\d{3},\d|[kKMG]\b| ?[x×*] ?10\^)"
+"""What must not follow a number: it would be the beginning of another one, as 2 is of 2.5k, 2,5 or 2'500."""
+_NUMBER = (
+    r"(?:[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?" + _ENDS + ")"
+    r"|[-+]?(?i:nan|inf(?:inity)?)"
+)
 _SHORT = re.compile(r"\{([A-Za-z_]\w*)\}")
 _UNITS = {"_ms": 1e-3, "_us": 1e-6, "_percent": 1e-2}
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]")

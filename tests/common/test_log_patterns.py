@@ -120,6 +120,18 @@ def test_that_the_loss_of_a_test_or_a_part_is_not_the_loss(line: str) -> None:
     assert best([line]) is None
 
 
+@pytest.mark.parametrize(
+    "text", ["2.5k", "3.1M", "2,5", "1.2.3", "1_000.5", "1'234.5", "1\xa0234,5", "1.#INF", "1.5 x 10^3"]
+)
+def test_that_the_beginning_of_a_number_in_another_form_is_not_the_loss(text: str) -> None:
+    pattern = log_patterns.by_id("any")
+    assert pattern is not None
+    assert log_patterns.read(f"step 3 loss: {text}", pattern) is None
+    nanogpt = log_patterns.by_id("nanogpt")
+    assert nanogpt is not None
+    assert log_patterns.read(f"iter 3: loss {text}, time 3.00ms", nanogpt) is None
+
+
 def test_that_a_line_with_a_loss_comes_before_many_with_a_cost() -> None:
     pattern = best([*["cost: 3.5"] * 20, "epoch 1 loss: 0.25"])
     assert pattern is not None

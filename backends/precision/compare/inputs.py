@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from backends.precision.compare.spec import numbers_of, pairs_of
 from backends.precision.dump.dump import CUT_OFF, STACK_DAMAGED
-from backends.precision.dump.gaps import gaps
+from backends.precision.dump.gaps import gaps, lacking_records
 from backends.precision.dump.layout import find_dumps, refuse_several_captures
-from backends.precision.dump.optimizer import OPTIMIZER, OPTIMIZER_FILE
+from backends.precision.dump.optimizer import OPTIMIZER, RecordPair
 from backends.precision.dump.pairs import pair_dumps
 from backends.precision.dump.read import read_dump
 from studio.errors import StudioError
@@ -80,8 +80,7 @@ def _notify_records(candidates: Sequence[DumpPair], notify: Notify) -> None:
     """Name the steps and ranks in which a side lacks the record of the optimizer that it has in others."""
     for side in ("target", "golden"):
         locations = [location for pair in candidates if (location := getattr(pair, side)) is not None]
-        without = [location for location in locations if not (location.folder / OPTIMIZER_FILE).is_file()]
-        if 0 < len(without) < len(locations):
+        if without := lacking_records(locations):
             names = [f"{location.step}.{location.rank}" for location in without]
             notify("precision.compare.absent_records", place=str(without[0].folder), names=", ".join(names[:8]))
 
@@ -99,7 +98,8 @@ def open_dumps(pair: DumpPair, notify: Notify) -> tuple[Dump, Dump]:
     them. Raises StudioError where the two cannot be compared."""
     assert pair.target is not None
     assert pair.golden is not None
-    target, golden = (_open(location, notify) for location in (pair.target, pair.golden))
+    records = RecordPair(target=pair.target.folder, golden=pair.golden.folder)
+    target, golden = (_open(location, records, notify) for location in (pair.target, pair.golden))
     if target.framework and golden.framework and target.framework != golden.framework:
         raise StudioError("precision.compare.frameworks", target=target.framework, golden=golden.framework)
     for dump, other in ((target, golden), (golden, target)):
@@ -116,8 +116,8 @@ def _notify_stacks(target: Dump, golden: Dump, notify: Notify) -> None:
             notify("precision.compare.no_stacks", place=str(dump.place.folder))
 
 
-def _open(location: DumpLocation, notify: Notify) -> Dump:
-    dump = read_dump(location)
+def _open(location: DumpLocation, records: RecordPair, notify: Notify) -> Dump:
+    dump = read_dump(location, records)
     if dump.damage:
         _notify_damage(dump, notify)
     elif dump.skipped:

@@ -18,7 +18,7 @@ from backends.precision.compare.verdict.first_divergence import name_at
 from backends.precision.dump.digest import file_digest
 from backends.precision.dump.dump import TENSOR
 from backends.precision.dump.names import name_of
-from backends.precision.dump.optimizer import OPTIMIZER, OPTIMIZER_FILE, UPDATE_SUFFIX
+from backends.precision.dump.optimizer import OPTIMIZER, OPTIMIZER_FILE, UPDATE_SUFFIX, RecordPair
 from backends.precision.dump.read import read_dump
 from studio.errors import StudioError, from_os
 
@@ -64,7 +64,8 @@ def _file_digest(path: Path) -> str:
 def noise_of(joined: JoinedDumps, again: DumpLocation) -> Array:
     """Return, for each row, how far its golden tensor is from that of the second golden dump; NaN where that has none.
     Raises StudioError where that is of another network."""
-    twice = join_dumps(read_dump(again), joined.golden, tolerances=joined.tolerances)
+    records = RecordPair(target=joined.target.place.folder, golden=again.folder)
+    twice = join_dumps(read_dump(again, records), joined.golden, tolerances=joined.tolerances)
     _refuse_other_network(twice)
     noise = np.full(len(joined.golden.call) + 1, np.nan)
     paired = twice.rows.golden >= 0

@@ -3,10 +3,9 @@ different what only rounding sets apart."""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from backends.precision.config.result import CheckRow, part
 from backends.precision.config.statistics import FIGURES, statistics_level
@@ -86,9 +85,10 @@ def _figures_of(pack: Pack, member: str) -> dict[str, Any]:
 
 
 def _value(data: bytes) -> Any:
+    """Return what a member holds, NaN and infinity as Python's json writes them; None where it is damaged."""
     try:
-        return msgspec.json.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return json.loads(data)
+    except (ValueError, RecursionError):
         return None
 
 

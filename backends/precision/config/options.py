@@ -20,7 +20,7 @@ from studio.errors import StudioError
 from studio.security.secret_words import masked_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from backends.precision.config.result import Level, Part
     from studio.run import Run
@@ -35,26 +35,45 @@ TELLING = re.compile(
     r"(.*[._-])?(lr|learning_?rate|(weight_?)?decay(_\w+)?|wd|momentum|beta_?\d?s?|eps(ilon)?|adam\w*|optim(izer)?|"
     r"(lr_)?schedule(r)?(_type)?|warmup\w*|\w*steps?|\w*epochs?|seed|\w*batch(_?size)?|bs|\w*accum\w*|\w*clip\w*|"
     r"\w*grad_norm|dropout\w*|amp(_\w+)?|dtype|precision|fp16|bf16|tf32|(loss_)?scale|recipe|drop_remainder|"
-    r"deterministic|layers?|hidden(_?size)?|heads?|seq(_?len(gth)?)?|\w*init\w*)",
+    r"deterministic|layers?|hidden(_?size)?|heads?|seq(_?len(gth)?)?|\w*init\w*|"
+    r"model(_name)?|arch(itecture)?|backbone|losses|loss(_\w+)?|\w*smoothing|temperature|tau|gamma|alpha|lambda\w*|\w*theta|"
+    r"rope\w*|mixup\w*|cutmix\w*|reduction|freeze\w*|frozen\w*|half|(\w*_)?dims?|d_(model|ff|state)|width|depth|"
+    r"(embed(ding)?|patch|kernel|vocab|image|img|crop|window|block|context|input|codebook)_?size|vocab|"
+    r"max_?(seq_?)?len(gth)?|num_classes|act(ivation)?(_\w+)?|ema(_\w+)?|use_ema|noise(_\w+)?|tie_\w+|aug(ment\w*)?|"
+    r"(data_)?shuffle|sampler|top_?[kp]|lora_\w+|ignore_index|reg(ulari[sz]ation)?|penalty|l[12]|norm(_type|ali[sz]ation)?|"
+    r"drop_?path\w*|layer_?scale|experts?|num_experts|capacity_factor|stride|padding|pool(ing)?|resolution)",
     re.IGNORECASE,
 )
 """Names of options that change what is computed."""
 _HARMLESS = re.compile(r"(log(ging)?|sav(e|ing)|eval\w*|print|report|checkpoint|ckpt|val|test)_\w+", re.IGNORECASE)
+OF_WINDOWS = ("GDK_", "QT_", "ELM_", "KDE_", "PLASMA_")
+"""Variables of desktops, such as GDK_SCALE."""
 MAX_VALUE_LENGTH = 2000
 _FLAG = re.compile(r"-{1,2}[A-Za-z][\w.-]*")
 _SETTING = re.compile(r"(?P<name>-{0,2}[A-Za-z][\w.-]*)=(?P<value>.*)", re.DOTALL)
 
 
-def options_part(golden: Path, target: Path) -> Part | None:
-    """Compare the options of the runs that two sides lie in; None where one of them is no run of the studio."""
+def options_part(golden: Path, target: Path, variables: Sequence[CheckRow] = ()) -> Part | None:
+    """Compare the options of the runs that two sides lie in; None where one of them is no run of the studio.
+    `variables`: rows for their environments."""
     runs = runs_of_sides(golden, target)
     if runs is None:
-        return None
+        return part("options", OPTIONS_HEADER, list(variables)) if variables else None
     if runs[0].request.command != runs[1].request.command:
         return part("options", OPTIONS_HEADER, [_row("command", *(run.request.command for run in runs))])
     a, b = (dict(_options(run)) for run in runs)
     rows = [_row(name, a.get(name, ""), b.get(name, "")) for name in dict.fromkeys((*a, *b))]
-    return part("options", OPTIONS_HEADER, rows)
+    return part("options", OPTIONS_HEADER, [*rows, *variables])
+
+
+def variable_rows(golden: Mapping[str, str], target: Mapping[str, str]) -> Iterator[CheckRow]:
+    """Yield the variables whose names say that they change what is computed, where they differ: a script may read its
+    learning rate there. One that a side lacks is worth a look: another host has other variables."""
+    for name in sorted(golden.keys() | target.keys()):
+        a, b = _shown(golden.get(name, "")), _shown(target.get(name, ""))
+        if a != b and TELLING.fullmatch(name) and not (_HARMLESS.fullmatch(name) or name.startswith(OF_WINDOWS)):
+            level: Level = "error" if name in golden and name in target else "warning"
+            yield CheckRow(level, (f"${name}", a[:MAX_VALUE_LENGTH], b[:MAX_VALUE_LENGTH]))
 
 
 def runs_of_sides(golden: Path, target: Path) -> tuple[Run, Run] | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backends.precision.config.members import OF_TENSORS
 from backends.precision.config.pack import read_pack
 from backends.precision.config.result import Sentence
 from studio.errors import StudioError, from_os
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
     from backends.precision.config.pack import Pack
 
 PACK_FOLDER = Path("artifacts") / "config"
+LATER = re.compile(r"(weights|dataset)/(step0*[1-9]\d*)/")
+"""Members of another step than the first."""
+MAIN_PARTS = frozenset(("weights", "dataset", "seeds", "random", "pip"))
+"""What a check is for: where neither side recorded it, two trainings that begin with other weights look the same."""
 MAX_PACKS = 4096
 _NUMBERS = re.compile(r"(\d{1,9})")
 
@@ -67,6 +73,10 @@ def one_sided(
     sentences = []
     for side, packs, paired in (("A", golden, [a for a, _ in pairs]), ("B", target, [b for _, b in pairs])):
         ranks = sorted({pack.rank for pack in packs} - {pack.rank for pack in paired})
+        world = max((pack.own.world for pack in packs if pack.own is not None), default=0)
+        if world > len(packs):
+            args = {"side": side, "world": world, "count": len(packs)}
+            sentences.append(Sentence(key="precision.config.ranks_absent", args=args))
         if ranks:
             args = {"side": side, "ranks": ", ".join(map(str, ranks[:20]))}
             sentences.append(Sentence(key="precision.config.rank_alone", args=args))
@@ -74,6 +84,8 @@ def one_sided(
     for a, b in pairs:
         kinds["A"] |= _kinds(a) - _kinds(b)
         kinds["B"] |= _kinds(b) - _kinds(a)
+    if absent := sorted(MAIN_PARTS - {kind for pair in pairs for pack in pair for kind in _kinds(pack)}):
+        sentences.append(Sentence(key="precision.config.part_nowhere", args={"names": ", ".join(absent)}))
     for side, names in kinds.items():
         if names:
             args = {"side": side, "names": ", ".join(sorted(names))}
@@ -83,10 +95,20 @@ def one_sided(
 
 def _kinds(pack: Pack) -> set[str]:
     """Return the parts that a pack has something for."""
-    kinds = {member.partition("/")[0] for member in pack.members}
+    kinds = {member.partition("/")[0] for member, data in pack.members.items() if _holds_figures(member, data)}
+    kinds |= {f"{match[1]} {match[2]}" for member in pack.members if (match := LATER.match(member))}
     kinds |= {"seeds"} if pack.own is not None else set()
     kinds |= {"env"} if pack.env is not None else set()
     return kinds | ({"pip"} if pack.packages is not None else set())
+
+
+def _holds_figures(member: str, data: bytes) -> bool:
+    """Return whether a member is whole; of weights and data, whether it has the statistics of a tensor."""
+    try:
+        content = json.loads(data)  # with NaN, as msprobe writes it
+    except (ValueError, RecursionError):
+        return False
+    return member.partition("/")[0] not in OF_TENSORS or (isinstance(content, dict) and b'"max"' in data)
 
 
 def _ranks(packs: Sequence[Pack]) -> str:

@@ -12,7 +12,7 @@ import msgspec
 
 from backends.precision.config import extra_checks, members, pip, result
 from backends.precision.config.code import code_part, uncovered_code
-from backends.precision.config.options import options_part
+from backends.precision.config.options import options_part, variable_rows
 from backends.precision.config.pack import ENV, PIP
 from backends.precision.config.pack_discovery import one_sided, pair_packs, read_packs
 from backends.precision.config.result import (
@@ -172,7 +172,7 @@ def environment_check(
     uncovered: tuple[Sentence, ...],
 ) -> EnvironmentCheck:
     """The result, of tables that are there."""
-    options = options_part(*sides)
+    options = options_part(*sides, variables=list(_variables(pairs)))
     code = code_part(*sides)
     uncovered += uncovered_code(*sides)
     packages = _packages(pairs)
@@ -195,6 +195,13 @@ def environment_check(
         ranks=tuple(golden.rank for golden, _ in pairs), parts=parts, todo=tuple(_todo(pairs, parts, packages)),
         pip=pip.commands(packages), notes=notes, msprobe=msprobe.version,
     )  # fmt: skip
+
+
+def _variables(pairs: Pairs) -> Iterator[CheckRow]:
+    """Compare the variables of the first pair that has them: all ranks are started with the same."""
+    envs = next(((a.env, b.env) for a, b in pairs if a.env is not None and b.env is not None), None)
+    if envs is not None:
+        yield from variable_rows(*envs)
 
 
 def _packages(pairs: Pairs) -> tuple[CheckRow, ...]:

@@ -58,9 +58,9 @@ class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
     other losses or weights than both with one; None where nothing tells, since those two differ already or there are
     neither. `runs`: names, in the order of Row. `tensors`: how many were compared, in `tensor_steps`. `weight_steps`:
     after whose updates the weights of both were compared; `has_final`: also when the training had ended;
-    `lacks_final`: a rank of one alone wrote them then, or after another step. `steps` and
-    `digest_steps`: how many of each were to be compared, at most those of the training where `is_over`: it ended by
-    itself."""
+    `lacks_final`: a rank of one alone wrote them then, or after another step; `lacks_without`: the run without a
+    capture lacks weights or losses that the others have. `steps` and `digest_steps`: how many of each were to be
+    compared, at most those of the training where `is_over`: it ended by itself."""
 
     deterministic: bool
     first: Difference | None
@@ -76,6 +76,7 @@ class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
     has_final: bool = False
     lacks_final: bool = False
     is_over: bool = False
+    lacks_without: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -85,7 +86,8 @@ class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
             (len(self.tensor_steps), self.digest_steps),
         )
         has_losses = _are_regular(self.losses, self.steps)
-        return has_losses and not self.lacks_final and all(0 < expected <= count for count, expected in counts)
+        is_whole = has_losses and not self.lacks_final and not self.lacks_without
+        return is_whole and all(0 < expected <= count for count, expected in counts)
 
     @property
     def verdict(self) -> Verdict:

@@ -20,6 +20,7 @@ from studio.supervisor import raise_if_stopped
 if TYPE_CHECKING:
     from backends.precision.determinism.result import LossRow
     from backends.precision.determinism.spec import DeterminismSpec
+    from backends.precision.determinism.weights import WeightComparison
     from studio.run import Run
 
 COMMAND = "script"
@@ -100,13 +101,22 @@ def judge_runs(spec: DeterminismSpec, ended_runs: list[Run]) -> DeterminismResul
     first = _earliest(compared.first, of_ranks, _late(of_weights.first, compared.steps))
     step_count = max((*(row.step for row in rows), *of_weights.steps), default=0)
     steps = min(limit, step_count) if is_over and step_count else limit
+    without = weights.compare_weight_digests(folders[0], folders[2], limit)
     return DeterminismResult(
-        deterministic=first is None, first=first, capture_changes=_is_changed(spec, folders, rows, first),
+        deterministic=first is None, first=first, capture_changes=_is_changed(folders, rows, first, without, limit),
         runs=tuple(ended.name for ended in ended_runs), losses=rows, tensors=compared.tensors,
         framework=compared.framework, steps=steps, digest_steps=min(spec.proof.digest_steps, steps),
         tensor_steps=compared.steps if compared.tensors else (), weight_steps=of_weights.steps,
         has_final=of_weights.has_final, lacks_final=of_weights.lacks_final, is_over=is_over,
+        lacks_without=not set(of_weights.steps) <= set(without.steps) or _lacks_ranks(folders, rows),
     )  # fmt: skip
+
+
+def _lacks_ranks(folders: list[Path], rows: tuple[LossRow, ...]) -> bool:
+    """Return whether the run without a capture lacks losses of a rank that the first has."""
+    first, without = losses.losses_by_rank(folders[0]), losses.losses_by_rank(folders[2])
+    last = rows[-1].step if rows else 0
+    return any(step <= last and step not in without.get(rank, {}) for rank, steps in first.items() for step in steps)
 
 
 def _earliest(
@@ -135,16 +145,16 @@ def _is_over(run: Run) -> bool:
 
 
 def _is_changed(
-    spec: DeterminismSpec, folders: list[Path], rows: tuple[LossRow, ...], first: Difference | None
+    folders: list[Path], rows: tuple[LossRow, ...], first: Difference | None, without: WeightComparison, limit: int
 ) -> bool | None:
     """Return whether the run without a capture differs from the first with one, None where nothing tells."""
     if first is not None:
         return None
-    without = weights.compare_weight_digests(folders[0], folders[2], spec.proof.compared_steps)
     by_losses = losses.is_changed(rows)
     if by_losses is None and not without.steps:
         return None
-    return bool(by_losses) or without.first is not None
+    of_ranks = losses.rank_difference(folders[0], folders[2], limit, are_over=False)
+    return bool(by_losses) or of_ranks is not None or without.first is not None
 
 
 def result_notes(result: DeterminismResult) -> list[Finding | Note]:
@@ -168,6 +178,8 @@ def verdict_notes(result: DeterminismResult) -> list[Finding | Note]:
         notes.append(Note(key="precision.determinism.equal", args=coverage(result)))
     else:
         notes.append(Finding(rule="precision.determinism.incomplete", severity="warning", args=coverage(result)))
+    if result.lacks_without and not result.capture_changes:
+        notes.append(Finding(rule="precision.determinism.lacks_without", severity="warning"))
     if result.lacks_final:
         notes.append(Finding(rule="precision.determinism.lacks_final", severity="warning"))
     elif result.has_final:

@@ -8,21 +8,43 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from backends.precision.dump.layout import DUMP_FILE, PROCESS, RANK, STEP
+from backends.precision.dump.optimizer import OPTIMIZER_FILE
+from studio import files
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from backends.precision.dump.dump import DumpLocation
+
+
+MOST_STEPS = 10_000
+
+
+class _RankCapture(msgspec.Struct):
+    """What a capture of the studio wrote about one rank; `done` steps from `start` on are there."""
+
+    kind: str = ""
+    start: int = 0
+    done: int = 0
 
 
 def gaps(locations: Sequence[DumpLocation], top: Path, steps: frozenset[int] = frozenset()) -> tuple[str, ...]:
     """Return what is missing below `top`, where these dumps were found, as "step0/rank1"; `steps`: of these alone,
     empty for all."""
-    missing = [f"step{step}/rank{rank}" for step, rank in _missing_passes(locations)]
+    absent = (*_missing_passes(locations), *_recorded_passes(locations, top, steps))
+    missing = [f"step{step}/rank{rank}" for step, rank in absent]
     empty = [folder for folder in _empty_folders(locations, top) if not steps or _step_of(folder) in steps]
     names = [f"{folder.parent.name}/{folder.name}" for folder in empty]
     return tuple(dict.fromkeys((*names, *missing)))
+
+
+def lacking_records(locations: Sequence[DumpLocation]) -> list[DumpLocation]:
+    """Return the dumps without a record of the optimizer, where others of the same capture have one."""
+    without = [location for location in locations if not (location.folder / OPTIMIZER_FILE).is_file()]
+    return without if len(without) < len(locations) else []
 
 
 def _empty_folders(locations: Sequence[DumpLocation], top: Path) -> list[Path]:
@@ -42,6 +64,24 @@ def _missing_passes(locations: Sequence[DumpLocation]) -> tuple[tuple[int, int],
     passes = {(location.step or 0, location.rank or 0) for location in locations}
     steps, ranks = {step for step, _ in passes}, {rank for _, rank in passes}
     return tuple((step, rank) for step in sorted(steps) for rank in sorted(ranks) if (step, rank) not in passes)
+
+
+def _recorded_passes(
+    locations: Sequence[DumpLocation], top: Path, steps: frozenset[int]
+) -> Iterator[tuple[int, int]]:  # fmt: skip
+    """Yield the steps and ranks that a capture of the studio says it has written, and that are not there."""
+    passes = {(location.root, location.step or 0, location.rank or 0) for location in locations}
+    for root in dict.fromkeys(location.root for location in locations if location.root is not None):
+        if not root.absolute().is_relative_to(top.absolute()):
+            continue
+        for path in sorted(root.glob("rank*.json")):
+            recorded = files.read_as(path, _RankCapture)
+            if recorded is None or not RANK.fullmatch(path.stem) or recorded.kind != "dump":
+                continue
+            rank = int(path.stem[4:] or 0)
+            for step in range(recorded.start, recorded.start + min(recorded.done, MOST_STEPS)):
+                if (root, step, rank) not in passes and (not steps or step in steps):
+                    yield step, rank
 
 
 def _rank_folder(location: DumpLocation) -> Path | None:

@@ -1,25 +1,28 @@
 """What the optimizer did after a dump, as calls of it: our captures leave optimizer.json beside dump.json.
 
-Each group of an optimizer is a call, "Optimizer.AdamW.group0.0.forward": its hyperparameters are arguments by name, the
-gradients are inputs, and the updates and what the optimizer keeps are outputs. Their figures are of a sample of each
-parameter's elements, and of sums over all of them; guest/ascend_studio/optimizer_record writes them.
+Each group of an optimizer is a call, "Optimizer.AdamW.group0.0.forward" (see optimizer_groups): its hyperparameters are
+arguments by name, the gradients are inputs, and the updates and what the optimizer keeps are outputs. Their figures are
+of a sample of each parameter's elements, and of sums over all of them; guest/ascend_studio/optimizer_record writes.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from backends.precision.dump.decode import Item
 from backends.precision.dump.dump import INPUT, KWARG, OUTPUT, RecordedUpdates
+from backends.precision.dump.optimizer_groups import common_shares, shares_of
 from studio import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from backends.precision.dump.optimizer_groups import Share
     from backends.precision.dump.rows import DumpRows
 
 OPTIMIZER_FILE = "optimizer.json"
@@ -69,23 +72,54 @@ class _Updates(msgspec.Struct):
     format: int = 1
 
 
-def add_updates(rows: DumpRows, names: list[str], folder: Path) -> RecordedUpdates | None:
+@dataclass(frozen=True, kw_only=True)
+class RecordPair:
+    """The folders of two dumps that are compared; the one that is read is one of them."""
+
+    target: Path
+    golden: Path
+
+
+def add_updates(
+    rows: DumpRows, names: list[str], folder: Path, pair: RecordPair | None = None
+) -> RecordedUpdates | None:  # fmt: skip
     """Append the calls of the optimizer to a dump that is being read, and return what they cover, None where the record
-    cannot be read."""
-    path = folder / OPTIMIZER_FILE
-    if not path.is_file():
+    cannot be read. `pair`: calls stand for parameters that both sides have in one group; without it for groups."""
+    if not (folder / OPTIMIZER_FILE).is_file():
         return RecordedUpdates()
-    content = files.read_as(path, _Updates) if path.stat().st_size <= MAX_BYTES else None
-    if content is None or not content.updates or content.format not in (FIRST_FORMAT, FORMAT):
+    content = _content(folder)
+    if content is None:
         return None
+    target, golden = (None, None) if pair is None else (_content(pair.target), _content(pair.golden))
+    is_target = pair is not None and folder == pair.target
     for number, update in enumerate(content.updates):
         rule = IMPLEMENTATIONS.sub("", update.optimizer) or update.optimizer
-        for index, group in enumerate(update.groups):
+        for share in _shares(update, *(_update(peer, number) for peer in (target, golden)), is_target=is_target):
             call = len(names)
-            names.append(f"{OPTIMIZER}.{rule}.group{index}.{number}.forward")
-            for role, item, entry in _rows(group):
+            names.append(f"{OPTIMIZER}.{rule}.{share.label}.{number}.forward")
+            for role, item, entry in _rows(update.groups[share.index], share.names):
                 rows.add(call, role, item, entry)
     return _covered(content)
+
+
+def _content(folder: Path) -> _Updates | None:
+    path = folder / OPTIMIZER_FILE
+    if not path.is_file() or path.stat().st_size > MAX_BYTES:
+        return None
+    content = files.read_as(path, _Updates)
+    is_known = content is not None and content.updates and content.format in (FIRST_FORMAT, FORMAT)
+    return content if is_known else None
+
+
+def _update(content: _Updates | None, number: int) -> _Update | None:
+    return content.updates[number] if content is not None and number < len(content.updates) else None
+
+
+def _shares(update: _Update, target: _Update | None, golden: _Update | None, *, is_target: bool) -> list[Share]:
+    """Return the calls of one side's update; `target` and `golden`: both of it, None where one has none."""
+    if target is None or golden is None:
+        return shares_of(update.groups)
+    return common_shares(target.groups, golden.groups)[0 if is_target else 1]
 
 
 def _covered(content: _Updates) -> RecordedUpdates:
@@ -106,14 +140,14 @@ def _sampled(parameter: _Parameter) -> int:
     return parameter.size if parameter.sampled is None else parameter.sampled
 
 
-def _rows(group: _Group) -> Iterator[tuple[int, str, Item]]:
+def _rows(group: _Group, names: frozenset[str]) -> Iterator[tuple[int, str, Item]]:
     for key, value in sorted(group.values.items()):
         if isinstance(value, list):
             for index, part in enumerate(value):
                 yield KWARG, f"{key}.{index}", _number(part)
         else:
             yield KWARG, key, _number(value)
-    for parameter in group.parameters:
+    for parameter in (each for each in group.parameters if each.name in names):
         tensors = (
             (INPUT, "", parameter.before), (INPUT, GRADIENT_SUFFIX, parameter.gradient),
             (INPUT, GRADIENT_SUMS_SUFFIX, parameter.gradient_sums), (OUTPUT, UPDATE_SUFFIX, parameter.update),

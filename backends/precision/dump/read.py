@@ -10,7 +10,7 @@ from backends.precision.dump.columns import dump_columns
 from backends.precision.dump.decode import Content, read_content
 from backends.precision.dump.dump import OPTIMIZER_DAMAGED, Dump, DumpLocation, Framework, RecordedUpdates, Task
 from backends.precision.dump.layout import TENSOR_FOLDER
-from backends.precision.dump.optimizer import add_updates
+from backends.precision.dump.optimizer import RecordPair, add_updates
 from backends.precision.dump.rows import DumpRows, add_call
 from studio.errors import StudioError
 
@@ -24,8 +24,9 @@ TASKS: dict[str, Task] = {
 }
 
 
-def read_dump(location: DumpLocation) -> Dump:
-    """What is whole of it is read; `damage` and `skipped` tell what is not. Raises StudioError where the file is no
+def read_dump(location: DumpLocation, pair: RecordPair | None = None) -> Dump:
+    """What is whole of it is read; `damage` and `skipped` tell what is not. `pair`: it is compared with another, which
+    decides what the calls of the optimizer stand for. Raises StudioError where the file is no
     dump, cannot be read, or is larger than the memory."""
     content = read_content(location.folder / location.file)
     parents, damage = _parents(location)
@@ -33,7 +34,7 @@ def read_dump(location: DumpLocation) -> Dump:
     names = list(content.data or parents or stacks)
     rows = DumpRows()
     whole = [add_call(rows, number, name, content.data.get(name, {})) for number, name in enumerate(names)]
-    updates = add_updates(rows, names, location.folder)
+    updates = add_updates(rows, names, location.folder, pair)
     column = dump_columns(rows)
     return Dump(
         place=location,

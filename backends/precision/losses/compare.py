@@ -1,6 +1,9 @@
 """Two curves of one metric, step by step: how far apart they are, and whether that is more than noise. Pure.
 
-error(step)   |target - golden|             relative(step)  |target - golden| / |golden|
+error(step)   |target - golden|             relative(step)  |target - golden| / scale
+scale         |golden| of the step, at least SMALLEST of the size that a tenth of the golden losses exceed: what is
+              less is the rounding of a loss that was large. Of a golden curve that changes its sign it is at least the
+              mean |golden| of a tenth of the steps around it: close to 0 nothing is relative to a single loss
 mean_abs      mean error                    mean_rel        mean relative, over the steps that both have
 bias          mean (target - golden) / |golden|: of the size of mean_rel where one curve lies above the other all along
 limit         what mean_rel may be: what was asked for; else NOISE_FACTOR times the mean_rel between two golden runs, at
@@ -26,6 +29,8 @@ from the golden run, as another training is, where its
 bias is nearly all of a mean_rel that would set wider limits than the default, and where it has the target's own losses
 to the last bit.
 
+A target whose loss is one number at every step, while the golden one changes, is no pass ("constant").
+
 The numbers are ours: 1 % of the mean is what teams commonly ask of a port, and no standard of a vendor; two runs that
 differ by chance alone are as far apart as two golden runs, and twice that leaves room for the chance in it.
 """
@@ -39,6 +44,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 DEFAULT_LIMIT = 0.01
@@ -52,9 +59,13 @@ BIAS_SHARE = 0.75
 SHIFT_SIGMAS = 4.0
 TREND_STEPS = 20
 TREND_SIGMAS = 4.0
+STUCK_KINDS = 5
+SMALLEST = 8 * 2.0**-23
+"""Eight units of the last place of float32."""
 
 Verdict = Literal[
-    "pass", "differs", "nonfinite", "both_nonfinite", "incomplete", "golden_failed", "too_few", "lone_nonfinite"
+    "pass", "differs", "nonfinite", "both_nonfinite", "incomplete", "golden_failed", "too_few", "lone_nonfinite",
+    "lone_ranks", "constant",
 ]  # fmt: skip
 Measure = Literal["mean", "window", "shift", "step", "trend"]
 NoiseProblem = Literal["", "absent", "short", "nonfinite", "far", "biased", "target"]
@@ -145,8 +156,11 @@ def judge_losses(
         "mean": limit, "window": window_limit, "shift": shift_limit, "step": step_limit, "trend": trend_limit,
     }  # fmt: skip
     exceeded = _exceeded(measured, limits)
+    verdict = _verdict(measured, exceeded, steps, expected)
+    if verdict == "pass" and _is_stuck(target, golden, steps):
+        verdict = "constant"
     return LossJudgement(
-        verdict=_verdict(measured, exceeded, steps, expected), exceeded=exceeded, expected=expected, distance=measured,
+        verdict=verdict, exceeded=exceeded, expected=expected, distance=measured,
         noise=noise, noise_problem=noise_problem, limit=limit, window_limit=window_limit, step_limit=step_limit,
         first_beyond=_first_beyond(target, golden, steps, step_limit), trend_limit=trend_limit, all_steps=all_steps,
         shift_limit=shift_limit,
@@ -207,6 +221,24 @@ def _verdict(measured: Distance, exceeded: tuple[Measure, ...], steps: int | Non
     return "pass" if measured.steps >= expected else "incomplete"
 
 
+def _is_stuck(target: Curve, golden: Curve, steps: int | None) -> bool:
+    """Return whether the target's loss never changes and the golden one does, in a tenth of its steps at least: within
+    the limits of a loss that hardly falls, a training that learns nothing passes."""
+    _, ours, others = align_curves(target, golden, steps)
+    kinds = len(np.unique(others))
+    return len(np.unique(ours)) == 1 and kinds >= max(STUCK_KINDS, len(others) / 10)
+
+
+def mean_curve(curves: Mapping[int, Curve]) -> Curve | None:
+    """Return the mean over the ranks of a run, which is what is comparable where another run has other ranks; None
+    where they logged other steps."""
+    first, *rest = curves.values()
+    if not all(np.array_equal(first.steps, curve.steps) for curve in rest):
+        return None
+    with np.errstate(all="ignore"):
+        return Curve(steps=first.steps, values=np.mean([curve.values for curve in curves.values()], axis=0))
+
+
 def align_curves(
     target: Curve, golden: Curve, steps: int | None = None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -222,7 +254,7 @@ def curve_distance(target: Curve, golden: Curve, steps: int | None = None) -> Di
     error, relative = _errors(ours[both], others[both])
     worst = int(relative.argmax()) if len(relative) else None
     in_both = np.flatnonzero(~np.isfinite(ours) & ~np.isfinite(others))
-    zero = np.flatnonzero(both & (others == 0) & (ours != 0))
+    zero = np.flatnonzero((others[both] == 0) & (relative > 1))
     signed = np.sign(ours[both] - others[both]) * relative
     window, window_steps = _worst_window(common[both], relative)
     shift, shift_steps = _worst_window(common[both], signed)
@@ -232,7 +264,7 @@ def curve_distance(target: Curve, golden: Curve, steps: int | None = None) -> Di
         bias=_mean(signed),
         nonfinite=int(common[in_one[0]]) if len(in_one) else None,
         both_nonfinite=int(common[in_both[0]]) if len(in_both) else None, window=window, window_steps=window_steps,
-        zero_golden=int(common[zero[0]]) if len(zero) else None,
+        zero_golden=int(common[both][zero[0]]) if len(zero) else None,
         trend=_trend(common[both], signed), shift=shift, shift_steps=shift_steps, scatter=_root_mean_square(relative),
     )  # fmt: skip
 
@@ -272,11 +304,22 @@ def _is_one_sided(ours: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:
 
 
 def _errors(ours: NDArray[Any], others: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """A golden loss of zero is taken for the smallest normal float32: a relative error of it is beyond any limit."""
+    """Return the errors of finite losses, and the relative ones; see the module."""
     error = np.abs(ours - others)
-    golden = np.maximum(np.abs(others), np.finfo(np.float32).tiny)
     with np.errstate(over="ignore"):
-        return error, error / golden
+        return error, error / _scale(others)
+
+
+def _scale(golden: NDArray[Any]) -> NDArray[Any]:
+    """A golden loss of zero among zeros is taken for the smallest normal float32: a relative error of it is beyond any
+    limit."""
+    size = np.abs(golden)
+    least = SMALLEST * float(np.quantile(size, 0.9)) if len(size) else 0.0
+    if len(size) and golden.min() < 0 < golden.max():
+        width = _window_width(len(size))
+        counts = np.convolve(np.ones(len(size)), np.ones(width), "same")
+        size = np.maximum(size, np.convolve(size, np.ones(width), "same") / counts)
+    return np.asarray(np.maximum(size, max(least, float(np.finfo(np.float32).tiny))))
 
 
 def _mean(values: NDArray[Any]) -> float:
@@ -290,7 +333,8 @@ def _root_mean_square(values: NDArray[Any]) -> float:
 
 def _first_beyond(target: Curve, golden: Curve, steps: int | None, limit: float) -> int | None:
     common, ours, others = align_curves(target, golden, steps)
-    with np.errstate(all="ignore"):
-        beyond = _is_one_sided(ours, others) | (_errors(ours, others)[1] > limit)
+    beyond = _is_one_sided(ours, others)
+    both = np.isfinite(ours) & np.isfinite(others)
+    beyond[both] = _errors(ours[both], others[both])[1] > limit
     places = np.flatnonzero(beyond)
     return int(common[places[0]]) if len(places) else None

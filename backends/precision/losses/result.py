@@ -9,18 +9,19 @@ from backends.precision.measure.formats import number
 from studio import files
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from backends.precision.losses.compare import Distance, LossJudgement
+    from backends.precision.losses.ranks import RankJudgement
     from studio.run import Run
 
 LOSSES_FILE = "artifacts/losses.json"
 
 
-def write_losses(run: Run, metric: str, judgement: LossJudgement, ranks: Sequence[int] = (), rank: int = 0) -> None:
-    """`ranks`: those whose curves were compared, `rank`: the one whose figures these are. Raises OSError."""
-    content = {**as_json(metric, judgement), "ranks": list(ranks), "rank": rank}
+def write_losses(run: Run, metric: str, judgement: LossJudgement, of_ranks: RankJudgement) -> None:
+    """Raises OSError."""
+    ranks = {"ranks": list(of_ranks.ranks), "rank": of_ranks.rank, "mean_over_ranks": of_ranks.is_mean}
+    content = {**as_json(metric, judgement), **ranks, "lone_ranks": list(of_ranks.lacking)}
     files.write_json(run.folder / LOSSES_FILE, content)
 
 

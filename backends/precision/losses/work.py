@@ -8,10 +8,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from backends.precision.losses import result
 from backends.precision.losses.compare import Curve, LossJudgement, curve_of, judge_losses
+from backends.precision.losses.ranks import judge_ranks
 from backends.precision.losses.result import LOSSES_FILE
 from studio import run as runs
 from studio.errors import StudioError
@@ -24,6 +23,7 @@ from studio.tail import RunTail
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from backends.precision.losses.ranks import RankJudgement
     from backends.precision.losses.spec import LossesSpec
     from studio.run import Run
 
@@ -87,10 +87,7 @@ class Comparing:
         self.target, self.golden = Watched(spec.runs.target_run), Watched(spec.runs.golden_run)
         self.again = Watched(spec.runs.noise_run) if spec.runs.noise_run != Path() else None
         self.done = -1
-        self.ranks: tuple[int, ...] = ()
-        self.rank = 0
-        self.lacking: list[int] = []
-        self.lone_nonfinite: tuple[int, int] | None = None
+        self.of_ranks: RankJudgement | None = None
 
     def are_over(self) -> bool:
         """Asked before the last judge_curves, so that no step is missed. A step count that both have reached is
@@ -105,35 +102,24 @@ class Comparing:
         """None as long as one of them has no such metric."""
         metric = self.spec.judging.metric
         target, golden = self.target.curves(metric), self.golden.curves(metric)
-        again = self.again.curves(metric) if self.again else None
+        again = self.again.curves(metric) if self.again else {}
         if not target or not golden or (self.again and not again):
             return None
-        judging = self.spec.judging
-        common = sorted(target.keys() & golden.keys())
-        judgements = {
-            rank: judge_losses(
-                target.get(rank, target[min(target)]), golden.get(rank, golden[min(golden)]),
-                again.get(rank, again[min(again)]) if again else None,
-                steps=judging.loss_steps, allow=judging.allow_losses,
-            )
-            for rank in common or [min(target)]
-        }  # fmt: skip
-        self.rank = next((rank for rank, judged in judgements.items() if judged.verdict != "pass"), min(judgements))
-        self.ranks, self.lacking = tuple(judgements), sorted(target.keys() ^ golden.keys()) if common else []
-        lone = {rank: (target | golden)[rank] for rank in self.lacking}
-        self.lone_nonfinite = next(_nonfinite_steps(lone, judging.loss_steps), None)
-        judgement = self._whole(judgements[self.rank])
+        self.of_ranks = judge_ranks(target, golden, again, self._judged, self.spec.judging.loss_steps)
+        judgement = self._whole(self.of_ranks.judgement)
         if judgement.distance.steps != self.done:
             self.done = judgement.distance.steps
-            result.write_losses(self.run, metric, judgement, self.ranks, self.rank)
-            self.journal.write(Progress(done=self.done, total=judging.loss_steps or 0, phase="check"))
+            result.write_losses(self.run, metric, judgement, self.of_ranks)
+            self.journal.write(Progress(done=self.done, total=self.spec.judging.loss_steps or 0, phase="check"))
         return judgement
+
+    def _judged(self, target: Curve, golden: Curve, again: Curve | None) -> LossJudgement:
+        judging = self.spec.judging
+        return judge_losses(target, golden, again, steps=judging.loss_steps, allow=judging.allow_losses)
 
     def _whole(self, judgement: LossJudgement) -> LossJudgement:
         """Return a judgement that is no pass where the golden run failed: how many steps there should be is not
-        known; nor where a rank that was not compared is NaN or infinite: a run with such a loss is not the other's."""
-        if judgement.verdict == "pass" and self.lone_nonfinite is not None:
-            return dataclasses.replace(judgement, verdict="lone_nonfinite")
+        known."""
         is_asked = self.spec.judging.loss_steps is not None
         outcome = runs.outcome_of(runs.glance(self.golden.run))
         if judgement.verdict != "pass" or is_asked or outcome not in FAILURES:
@@ -149,7 +135,8 @@ class Comparing:
             )  # fmt: skip
         self.journal.write(Artifact(kind="losses", path=LOSSES_FILE))
         args = sentence_args(judgement)
-        args["lone_rank"], args["lone_step"] = self.lone_nonfinite or (0, 0)
+        lone = self.of_ranks.lone_nonfinite if self.of_ranks else None
+        args["lone_rank"], args["lone_step"] = lone or (0, 0)
         self.journal.write(Note(key=f"precision.losses.limits_{self._limit_origin(judgement)}", args=args))
         self.journal.write(*self._remarks(judgement))
         if judgement.verdict in ("pass", "incomplete") and not self.are_over():
@@ -160,7 +147,7 @@ class Comparing:
             self.journal.write(Note(key=f"precision.losses.pass{'_cut' if is_cut else ''}", args=args))
             return Ended(code=0)
         self.journal.write(Finding(rule=verdict_key(judgement), severity="warning", args=args))
-        return Ended(code=NO, reason="incomplete" if judgement.verdict == "incomplete" else "no")
+        return Ended(code=NO, reason="incomplete" if judgement.verdict in ("incomplete", "lone_ranks") else "no")
 
     def _remarks(self, judgement: LossJudgement) -> Iterator[Finding]:
         """Yield what the verdict does not show: runs that failed, noise of fewer steps, and a golden loss of 0."""
@@ -170,9 +157,7 @@ class Comparing:
             if outcome in FAILURES:
                 args: dict[str, object] = {"run": watched.run.name, "code": "–" if glance.code is None else glance.code}
                 yield Finding(rule=f"precision.losses.run_{outcome}", severity="warning", args=args)
-        if len(self.ranks) > 1 or self.lacking:
-            args = {"ranks": _numbers(self.ranks), "rank": self.rank, "lacking": _numbers(self.lacking) or "–"}
-            yield Finding(rule="precision.losses.ranks", severity="warning" if self.lacking else "info", args=args)
+        yield from _rank_remarks(self.of_ranks)
         distance, noise = judgement.distance, judgement.noise
         if noise is not None and 0 < noise.steps < distance.steps:
             args = {"noise_steps": noise.steps, "steps": distance.steps}
@@ -189,12 +174,16 @@ class Comparing:
         return f"default_{judgement.noise_problem}" if judgement.noise_problem else "noise"
 
 
-def _nonfinite_steps(curves: dict[int, Curve], steps: int | None) -> Iterator[tuple[int, int]]:
-    """Yield rank and step of each curve's first loss that is NaN or infinite."""
-    for rank, curve in sorted(curves.items()):
-        places = np.flatnonzero(~np.isfinite(curve.values[:steps]))
-        if len(places):
-            yield rank, int(curve.steps[places[0]])
+def _rank_remarks(of_ranks: RankJudgement | None) -> Iterator[Finding]:
+    """Yield which ranks were compared, where there is more than one."""
+    if of_ranks is None or (len(of_ranks.ranks) < 2 and not of_ranks.lacking):
+        return
+    lacking = _numbers(of_ranks.lacking) or "–"
+    if of_ranks.is_mean:
+        yield Finding(rule="precision.losses.ranks_mean", severity="info", args={"lacking": lacking})
+        return
+    args = {"ranks": _numbers(of_ranks.ranks), "rank": of_ranks.rank, "lacking": lacking}
+    yield Finding(rule="precision.losses.ranks", severity="warning" if of_ranks.lacking else "info", args=args)
 
 
 def verdict_key(judgement: LossJudgement) -> str:

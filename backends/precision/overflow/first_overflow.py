@@ -6,7 +6,8 @@ arguments: masks are filled with -Inf on purpose, by an argument that says so. O
 call makes +Inf only where it turns signs: else, as of the loss of a masked class, it counts too. A NaN counts wherever
 a call makes it of inputs without one, also of infinite ones: a softmax over a wholly masked row does. A NaN that a call
 is given counts where it comes through to an output: `where` and `isnan` are given one on purpose. So does +Inf that no
-call before it had as an output, and any Inf in a weight: a mask that is made before the step holds -Inf.
+call before it had as an output, and any Inf in a weight: a mask that is made before the step holds -Inf. What an
+optimizer is given counts always.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from backends.precision.compare.alignment.parameters import is_parameter_input
 from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, MAX, MEAN, MIN, NORM, OUTPUT, PARAMETER, TENSOR
 from backends.precision.dump.names import name_of, source_of
+from backends.precision.dump.optimizer import OPTIMIZER
 from backends.precision.measure.formats import FLOATS
 from backends.precision.overflow.result import Overflow
 
@@ -57,12 +59,14 @@ def first_overflow(dump: Dump, step: int, rank: int) -> Overflow | None:
     makes_infinite = _has(dump, is_bad & is_output) & (~is_infinite | turned) & ~is_asked
     given_rows = _given_infinite(dump, is_input, is_output)
     is_given = _has(dump, given_rows) & passes_on & has_output & ~comes_in & ~makes_nan
+    is_given |= is_infinite & _of_optimizer(dump) & ~comes_in & ~makes_nan
     events = np.flatnonzero((comes_in & passes_on) | makes_nan | makes_infinite | is_given)
     events = events if len(events) else np.flatnonzero(comes_in)
     if not len(events):
         return None
     call = int(events[0])
     made_rows = (is_nan if makes_nan[call] else is_bad) & is_output
+    given_rows = given_rows | (is_bad & is_input & _of_optimizer(dump)[dump.call])
     rows = is_nan & is_input if comes_in[call] else given_rows if is_given[call] else made_rows
     row = int(np.flatnonzero(rows & (dump.call == call))[0])
     overflow = _overflow_at(dump, row, step, rank, is_made=not (comes_in[call] or is_given[call]))
@@ -91,7 +95,14 @@ def blind_tensors(dump: Dump) -> int:
 
 
 def has_statistics(dump: Dump) -> bool:
-    return bool((dump.has_stats & (1 << MAX)).any())
+    """Return whether a call has them; the record of the optimizer is no dump."""
+    has_rows = _has(dump, (dump.has_stats & (1 << MAX)) != 0)
+    return bool((has_rows & ~_of_optimizer(dump)).any())
+
+
+def _of_optimizer(dump: Dump) -> Array:
+    """Mark the calls that are groups of an optimizer."""
+    return np.array([name.startswith(f"{OPTIMIZER}.") for name in dump.calls], bool)
 
 
 def _is_bad(dump: Dump) -> Array:

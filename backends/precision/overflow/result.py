@@ -46,7 +46,8 @@ class OverflowResult(msgspec.Struct, frozen=True, kw_only=True):
     """`found` and `named` by step and rank, empty where all is finite. `passes`: how many steps of a rank were looked
     through, `calls`: their calls, `infinite`: those with an Inf in an output, as a mask has. `damaged` and `unread`: of
     the passes, those with entries that could not be read, and those without statistics; `blind`: tensors without,
-    of the other passes; `empty`: ranks whose folder has no dump, as "step0/rank1". `problem`: a key, its sentence takes
+    of the other passes; `empty`: ranks without a dump, as "step0/rank1", or without the
+    record of the optimizer that other steps have. `problem`: a key, its sentence takes
     `args`, where msprobe could not look."""
 
     passes: int

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backends.precision.compare.spec import numbers_of
-from backends.precision.dump.gaps import gaps
+from backends.precision.dump.gaps import gaps, lacking_records
 from backends.precision.dump.layout import find_dumps, refuse_several_captures
 from backends.precision.dump.names import source_of
+from backends.precision.dump.optimizer import OPTIMIZER_FILE
 from backends.precision.dump.read import read_dump
 from backends.precision.msprobe.overflow import run_overflow_check
 from backends.precision.overflow.first_overflow import blind_tensors, first_overflow, has_statistics, infinite_calls
@@ -51,7 +52,10 @@ class _Looking:
         python = spec.looked.check_python
         self.python = Path(sys.executable) if python == Path() else python
         self.places = _chosen(spec)
-        self.empty = gaps(self.places, spec.looked.dump, numbers_of(spec.looked.overflow_steps))
+        records = [
+            f"step{place.step or 0}/rank{place.rank or 0}/{OPTIMIZER_FILE}" for place in lacking_records(self.places)
+        ]
+        self.empty = (*gaps(self.places, spec.looked.dump, numbers_of(spec.looked.overflow_steps)), *records)
         self.overflows: list[Overflow] = []
         self.named: list[Named] = []
         self.calls, self.done = 0, 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from backends.precision.weights.mindspore_ckpt import VALUE, read_ckpt
+from backends.precision.weights.plain_values import Checkpoint
 from backends.precision.weights.safetensors import is_safetensors, read_safetensors
 from backends.precision.weights.torch_child import weights_through_torch
 from backends.precision.weights.torch_file import NEEDS_TORCH, read_torch
@@ -14,10 +15,10 @@ from studio import files
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from backends.precision.measure.measures import Tensor
+    from backends.precision.weights.plain_values import PlainValue
 
 ZIP_MAGIC = b"PK\x03\x04"
 PROTOCOL = b"\x80"
@@ -36,20 +37,24 @@ class _Index(msgspec.Struct):
     weight_map: dict[str, str]
 
 
-def open_weights(path: Path, scratch: Path, python: Path) -> dict[str, Tensor]:
+def open_weights(path: Path, scratch: Path, python: Path) -> Checkpoint:
     """In the order of the file. `scratch`: a new file where a child of `python` writes what only torch can read. Raises
     StudioError where it is no checkpoint, damaged, or needs a torch that is not there; Stopped."""
     tensors: dict[str, Tensor] = {}
+    values: dict[str, PlainValue] = {}
+    unread: list[str] = []
     for number, file in enumerate(files_of(path)):
         part = _of_file(file, scratch.with_suffix(f".{number}"), python)
-        if twice := next((name for name in part if name in tensors), None):
+        if twice := next((name for name in part.tensors if name in tensors), None):
             raise StudioError("precision.weights.twice", place=str(file), name=twice)
-        tensors |= part
+        tensors |= part.tensors
+        values |= part.values
+        unread += part.unread
     if not tensors:
         raise StudioError("precision.weights.no_tensors", place=str(path))
     if absent := [name for name in _indexed_names(path) if name not in tensors]:
         raise StudioError("precision.weights.not_in_parts", place=str(path), name=absent[0], count=len(absent))
-    return tensors
+    return Checkpoint(tensors=tensors, values=values, unread=tuple(unread))
 
 
 def _indexed_names(path: Path) -> list[str]:
@@ -72,10 +77,10 @@ def _is_one_file(path: Path, other: Path) -> bool:
         return False
 
 
-def _of_file(path: Path, scratch: Path, python: Path) -> Mapping[str, Tensor]:
+def _of_file(path: Path, scratch: Path, python: Path) -> Checkpoint:
     start = _start(path)
     if is_safetensors(start):
-        return read_safetensors(path)
+        return Checkpoint(tensors=read_safetensors(path))
     if start.startswith(VALUE):
         return read_ckpt(path)
     if start.startswith(ZIP_MAGIC):

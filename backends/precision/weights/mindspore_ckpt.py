@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from backends.precision.weights.plain_values import MAX_TEXT, Checkpoint, PlainValue
 from backends.precision.weights.stored import damaged_checkpoint, stored_tensor
 from studio import files
 from studio.errors import StudioError, from_os
@@ -32,6 +33,8 @@ CHECK_LENGTH = 17
 LONGEST_NAME = 1 << 16
 MAX_CKPT_VALUES = 1 << 20
 VARINT, FIXED_64, LENGTH_DELIMITED, FIXED_32 = 0, 1, 2, 5
+TEXT, TABLE = "str", "hash table"
+"""`_Part.kind` of what is no tensor."""
 CKPT_DTYPES = {
     "Float64": "float64", "Float32": "float32", "Float16": "float16", "BFloat16": "bfloat16", "Int64": "int64",
     "Int32": "int32", "Int16": "int16", "Int8": "int8", "UInt64": "uint64", "UInt32": "uint32", "UInt16": "uint16",
@@ -51,23 +54,30 @@ class _Part:
     segment: tuple[int, int]
 
 
-def read_ckpt(path: Path) -> dict[str, TensorFile]:
-    """In the order of the file; texts and hash tables that it may hold are left out. Raises StudioError where it is
-    damaged, encrypted, or has a dtype that is not known."""
+def read_ckpt(path: Path) -> Checkpoint:
+    """In the order of the file; hash tables, which hold embeddings, are named as not read. Raises StudioError where it
+    is damaged, encrypted, or has a dtype that is not known."""
     try:
         with files.open_regular(path) as file:
-            return _joined(path, list(_parts(file)))
+            return _checkpoint(path, file, list(_parts(file)))
     except OSError as error:
         raise from_os(error, path) from error
     except _Broken:
         raise damaged_checkpoint(path) from None
 
 
-def _joined(path: Path, parts: list[_Part]) -> dict[str, TensorFile]:
+def _checkpoint(path: Path, file: BinaryIO, parts: list[_Part]) -> Checkpoint:
     of_tag: dict[str, list[_Part]] = {}
     for part in parts:
-        of_tag.setdefault(part.tag, []).append(part)
-    return {tag: _stored(path, entries) for tag, entries in of_tag.items()}
+        if part.kind not in (TABLE, TEXT):
+            of_tag.setdefault(part.tag, []).append(part)
+    texts = {
+        part.tag: PlainValue(text=_start_of_text(file, *part.segment)) for part in parts if part.kind == TEXT
+    }  # fmt: skip
+    return Checkpoint(
+        tensors={tag: _stored(path, entries) for tag, entries in of_tag.items()}, values=texts,
+        unread=tuple(dict.fromkeys(part.tag for part in parts if part.kind == TABLE)),
+    )  # fmt: skip
 
 
 def _stored(path: Path, parts: list[_Part]) -> TensorFile:
@@ -88,9 +98,7 @@ def _parts(file: BinaryIO) -> Iterator[_Part]:
     for count, (number, wire, begin, size) in enumerate(_fields(file, 0, end)):
         if number != 1 or wire != LENGTH_DELIMITED or count > MAX_CKPT_VALUES:
             raise _Broken
-        part = _part(file, begin, begin + size)
-        if part is not None:
-            yield part
+        yield _part(file, begin, begin + size)
 
 
 def _end(file: BinaryIO) -> int:
@@ -101,18 +109,18 @@ def _end(file: BinaryIO) -> int:
     return size - CHECK_LENGTH if file.read(len(CHECK)) == CHECK else size
 
 
-def _part(file: BinaryIO, begin: int, end: int) -> _Part | None:
-    """A value; None where it is a hash table or a text."""
+def _part(file: BinaryIO, begin: int, end: int) -> _Part:
+    """A value; of a hash table without what it holds."""
     tag, tensor = "", None
     for number, wire, at, size in _fields(file, begin, end):
         if (number, wire) == (1, LENGTH_DELIMITED):
             tag = _text(file, at, size)
         elif (number, wire) == (2, LENGTH_DELIMITED):
             tensor = (at, at + size)
-    return _tensor(file, tag, *tensor) if tensor else None
+    return _tensor(file, tag, *tensor) if tensor else _Part(tag=tag, dims=(), kind=TABLE, segment=(end, 0))
 
 
-def _tensor(file: BinaryIO, tag: str, begin: int, end: int) -> _Part | None:
+def _tensor(file: BinaryIO, tag: str, begin: int, end: int) -> _Part:
     dims: list[int] = []
     kind, segment = "", (end, 0)
     for number, wire, at, size in _fields(file, begin, end):
@@ -124,7 +132,12 @@ def _tensor(file: BinaryIO, tag: str, begin: int, end: int) -> _Part | None:
             kind = _text(file, at, size)
         elif (number, wire) == (3, LENGTH_DELIMITED):
             segment = (at, size)
-    return None if kind == "str" else _Part(tag=tag, dims=tuple(dims), kind=kind, segment=segment)
+    return _Part(tag=tag, dims=tuple(dims), kind=kind, segment=segment)
+
+
+def _start_of_text(file: BinaryIO, at: int, size: int) -> str:
+    file.seek(at)
+    return file.read(min(size, MAX_TEXT)).decode("utf-8", "replace")
 
 
 def _fields(file: BinaryIO, begin: int, end: int) -> Iterator[tuple[int, int, int, int]]:

@@ -42,6 +42,12 @@ STATE_OF_TORCH = re.compile(
 """What the state_dict of an optimizer of torch holds, where it is saved alone."""
 OPTIMIZER_GROUP = re.compile(r"(optim(izers?)?)(_states?)?(_dict)?|moments|moment[12]", re.IGNORECASE)
 """Groups of a training's state that hold tensors by the names of the weights that they are of."""
+RESULT = re.compile(
+    r"((best|min|max|last|train|val|valid|eval|test)_?)*(loss(es)?|acc(uracy)?|acc1|prec1?|top1|f1|score|metric|ppl|iter|"
+    r"iters|time(stamp)?|version|seed|epochs?|steps?|\w+_(seen|steps?|epochs?|time))",
+    re.IGNORECASE,
+)
+"""What a training notes beside its weights: results and counters."""
 WEIGHT_ENDINGS = frozenset(("weight", "bias", "gamma", "beta", "embedding_table"))
 """Last words of the names of weights."""
 
@@ -88,6 +94,11 @@ def training_state(names: Iterable[str]) -> frozenset[str]:
     names = list(names)
     weights = {canonical(name) for name in names if not OPTIMIZER_GROUP.fullmatch(name.partition(".")[0])}
     return frozenset(name for name in names if _is_state(name, weights))
+
+
+def is_note(name: str) -> bool:
+    """Return whether a plain number of this name is a result or a counter, or is in a training's state."""
+    return _is_state(name, set()) or RESULT.fullmatch(name.rpartition(".")[2]) is not None
 
 
 def _is_state(name: str, weights: set[str]) -> bool:

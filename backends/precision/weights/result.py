@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from backends.precision.measure.formats import number
-from backends.precision.weights.names import How, training_state
+from backends.precision.weights.names import How, is_note, training_state
 from studio import files
 from studio.events import Number  # noqa: TC001 - msgspec reads it
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from backends.precision.measure.measures import Measures, Tensor
     from backends.precision.weights.elements import Outliers
     from backends.precision.weights.names import WeightPair
+    from backends.precision.weights.plain_values import PlainValue
     from studio.run import Run
 
 WEIGHTS_FILE = "artifacts/weights.json"
@@ -30,8 +32,13 @@ NONFINITE = "precision.weights.reason_nonfinite"
 TURNED = "precision.weights.reason_turned"
 ELEMENTS = "precision.weights.reason_elements"
 DISTANCE = "precision.weights.reason_distance"
-EXACT = frozenset(("bool", "int16", "int32", "int64", "uint16", "uint32", "uint64"))
-"""Dtypes of which --allow accepts no difference."""
+EXACT = frozenset(("bool", "uint8", "int16", "int32", "int64", "uint16", "uint32", "uint64"))
+"""Dtypes of which --allow accepts no difference: indices, counters, masks, and weights of 4 bits packed in uint8."""
+
+
+MAX_ANSWER_VALUES = 200
+COUNTER = "num_batches_tracked"
+"""The buffer of a normalisation that is no weight."""
 
 
 class WeightRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,9 +69,20 @@ class WeightRow(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class ValueRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A number or text that differs, "" on a side that has none. `is_weight`: a number beside tensors that both have,
+    and no result or counter of the training."""
+
+    name: str
+    target: str
+    golden: str
+    is_weight: bool = False
+
+
 class Weights(msgspec.Struct, frozen=True, kw_only=True):
     """`rows` in the order of the golden checkpoint; `missing`: what the target lacks; `extra`: what only it has;
-    `training_state`: what one side alone has and is no weight."""
+    `training_state`: what one side alone has and is no weight; `unread`: hash tables and files that were not read;
+    `values`: what differs and is no tensor."""
 
     target: str
     golden: str
@@ -73,6 +91,8 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     missing: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
     training_state: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    values: tuple[ValueRow, ...] = ()
 
     def first_different(self) -> WeightRow | None:
         return next((row for row in self.rows if row.state == "differs"), None)
@@ -88,22 +108,28 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     def verdict(self) -> WeightsVerdict:
         """Return what the comparison says; "dtypes": all values are equal, and some dtypes are not."""
         reasons = {row.reason for row in self.rows if row.state == "differs"}
-        if reasons - {DTYPE}:
+        if reasons - {DTYPE} or self.numbers():
             return "differs"
-        if self.missing or self.extra or self.nan_tensors() or not self.compared_weights():
+        if self.missing or self.extra or self.unread or self.nan_tensors() or not self.compared_weights():
             return "incomplete"
         if reasons:
             return "dtypes"
         return "close" if self.count("close") else "equal"
+
+    def numbers(self) -> tuple[ValueRow, ...]:
+        """Return the numbers that differ and are part of the model."""
+        return tuple(row for row in self.values if row.is_weight)
 
     def nan_tensors(self) -> int:
         """Return how many pairs are NaN at the same place on both sides, where nothing says whether they agree."""
         return sum(bool(row.nan) for row in self.rows)
 
     def compared_weights(self) -> int:
-        """Return how many pairs are weights with elements, and no state of an optimizer or of the training."""
+        """Return how many pairs are weights with elements, and no counters, nor state of an optimizer or a training."""
         state = training_state(row.name for row in self.rows)
-        return sum(row.name not in state and 0 not in row.golden_shape for row in self.rows)
+        return sum(
+            row.name not in state and 0 not in row.golden_shape and not row.name.endswith(COUNTER) for row in self.rows
+        )
 
     def passes(self) -> bool:
         return self.verdict() in PASSING
@@ -117,6 +143,20 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
         """Return how many pairs were matched by name, without prefixes, and by order alone."""
         counts = Counter(row.how for row in self.rows)
         return {how: counts[how] for how in ("name", "prefix", "order")}
+
+
+def differing_values(
+    target: Mapping[str, PlainValue], golden: Mapping[str, PlainValue]
+) -> Iterator[ValueRow]:  # fmt: skip
+    """Yield the plain values that differ, in the order of the golden side."""
+    for name in dict.fromkeys((*golden, *target)):
+        ours, other = target.get(name), golden.get(name)
+        if ours != other:
+            is_number = ours is not None and other is not None and ours.is_number and other.is_number
+            yield ValueRow(
+                name=name, target=ours.text if ours else "", golden=other.text if other else "",
+                is_weight=is_number and not is_note(name),
+            )  # fmt: skip
 
 
 def row_of(
@@ -187,6 +227,8 @@ def weights_answer(run: Run) -> dict[str, Any]:
         "missing": list(weights.missing),
         "extra": list(weights.extra),
         "training_state": list(weights.training_state),
+        "unread": list(weights.unread),
+        "values": [msgspec.to_builtins(row) for row in weights.values[:MAX_ANSWER_VALUES]],
         "pairing": weights.pairing(),
         "dtypes": weights.dtypes(),
         "nonfinite": sum(bool(row.nonfinite) for row in weights.rows),

@@ -14,6 +14,7 @@ from studio import files
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from backends.precision.dump.tensor_file import TensorFile
@@ -32,6 +33,13 @@ class _Entry(msgspec.Struct, frozen=True):
     dtype: str
     shape: tuple[int, ...]
     data_offsets: tuple[int, int]
+
+
+def metadata_of(path: Path) -> dict[str, str]:
+    """Return the texts that a whole file keeps beside its tensors."""
+    with files.open_regular(path) as file:
+        raw = msgspec.json.decode(file.read(int.from_bytes(file.read(8), "little")), type=dict[str, msgspec.Raw])
+    return msgspec.json.decode(raw[METADATA], type=dict[str, str]) if METADATA in raw else {}
 
 
 def is_safetensors(start: bytes) -> bool:
@@ -53,7 +61,16 @@ def read_safetensors(path: Path) -> dict[str, TensorFile]:
     except OSError as error:
         raise from_os(error, path) from error
     entries = sorted(header.items(), key=lambda item: item[1].data_offsets)
+    if not _are_whole([entry.data_offsets for _, entry in entries], size - 8 - length):
+        raise damaged_checkpoint(path)
     return {name: _stored(path, entry, 8 + length, size) for name, entry in entries}
+
+
+def _are_whole(offsets: Sequence[tuple[int, int]], size: int) -> bool:
+    """Return whether the data of the tensors lies one behind the other up to the end, as the format demands: else two
+    share their bytes, or there are some that no tensor has."""
+    ends = [0, *(end for _, end in offsets)]
+    return ends[-1] == size and [begin for begin, _ in offsets] == ends[:-1]
 
 
 def _decoded(text: bytes, path: Path) -> dict[str, _Entry]:

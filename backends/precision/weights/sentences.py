@@ -12,10 +12,11 @@ from studio.events import Finding, Note
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from backends.precision.weights.result import WeightRow, Weights, WeightsVerdict
+    from backends.precision.weights.result import ValueRow, WeightRow, Weights, WeightsVerdict
     from studio.events import Number
 
 MAX_NAMES = 6
+MAX_VALUE = 40
 VERDICT_KEYS: dict[WeightsVerdict, str] = {
     "equal": "precision.weights.pass_equal", "close": "precision.weights.pass_close",
     "dtypes": "precision.weights.only_dtypes", "differs": "precision.weights.differ",
@@ -31,10 +32,11 @@ FIRST_KEYS = {
 
 def weights_notes(weights: Weights) -> Iterator[Note | Finding]:
     """Yield the verdict first, a Finding where it is no success; keys of the catalogue with their arguments."""
-    counts = {
+    counts: dict[str, Any] = {
         "tensors": len(weights.rows), "differs": weights.count("differs"), "close": weights.count("close"),
         "missing": len(weights.missing), "extra": len(weights.extra), "nan": weights.nan_tensors(),
-        "allow": f"{weights.allow:g}",
+        "allow": f"{weights.allow:g}", "unread": _names(weights.unread),
+        "numbers": _names(tuple(_change(row) for row in weights.numbers())),
     }  # fmt: skip
     key = _verdict_key(weights)
     yield Note(key=key, args=counts) if weights.passes() else Finding(rule=key, severity="warning", args=counts)
@@ -45,13 +47,18 @@ def weights_notes(weights: Weights) -> Iterator[Note | Finding]:
 
 
 def _verdict_key(weights: Weights) -> str:
+    if weights.verdict() == "differs" and not weights.count("differs"):
+        return "precision.weights.differ_numbers"
     if weights.verdict() != "incomplete" or weights.missing or weights.extra:
         return VERDICT_KEYS[weights.verdict()]
+    if weights.unread:
+        return "precision.weights.unread"
     return "precision.weights.both_nan" if weights.compared_weights() else "precision.weights.no_weight"
 
 
 def _coverage(weights: Weights) -> Iterator[Note]:
     """Yield what the verdict does not show: pairs, dtypes, and what was left out."""
+    args: dict[str, Any]
     if (weights.missing or weights.extra) and weights.verdict() == "differs":
         args = {"missing": len(weights.missing), "extra": len(weights.extra)}
         yield Note(key="precision.weights.alone", args=args)
@@ -65,6 +72,12 @@ def _coverage(weights: Weights) -> Iterator[Note]:
         yield Note(key="precision.weights.dtypes", args={"changes": changes})
     if nonfinite := sum(bool(row.nonfinite) for row in weights.rows):
         yield Note(key="precision.weights.nonfinite", args={"count": nonfinite})
+    if weights.unread and _verdict_key(weights) != "precision.weights.unread":
+        args = {"names": _names(weights.unread), "count": len(weights.unread)}
+        yield Note(key="precision.weights.not_read", args=args)
+    if weights.values and _verdict_key(weights) != "precision.weights.differ_numbers":
+        names = _names(tuple(map(_change, weights.values)))
+        yield Note(key="precision.weights.values", args={"names": names, "count": len(weights.values)})
     if weights.training_state:
         names = _names(weights.training_state)
         count = len(weights.training_state)
@@ -82,6 +95,12 @@ def _first_args(row: WeightRow) -> dict[str, Any]:
 def _names(names: tuple[str, ...]) -> str:
     """Return the first names, and an ellipsis for the rest."""
     return ", ".join(names[:MAX_NAMES]) + (" …" if len(names) > MAX_NAMES else "")
+
+
+def _change(row: ValueRow) -> str:
+    """Return what differs as a sentence has it, golden value first."""
+    golden, target = (text[:MAX_VALUE] or "–" for text in (row.golden, row.target))
+    return f"{row.name} ({golden} → {target})"
 
 
 def _shape(shape: tuple[int, ...]) -> str:

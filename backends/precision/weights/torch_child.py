@@ -5,23 +5,25 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from backends.precision.weights.safetensors import read_safetensors
+import msgspec
+
+from backends.precision.weights.plain_values import Checkpoint, PlainValue
+from backends.precision.weights.safetensors import metadata_of, read_safetensors
 from studio.errors import Stopped, StudioError
 from studio.supervisor import STOP
-
-if TYPE_CHECKING:
-    from backends.precision.dump.tensor_file import TensorFile
 
 WEIGHTS_SCRIPT = Path(__file__).parent / "child" / "save_weights.py"
 WEIGHTS_SPARE = 2 << 30
 NO_TORCH = 10
 NO_TENSORS = 11
+TWICE = 12
+VALUES = "values"
+"""Where the child keeps what is no tensor."""
 
 
-def weights_through_torch(path: Path, target: Path, python: Path) -> dict[str, TensorFile]:
-    """The tensors, written to `target`. `python`: the interpreter that has torch. Raises StudioError and Stopped."""
+def weights_through_torch(path: Path, target: Path, python: Path) -> Checkpoint:
+    """What it holds, written to `target`. `python`: the interpreter that has torch. Raises StudioError and Stopped."""
     max_bytes = WEIGHTS_SPARE + 4 * path.stat().st_size
     argv = [str(python), str(WEIGHTS_SCRIPT), str(path.absolute()), str(target), str(max_bytes)]
     environment = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "OMP_NUM_THREADS": "1"}
@@ -34,7 +36,9 @@ def weights_through_torch(path: Path, target: Path, python: Path) -> dict[str, T
         raise StudioError("precision.weights.child_failed", place=str(path), reason=str(error)[:300]) from None
     reply = _wait(child)
     _check(child.returncode, reply, path, python)
-    return read_safetensors(target)
+    values = msgspec.json.decode(metadata_of(target)[VALUES], type=dict[str, tuple[str, bool]])
+    plain = {name: PlainValue(text=text, is_number=is_number) for name, (text, is_number) in values.items()}
+    return Checkpoint(tensors=read_safetensors(target), values=plain)
 
 
 def _wait(child: subprocess.Popen[str]) -> str:
@@ -53,6 +57,8 @@ def _check(code: int, reply: str, path: Path, python: Path) -> None:
     if not code:
         return
     reason = (reply.strip().splitlines() or [f"exit code {code}"])[-1][:300]
+    if code == TWICE:
+        raise StudioError("precision.weights.twice_in_file", place=str(path), name=reason)
     if code == NO_TORCH:
         raise StudioError("precision.weights.no_torch", place=str(path), python=str(python))
     if code == NO_TENSORS:

@@ -7,11 +7,13 @@ names another function or class is refused; a child with torch.load(weights_only
 from __future__ import annotations
 
 import struct
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from backends.precision.dump import container, opcodes
 from backends.precision.dump.opcodes import Described, Refused
 from backends.precision.dump.tensors import in_storage
+from backends.precision.weights.plain_values import MOST_VALUES, Checkpoint, plain_values
 from studio import files
 from studio.errors import StudioError, from_os
 
@@ -27,14 +29,16 @@ NEEDS_TORCH = "precision.weights.needs_torch"
 MAX_PICKLE_LENGTH = 64 << 20
 MAX_WEIGHT_VALUES = 1 << 20
 MAX_NESTING = 16
+METADATA_AT = {"_rebuild_tensor_v2": 6, "_rebuild_tensor_v3": 7}
+"""The argument of these functions that says that a tensor is conjugate or negative; empty for any other."""
 
 
-def read_torch(path: Path) -> dict[str, TensorFile]:
-    """Return the tensors by name; those of dictionaries in it as "optimizer.state.0.exp_avg". Raises StudioError: of
-    key NEEDS_TORCH where only torch can read it, of others where it is damaged."""
+def read_torch(path: Path) -> Checkpoint:
+    """Return what it holds by name; tensors of dictionaries in it as "optimizer.state.0.exp_avg". Raises StudioError:
+    of key NEEDS_TORCH where only torch can read it, of others where it is damaged."""
     try:
         with files.open_regular(path) as file:
-            return _tensors(path, file)
+            return _checkpoint(path, file)
     except OSError as error:
         raise from_os(error, path) from error
     except (container.Damaged, KeyError):
@@ -45,12 +49,18 @@ def read_torch(path: Path) -> dict[str, TensorFile]:
         raise StudioError(NEEDS_TORCH, place=str(path)) from None
 
 
-def _tensors(path: Path, file: BinaryIO) -> dict[str, TensorFile]:
+def _checkpoint(path: Path, file: BinaryIO) -> Checkpoint:
     members = {name.partition("/")[2]: value for name, value in container.read_members(file).items()}
     if "byteorder" in members and _content(file, members["byteorder"]) != b"little":
         raise Refused
-    values = _described(_content(file, members["data.pkl"]))
-    return {name: in_storage(path, value, members[f"data/{value.key}"]) for name, value in values.items()}
+    content = _described(_content(file, members["data.pkl"]))
+    tensors: dict[str, TensorFile] = {}
+    for name, value in _flat(content, "", 0):
+        if name in tensors:
+            raise StudioError("precision.weights.twice_in_file", place=str(path), name=name)
+        tensors[name] = in_storage(path, value, members[f"data/{value.key}"])
+    values = islice(plain_values(content, lambda value: isinstance(value, Described)), MOST_VALUES)
+    return Checkpoint(tensors=tensors, values=dict(values))
 
 
 def _content(file: BinaryIO, member: container.Member) -> bytes:
@@ -60,15 +70,16 @@ def _content(file: BinaryIO, member: container.Member) -> bytes:
     return file.read(member.size)
 
 
-def _described(code: bytes) -> dict[str, Described]:
+def _described(code: bytes) -> Any:
+    """Return what was pickled, tensors as Described."""
     try:
-        return dict(_flat(_Reader(code).run(), "", 0))
+        return _Reader(code).run()
     except (IndexError, KeyError, struct.error, UnicodeDecodeError, TypeError, ValueError, AttributeError):
         raise Refused from None
 
 
 def _flat(value: Any, name: str, depth: int) -> Iterator[tuple[str, Described]]:
-    """What is no tensor is left out."""
+    """Yield the tensors."""
     if depth > MAX_NESTING:
         raise Refused
     if isinstance(value, Described):
@@ -97,6 +108,8 @@ class _Reader(opcodes.Reader):
 
     def reduce(self) -> None:
         args, name = self.stack.pop(), self.stack.pop()
+        if any(args[METADATA_AT.get(name.name, len(args)) :]):  # a conjugate: its elements do not lie there
+            raise Refused
         self.stack.append({} if name.name == "OrderedDict" and not args else opcodes.rebuilt(name, args))
 
     def set_items(self) -> None:

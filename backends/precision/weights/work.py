@@ -13,8 +13,9 @@ from backends.precision.weights import result
 from backends.precision.weights.checkpoints import open_weights, refuse_same_files
 from backends.precision.weights.elements import Outliers, count_outliers
 from backends.precision.weights.names import match_weights
-from backends.precision.weights.result import WEIGHTS_FILE, WeightRow, Weights, is_within, row_of
+from backends.precision.weights.result import WEIGHTS_FILE, WeightRow, Weights, differing_values, is_within, row_of
 from backends.precision.weights.sentences import weights_notes
+from backends.precision.weights.unread_files import unread_files
 from studio.errors import Stopped
 from studio.events import Artifact, Ended, Journal
 from studio.exit_codes import NO, STOPPED
@@ -22,7 +23,7 @@ from studio.progress import ThrottledProgress
 from studio.supervisor import raise_if_stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from backends.precision.measure.measures import Tensor
     from backends.precision.weights.names import WeightPair
@@ -55,22 +56,30 @@ def _compared(spec: WeightsSpec, scratch: Path, journal: Journal) -> Weights:
     refuse_same_files(choices.target_weights, choices.golden_weights)
     chosen = spec.accepted.torch_python
     python = chosen if chosen != Path() else Path(sys.executable)
-    target = open_weights(choices.target_weights, scratch / "target", python)
-    golden = open_weights(choices.golden_weights, scratch / "golden", python)
+    checkpoints = (
+        open_weights(choices.target_weights, scratch / "target", python),
+        open_weights(choices.golden_weights, scratch / "golden", python),
+    )
+    target, golden = (checkpoint.tensors for checkpoint in checkpoints)
     pairs = match_weights(_shapes(target), _shapes(golden))
     progress = _WeightProgress(journal, sum(math.prod(golden[pair.golden].shape) for pair in pairs.pairs))
     rows = (_row(pair, target, golden, spec.accepted.allow_weights) for pair in progress.over(pairs.pairs, golden))
     return Weights(
         target=str(choices.target_weights), golden=str(choices.golden_weights), allow=spec.accepted.allow_weights,
         rows=tuple(rows), missing=pairs.missing, extra=pairs.extra, training_state=pairs.training_state,
+        unread=(
+            *dict.fromkeys((*checkpoints[0].unread, *checkpoints[1].unread)),
+            *unread_files(choices.target_weights, choices.golden_weights),
+        ),
+        values=tuple(differing_values(*(checkpoint.values for checkpoint in checkpoints))),
     )  # fmt: skip
 
 
-def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[int, ...]]:
+def _shapes(tensors: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(tensor.shape) for name, tensor in tensors.items()}
 
 
-def _row(pair: WeightPair, target: dict[str, Tensor], golden: dict[str, Tensor], allow: float) -> WeightRow:
+def _row(pair: WeightPair, target: Mapping[str, Tensor], golden: Mapping[str, Tensor], allow: float) -> WeightRow:
     tensor, other = target[pair.target], golden[pair.golden]
     measures = measure(tensor, other, raise_if_stopped)
     outliers = Outliers()
@@ -85,7 +94,7 @@ class _WeightProgress:
     def __init__(self, journal: Journal, total: int) -> None:
         self._progress, self._total = ThrottledProgress(journal), total
 
-    def over(self, pairs: tuple[WeightPair, ...], golden: dict[str, Tensor]) -> Iterator[WeightPair]:
+    def over(self, pairs: tuple[WeightPair, ...], golden: Mapping[str, Tensor]) -> Iterator[WeightPair]:
         done = 0
         for pair in pairs:
             raise_if_stopped()

@@ -7,8 +7,10 @@ line still have the same weights, also behind the last update.
 
 `weights`: what the optimizers update, by its name where the framework knows one, else by the numbers of its optimizer,
 its group and itself. `state`: what the optimizers keep besides. `buffers`: what the modules of torch that hold these
-weights save besides them, by name (persistent buffers). Reading a tensor changes nothing and draws no random
-number; it waits for the device and copies every weight to the host, so this is for a proof, not for a training.
+weights save besides them, by name: persistent buffers, and, after the first and the last of the watched steps and at
+the end, parameters that no optimizer updates, also those of a second model of the same shapes, such as a moving average
+(a model whose weights are mostly frozen is large). Reading a tensor changes nothing and draws no random number; it
+waits for the device and copies every weight to the host, so this is for a proof, not for a training.
 """
 
 from __future__ import annotations
@@ -61,7 +63,8 @@ class Digests:
         weights, state = self._digests()
         if not weights:
             return
-        buffers = {name: _digest(tensor) for name, tensor in _torch_buffers(self._live_optimizers())}
+        is_all = final or self.last in (1, self.steps)
+        buffers = {name: _digest(tensor) for name, tensor in _saved_besides(self._live_optimizers(), is_all)}
         record = {"step": self.last, "final": final, "weights": weights, "state": state, "buffers": buffers}
         path = os.path.join(os.environ[ascend_studio.RUN], FILE % process_rank.rank())
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -131,29 +134,44 @@ def _torch_tensors(optimizer: Any, prefix: str) -> Iterator[Tuple[str, Any, bool
                     yield "%s.%s" % (name, key), value, False
 
 
-def _torch_buffers(optimizers: List[Any]) -> Iterator[Tuple[str, Any]]:
-    """Yield the persistent buffers of the outermost modules that hold a weight of an optimizer."""
+def _saved_besides(optimizers: List[Any], with_parameters: bool) -> Iterator[Tuple[str, Any]]:
+    """Yield what the outermost modules save besides the weights of optimizers: those that hold such a weight, and those
+    with parameters of the same shapes. `with_parameters`: not the buffers alone."""
     torch: Any = sys.modules.get("torch")
     if torch is None:
         return
     groups = [group for optimizer in optimizers if _is_torch(optimizer) for group in optimizer.param_groups]
     weights = {id(weight) for group in groups for weight in group["params"]}
-    modules = [item for item in gc.get_objects() if issubclass(type(item), torch.nn.Module)]
-    holders = [module for module in modules if any(id(weight) in weights for weight in module.parameters())]
-    inner = {id(child) for module in holders for child in module.children()}
+    tops = _outermost([item for item in gc.get_objects() if issubclass(type(item), torch.nn.Module)])
+    holders = [module for module in tops if any(id(weight) in weights for weight in module.parameters())]
+    shapes = {_parameter_shapes(module) for module in holders}
+    twins = [module for module in tops if module not in holders and _parameter_shapes(module) in shapes]
     counts: Dict[str, int] = {}
-    for module in holders:
-        if id(module) not in inner:
-            for name, tensor in _persistent_buffers(module):
+    for module in holders + twins:
+        for name, tensor in _saved_tensors(module):
+            if id(tensor) not in weights and (with_parameters or not isinstance(tensor, torch.nn.Parameter)):
                 counts[name] = counts.get(name, 0) + 1
                 yield name if counts[name] == 1 else "%s (%d)" % (name, counts[name]), tensor
 
 
-def _persistent_buffers(top: Any) -> Iterator[Tuple[str, Any]]:
-    """Yield the buffers of a module that its state_dict has."""
+def _outermost(modules: List[Any]) -> List[Any]:
+    """Return the modules with parameters that are in no other one."""
+    inner = {id(child) for module in modules for child in module.children()}
+    return [module for module in modules if id(module) not in inner and any(True for _ in module.parameters())]
+
+
+def _parameter_shapes(module: Any) -> Tuple[Tuple[int, ...], ...]:
+    return tuple(sorted(tuple(parameter.shape) for parameter in module.parameters()))
+
+
+def _saved_tensors(top: Any) -> Iterator[Tuple[str, Any]]:
+    """Yield the parameters of a module, and the buffers that its state_dict has."""
     for path, module in top.named_modules():
-        for key, tensor in sorted(module._buffers.items()):
-            if tensor is not None and key not in module._non_persistent_buffers_set:
+        kept = [
+            (key, tensor) for key, tensor in module._buffers.items() if key not in module._non_persistent_buffers_set
+        ]
+        for key, tensor in sorted(kept + list(module._parameters.items()), key=lambda pair: str(pair[0])):
+            if tensor is not None:
                 yield "%s.%s" % (path, key) if path else key, tensor
 
 

@@ -170,7 +170,9 @@ def test_that_a_mean_that_is_off_by_its_rounding_is_no_other_weight(
 ) -> None:
     other = ROUNDED.replace("1.3e-07", "2.3e-07")
     assert other != ROUNDED
-    kinds = {"weights__step0__rank0__weight": ROUNDED, "dataset__step0__rank0__dataset": f'{{"args": {ROUNDED}}}'}
+    kinds = main_parts() | {
+        "weights__step0__rank0__weight": ROUNDED, "dataset__step0__rank0__dataset": f'{{"args": {ROUNDED}}}'
+    }  # fmt: skip
     a = packs.write(tmp_path / "a.zip", packs.own(), **kinds)
     b = packs.write(tmp_path / "b.zip", packs.own(), **{**kinds, "weights__step0__rank0__weight": other})
     code, run = check(tmp_path / "runs", a, b, None if has_msprobe else interpreter("exit 0"))
@@ -182,12 +184,21 @@ def test_that_a_mean_that_is_off_by_its_rounding_is_no_other_weight(
     assert check(tmp_path / "runs", a, b, None if has_msprobe else interpreter("exit 0"))[0] == 3
 
 
+def main_parts() -> dict[str, str]:
+    """What a pack of rank 0 has besides our own part."""
+    data = f'{{"args": {WEIGHTS}}}'
+    return {
+        "weights__step0__rank0__weight": WEIGHTS, "dataset__step0__rank0__dataset": data, "random__rank0": "{}",
+        "pip": "torch=2.6.0\n",
+    }  # fmt: skip
+
+
 def test_that_a_rank_or_a_part_of_one_side_alone_is_no_success(
     tmp_path: Path, interpreter: Callable[[str], Path]
 ) -> None:
     for rank in range(2):
-        packs.write(tmp_path / "a" / f"rank{rank}.zip", packs.own(rank=rank))
-    packs.write(tmp_path / "b" / "rank0.zip", packs.own(rank=0))
+        packs.write(tmp_path / "a" / f"rank{rank}.zip", packs.own(rank=rank), **(main_parts() if rank == 0 else {}))
+    packs.write(tmp_path / "b" / "rank0.zip", packs.own(rank=0), **main_parts())
     code, run = check(tmp_path / "runs", tmp_path / "a", tmp_path / "b", interpreter("exit 0"))
     assert (code, result.read_check(run).equal) == (3, False)
     answer = work.config_check_answer(run)
@@ -211,7 +222,8 @@ def packed_run(folder: Path, line: list[str], **pack: Any) -> Path:
 
 LINE = ["python", "train.py", "--lr", "0.1", "--batch-size", "8"]
 MEMBERS = {"weights__step0__rank0__weight": WEIGHTS, "dataset__step0__rank0__dataset": f'{{"args": {WEIGHTS}}}',
-           "random__rank0": '{"torch.randn": [{"count": 2, "stack": ["x"]}]}', "pip": "torch=2.6.0\n"}  # fmt: skip
+           "random__rank0": '{"torch.randn": [{"count": 2, "stack": ["x"]}]}', "pip": "torch=2.6.0\n",
+           "env": '{"LR_SCALE": "1", "BATCH_SIZE": "8"}'}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -230,6 +242,8 @@ MEMBERS = {"weights__step0__rank0__weight": WEIGHTS, "dataset__step0__rank0__dat
         (LINE, {"own": {"seeds": {"torch.seed": 4, "torch.state": "bb"}}}),
         (LINE, {"own": {"determinism": {"torch.deterministic_algorithms": False, "HCCL_DETERMINISTIC": None}}}),
         (LINE, {"weights__step0__rank0__weight": ""}),
+        (LINE, {"weights__step1__rank0__weight": WEIGHTS}),
+        (LINE, {"env": '{"LR_SCALE": "2", "BATCH_SIZE": "8"}'}),
         (LINE, {"code": {"commit": "", "dirty": None}}),
         (LINE, {"code": {"sources": {"train.py": ""}}}),
     ],
@@ -243,14 +257,38 @@ def test_that_no_planted_difference_is_a_success(
     assert check(tmp_path / "runs", golden, target, interpreter("exit 0"))[0] == 3
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"weights__step0__rank0__weight": None},
+        {"dataset__step0__rank0__dataset": None},
+        {"dataset__step0__rank0__dataset": "{}"},
+        {"dataset__step0__rank0__dataset": "{"},
+        {"random__rank0": None},
+        {"pip": None},
+        {"own": {"world": 2}},
+        {"weights__step0__rank0__weight": WEIGHTS.replace("-1.0", "NaN")},
+    ],
+)
+def test_that_what_both_sides_lack_is_no_success(
+    tmp_path: Path, interpreter: Callable[[str], Path], changed: dict[str, Any]
+) -> None:
+    members = {name: text for name, text in {**MEMBERS, **changed}.items() if text is not None}
+    golden, target = (packed_run(tmp_path / "trained", LINE, **members) for _ in range(2))
+    code, run = check(tmp_path / "runs", golden, target, interpreter("exit 0"))
+    answer = work.config_check_answer(run)
+    assert code == 3
+    assert not answer["complete"] or answer["verdict"] == "error"
+
+
 def test_that_another_learning_rate_or_command_line_is_told_and_no_secret(
     tmp_path: Path, interpreter: Callable[[str], Path]
 ) -> None:
     (tmp_path / "trained").mkdir()
     line = ["python", "/data/here/train.py", "--lr", "0.1", "--api-key", SECRET, "--log-every", "5"]
-    a = packed_run(tmp_path / "trained", line)
+    a = packed_run(tmp_path / "trained", line, **MEMBERS)
     other = ["python", "/other/train.py", "--lr", "0.2", "--api-key", "another-key-of-mine", "--log-every", "9"]
-    b = packed_run(tmp_path / "trained", other)
+    b = packed_run(tmp_path / "trained", other, **MEMBERS)
     code, run = check(tmp_path / "runs", a, b, interpreter("exit 0"))
     options = {one.name: one for one in result.read_check(run).parts}["options"]
     assert code == 3
@@ -258,7 +296,7 @@ def test_that_another_learning_rate_or_command_line_is_told_and_no_secret(
         ("error", "--lr", "0.1", "0.2"), ("warning", "--log-every", "5", "9")
     ]  # fmt: skip
     assert SECRET not in (run.folder / result.CONFIG_CHECK_FILE).read_text()
-    same = packed_run(tmp_path / "trained", line)
+    same = packed_run(tmp_path / "trained", line, **MEMBERS)
     assert check(tmp_path / "runs", a, same, interpreter("exit 0"))[0] == 0
 
 

@@ -168,6 +168,10 @@ def test_that_sums_may_differ_by_their_rounding_and_extremes_may_not(golden: Any
     [
         ("--lr", "error"), ("--learning-rate", "error"), ("--model.hidden_size", "error"), ("weight_decay", "error"),
         ("--warmup-steps", "error"), ("--train_batch_size", "error"), ("--dtype", "error"), ("--output", "warning"),
+        ("--label-smoothing", "error"), ("--model", "error"), ("--reduction", "error"), ("--max-length", "error"),
+        ("--lora_alpha", "error"), ("--rope-theta", "error"), ("--freeze", "error"), ("--use-ema", "error"),
+        ("--output-dir", "warning"), ("--log-model", "warning"), ("--num-workers", "warning"), ("--device", "warning"),
+        ("--flash-attention", "warning"), ("--local-rank", "warning"), ("--run-name", "warning"),
         ("--log-steps", "warning"), ("--save_steps", "warning"), ("OMP_NUM_THREADS", "warning"),
     ],
 )  # fmt: skip

@@ -60,7 +60,10 @@ def test_that_a_training_with_seeds_is_the_same_to_the_last_bit_and_is_not_run_t
     assert (found["verdict"], found["complete"], found["steps"]) == ("equal", True, 3)
     assert (found["tensor_steps"], found["weight_steps"], found["is_over"]) == ([1, 2], [1, 2, 3], False)
     assert len(set(found["runs"])) == 3
-    assert "losses of 3 of 3 steps, weights, buffers of torch modules and optimizer state after 3 of 3 steps" in said
+    assert (
+        "losses of 3 of 3 steps, weights, all that torch modules save besides and optimizer state after 3 of 3 steps"
+        in said
+    )
     assert "in 2 of 2 steps" in said
     assert "The training goes on after step 3" in said
 
@@ -92,6 +95,8 @@ optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
 noise = torch.Generator()
 noise.seed()
 net[0].register_buffer("noise", torch.zeros(1))
+net[0].frozen = torch.nn.Parameter(torch.zeros(1), requires_grad=False)
+average = torch.optim.swa_utils.AveragedModel(net)
 for step in range(1, 7):
     if sys.argv[1] == "buffer" and step == 4:
         net[0].noise.add_(torch.randn(1, generator=noise))
@@ -101,6 +106,11 @@ for step in range(1, 7):
     optimizer.step()
     if sys.argv[1] == "state" and step == 5:
         optimizer.state[net[0].bias]["exp_avg"].add_(torch.randn(16, generator=noise))
+    with torch.no_grad():
+        if sys.argv[1] == "frozen" and step == 3:
+            net[0].frozen.add_(torch.randn(1, generator=noise))
+        if sys.argv[1] == "average" and step == 3:
+            average.module[0].weight[0, 0] += torch.randn(1, generator=noise)[0]
 if sys.argv[1] == "end":
     with torch.no_grad():
         net[2].bias.add_(torch.randn(1, generator=noise))
@@ -116,8 +126,10 @@ if sys.argv[1] == "end":
             3,
             4,
             "buffer",
-            "first in a buffer after step 4: 0.noise. Weights and optimizer state are the same.",
+            "first in a tensor that no optimizer updates, after step 4: 0.noise. Weights and optimizer",
         ),
+        ("frozen", 3, 6, "buffer", "after step 6: 0.frozen"),
+        ("average", 3, 6, "buffer", "after step 6: module.0.weight"),
         ("end", 3, 6, "final", "look behind the last update"),
         ("end", 3, 6, "final", "differ only in the weights at the end of the training, after step 6: 0.0.3"),
         ("state", 3, 6, "weights", "differ, first in the weights after the update of step 6"),

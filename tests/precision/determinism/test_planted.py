@@ -161,12 +161,13 @@ OF_BOTH: dict[str, Callable[[Left], object]] = {
 """What both runs lack: nothing differs, and not all was compared."""
 
 
-def verdict(folder: Path, *left: Left) -> str:
+def verdict(folder: Path, *left: Left, without: Left | None = None) -> str:
+    """`without`: what the run without a capture left, else the same as the first."""
     values = {"compared_steps": STEPS, "digest_steps": DIGESTS}
     spec = DeterminismSpec()
     for name, value in values.items():
         spec = schema.with_value(spec, name, value)
-    without = copy.deepcopy(left[0])
+    without = without or copy.deepcopy(left[0])
     without.dumps = {}
     try:
         return judge_runs(spec, [each.write(folder) for each in (*left, without)]).verdict
@@ -180,6 +181,27 @@ def test_that_no_planted_difference_of_two_runs_is_called_equal(tmp_path: Path, 
     left = [Left(1 if fault in FAULTS else 2) for _ in range(2)]
     {**FAULTS, **OF_TWO_RANKS}[fault](left[0 if is_first else 1])
     assert verdict(tmp_path, *left) != "equal"
+
+
+OF_WITHOUT: dict[str, Callable[[Left], object]] = {
+    "another loss": set_loss(3, 0.3),
+    "another loss of the other rank": set_loss(3, 0.3, rank=1),
+    "other weights": set_weight(2, "w", "x"),
+    "other weights of the other rank": set_weight(2, "w", "x", rank=1),
+    "no losses": lambda left: left.losses.clear(),
+    "no losses of the other rank": lambda left: left.losses.pop(1),
+    "no weights": lambda left: left.weights.clear(),
+    "weights of half of the steps": lambda left: left.weights[0].__delitem__(slice(2, 5)),
+    "no weights of the other rank": lambda left: left.weights.pop(1),
+    "half of the steps": lambda left: [rows.__delitem__(slice(2, 5)) for rows in (left.losses[0], left.weights[0])],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", OF_WITHOUT)
+def test_that_a_run_without_a_capture_that_differs_or_lacks_something_is_no_success(tmp_path: Path, fault: str) -> None:
+    left = [Left(2) for _ in range(3)]
+    OF_WITHOUT[fault](left[2])
+    assert verdict(tmp_path, *left[:2], without=left[2]) in ("capture_changes", "incomplete")
 
 
 @pytest.mark.parametrize("logged", [(2, 4), (1, 3), (4,)])

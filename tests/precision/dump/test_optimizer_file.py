@@ -203,6 +203,46 @@ def test_that_an_optimizer_that_got_a_few_of_the_parameters_is_named_and_the_oth
     assert answer["coverage"]["update_elements"] == 4096
 
 
+def with_groups(*groups: tuple[float, tuple[str, ...]]) -> dict[str, Any]:
+    """A record whose groups have such a weight decay and such parameters."""
+    content = record()
+    (group,) = content["updates"][0]["groups"]
+    (parameter,) = group["parameters"]
+    content["updates"][0]["groups"] = [
+        {
+            "values": group["values"] | {"weight_decay": decay},
+            "parameters": [parameter | {"name": name} for name in names],
+        }
+        for decay, names in groups
+    ]
+    return content
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [(0.0, ("0.bias", "2.bias")), (0.1, ("0.weight", "2.weight"))],
+        [(0.1, ("2.weight",)), (0.1, ("0.weight",)), (0.0, ("0.bias",)), (0.0, ("2.bias",))],
+    ],
+)
+def test_that_parameters_in_other_groups_with_the_same_settings_agree(tmp_path: Path, groups: Any) -> None:
+    golden = with_groups((0.1, ("0.weight", "2.weight")), (0.0, ("0.bias", "2.bias")))
+    for number, records in enumerate(((with_groups(*groups), golden), (golden, with_groups(*groups)))):
+        answer = compared_records(tmp_path / str(number), *records)
+        assert (answer["verdict"], answer["first_divergence"]) == ("pass", None)
+
+
+def test_that_one_parameter_in_a_group_with_another_setting_is_named(tmp_path: Path) -> None:
+    golden = with_groups((0.1, ("0.weight", "2.weight")), (0.0, ("0.bias",)))
+    target = with_groups((0.1, ("0.weight",)), (0.0, ("0.bias", "2.weight")))
+    first = compared_records(tmp_path, target, golden)["first_divergence"]
+    assert (first["reason"], first["name"]) == (
+        "optimizer_setting_alone",
+        "Optimizer.AdamW.group0_1.0.forward",
+    )
+    assert (first["args"]["target"], first["args"]["golden"]) == ("0.0", "0.1")
+
+
 def test_that_parameters_by_other_names_are_not_compared_and_a_gap(tmp_path: Path) -> None:
     named, numbered = with_parameters("0.weight", "2.weight"), with_parameters("0.0", "0.1")
     answer = compared_records(tmp_path, named, numbered)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 STEPS = 200
 GOLDEN = 3 * np.exp(-np.arange(STEPS) / 40) + 0.5
 PLACES = np.arange(STEPS)
+WAVE = np.sin(PLACES / 15)
+FALLING = np.exp(-PLACES / 8)
 FAILED = -1
 """Stands for a comparison that refused, as exit code 1 or 2 does."""
 
@@ -161,6 +163,19 @@ FAULTS: dict[str, Callable[[Path], Pair]] = {
     "NaN of another rank alone": lambda folder: (
         of_ranks(folder, GOLDEN, changed(70, math.nan)), of_ranks(folder, GOLDEN, GOLDEN),
     ),
+    "a rank of the target alone that is twice as high": lambda folder: (
+        of_ranks(folder, GOLDEN, GOLDEN * 2), trained(folder, GOLDEN),
+    ),
+    "a rank of the target alone that ended early": lambda folder: (
+        of_ranks(folder, GOLDEN, GOLDEN[:100]), trained(folder, GOLDEN),
+    ),
+    "a constant close to a golden loss that hardly falls": lambda folder: (
+        trained(folder, np.full(STEPS, 2.3)), trained(folder, 2.3 * (1 - 0.009 * PLACES / STEPS)),
+    ),
+    "a bias of a loss that changes its sign": lambda folder: (trained(folder, WAVE + 0.05), trained(folder, WAVE)),
+    "a loss that stays at 1e-4 where the golden one falls to 1e-6": lambda folder: (
+        trained(folder, np.maximum(FALLING, 1e-4)), trained(folder, np.maximum(FALLING, 1e-6)),
+    ),
 }  # fmt: skip
 HEALTHY: dict[str, Callable[[Path], Pair]] = {
     "equal": with_losses(GOLDEN),
@@ -180,6 +195,19 @@ HEALTHY: dict[str, Callable[[Path], Pair]] = {
     "negative losses": lambda folder: (trained(folder, -noisy(9)), trained(folder, -GOLDEN)),
     "losses of 1e-8": lambda folder: (trained(folder, 1e-8 * noisy(10)), trained(folder, 1e-8 * GOLDEN)),
     "one rank against two": lambda folder: (trained(folder, noisy(11)), of_ranks(folder, GOLDEN, GOLDEN)),
+    "two ranks whose mean is the loss of one": lambda folder: (
+        of_ranks(folder, noisy(14, 0.1), 2 * GOLDEN - noisy(14, 0.1)), trained(folder, GOLDEN),
+    ),
+    "one rank beside two whose mean its loss is": lambda folder: (
+        trained(folder, GOLDEN), of_ranks(folder, noisy(15, 0.1), 2 * GOLDEN - noisy(15, 0.1)),
+    ),
+    "noise of a loss that changes its sign": lambda folder: (
+        trained(folder, WAVE + 1e-3 * (noisy(16, 1) / GOLDEN - 1)), trained(folder, WAVE),
+    ),
+    "rounding of a loss that falls to nothing": lambda folder: (
+        trained(folder, FALLING + 1e-9 * (noisy(17, 1) / GOLDEN - 1)), trained(folder, FALLING),
+    ),
+    "a loss that is the same constant on both sides": both(np.full(STEPS, 0.5)),
     "a second golden run that ended after half of the steps": with_again(noisy(12), noisy(13)[:120]),
 }  # fmt: skip
 

@@ -125,6 +125,43 @@ def later(calls: Calls) -> Callable[[Path], None]:
     return write
 
 
+def with_update(**figures: Any) -> Callable[[Path], None]:
+    """A finite dump with the record of an optimizer of one parameter, with such figures."""
+
+    def write(folder: Path) -> None:
+        parameter = {"name": "w", "before": [1.0, -1.0, 0.0, 2.0], "gradient": [1.0, -1.0, 0.0, 2.0]}
+        parameter |= {"update": [0.1, -0.1, 0.0, 0.2], **figures}
+        groups = [{"values": {"lr": 0.1}, "parameters": [parameter]}]
+        content = {"format": 2, "updates": [{"optimizer": "AdamW", "groups": groups}]}
+        place = write_dump(folder, FINITE)
+        (place.parent / "optimizer.json").write_text(json.dumps(content))
+
+    return write
+
+
+def without_data(folder: Path) -> None:
+    with_update()(folder)
+    place = folder / "step0" / "rank0" / "dump.json"
+    place.write_text(json.dumps({**json.loads(place.read_text()), "data": {}}))
+    (place.parent / "construct.json").write_text(json.dumps(dict.fromkeys(FINITE)))
+
+
+def without_record(folder: Path) -> None:
+    with_update()(folder)
+    write_dump(folder, FINITE, step=1)
+
+
+def recorded(steps: int) -> Callable[[Path], None]:
+    """A capture of one rank that says how many steps it has written."""
+
+    def write(folder: Path) -> None:
+        for step in (1, 2):
+            write_dump(folder, FINITE, step=step)
+        (folder / "rank0.json").write_text(json.dumps({"kind": "dump", "start": 1, "steps": steps, "done": steps}))
+
+    return write
+
+
 FAULTS: dict[str, Calls | Callable[[Path], None]] = {
     "NaN in the data": with_change(0, "input_args", 0, NANS),
     "NaN in the data and in all that follows": with_calls(add_0=forward([NANS], NANS), add_1=forward([NANS], NANS)),
@@ -162,6 +199,12 @@ FAULTS: dict[str, Calls | Callable[[Path], None]] = {
     "a dump cut in half": cut(0.5),
     "a dump cut before its last brackets": cut(0.99),
     "an empty dump": {},
+    "an Inf in the gradient that an optimizer was given": with_update(gradient=["Infinity", -1.0, "NaN", "Infinity"]),
+    "an Inf in a parameter that an optimizer was given": with_update(before=[1.0, "-Infinity", "NaN", "Infinity"]),
+    "a NaN in the sums of an update": with_update(update_sums=["NaN", "NaN", "NaN", "NaN"]),
+    "a dump of names alone beside a record of the optimizer": without_data,
+    "a step without the record of the optimizer": without_record,
+    "a step that its capture has written and that is gone": recorded(3),
     "no figures at all": {
         "Functional.relu.0.forward": forward([tensor(None, None)], tensor(None, None)),
     },
@@ -170,6 +213,8 @@ HEALTHY: dict[str, Calls | Callable[[Path], None]] = {
     "finite": FINITE,
     "finite on two ranks in two steps": everywhere,
     "ranks that were chosen": some_ranks,
+    "an optimizer": with_update(),
+    "all steps that a capture has written": recorded(2),
     "a mask that is filled in": with_calls(
         masked_fill_0=forward([tensor(), tensor(0, 1, "bool"), scalar(-INF)], MASKED),
         softmax_0=forward([MASKED], tensor(0.0, 1.0)), softmax_0b=backward([tensor()], tensor()),

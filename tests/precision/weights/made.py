@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import numpy as np
 
 TORCH = """
 import sys
@@ -57,3 +59,25 @@ def make(script: str, folder: Path) -> Path:
     ended = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert not ended.returncode, ended.stderr[-2000:]
     return folder
+
+
+def ckpt_of(tensors: dict[str, np.ndarray[Any, Any]], table: str = "") -> bytes:
+    """A checkpoint of MindSpore with tensors of float32, and a hash table of this name."""
+    values = [
+        _field(1, name.encode())
+        + _field(
+            2,
+            b"".join(b"\x08" + bytes([size]) for size in array.shape)
+            + _field(2, b"Float32")
+            + _field(3, array.tobytes()),
+        )
+        for name, array in tensors.items()
+    ]
+    values += [_field(1, table.encode()) + _field(3, _field(1, b"keys"))] if table else []
+    return b"".join(_field(1, value) for value in values)
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """Return a field of a protobuf message, of less than 128 bytes."""
+    assert len(content) < 128
+    return bytes([number << 3 | 2, len(content)]) + content

@@ -35,7 +35,7 @@ def whole(tensor: Tensor) -> np.ndarray[Any, Any]:
 
 
 def values_of(path: Path, scratch: Path, python: Path = NO_PYTHON) -> dict[str, np.ndarray[Any, Any]]:
-    return {name: whole(tensor) for name, tensor in open_weights(path, scratch / "s", python).items()}
+    return {name: whole(tensor) for name, tensor in open_weights(path, scratch / "s", python).tensors.items()}
 
 
 def assert_same(found: dict[str, np.ndarray[Any, Any]], wanted: dict[str, np.ndarray[Any, Any]]) -> None:

@@ -65,7 +65,7 @@ def test_that_equal_checkpoints_give_0_and_name_nothing(tmp_path: Path, weights:
     assert answer == {
         "verdict": "equal", "first_different": None, "tensors": 3, "differs": 0, "close": 0, "equal": 3, "missing": [],
         "extra": [], "training_state": [], "pairing": {"name": 3, "prefix": 0, "order": 0}, "dtypes": {},
-        "nonfinite": 0, "suggested": [], "largest": None,
+        "nonfinite": 0, "suggested": [], "largest": None, "unread": [], "values": [],
     }  # fmt: skip
 
 

@@ -3,7 +3,8 @@ safetensors, which the studio reads itself.
 
     save_weights.py <file of torch.save> <new .safetensors> <bytes it may need>
 
-Ends with 10 where torch is missing, 11 where the file holds no tensors.
+Ends with 10 where torch is missing, 11 where the file holds no tensors, 12 where two have one name. Numbers and texts
+are kept in the header, each with whether it is a number beside tensors (see weights/plain_values.py).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 NO_TORCH = 10
 NO_TENSORS = 11
+TWICE = 12
+MAX_TEXT = 200
+MOST_VALUES = 1 << 16
 DTYPES = {
     "float64": "F64",
     "float32": "F32",
@@ -29,6 +34,10 @@ DTYPES = {
     "int16": "I16",
     "int8": "I8",
     "uint8": "U8",
+    "uint16": "U16",
+    "uint32": "U32",
+    "uint64": "U64",
+    "complex64": "C64",
     "bool": "BOOL",
 }
 
@@ -40,11 +49,30 @@ def main(source: str, target: str, max_bytes: int) -> int:
         sys.stderr.write(str(error))
         return NO_TORCH
     limit(max_bytes)
-    by_name = dict(tensors(torch, torch.load(source, map_location="cpu", weights_only=True), ""))
+    content = torch.load(source, map_location="cpu", weights_only=True)
+    by_name = {}
+    for name, tensor in tensors(torch, content, ""):
+        if name in by_name:
+            sys.stderr.write(name)
+            return TWICE
+        by_name[name] = tensor
     if not by_name:
         return NO_TENSORS
-    write(torch, by_name, target)
+    write(torch, by_name, dict(islice(values(torch, content, "", False), MOST_VALUES)), target)
     return 0
+
+
+def values(torch: Any, value: Any, name: str, is_beside: bool) -> Iterator[tuple[str, tuple[str, bool]]]:
+    """Yield numbers and texts, and of each whether it is a number beside tensors."""
+    if isinstance(value, dict):
+        is_beside = any(isinstance(entry, torch.Tensor) for entry in value.values())
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+    for key, entry in pairs:
+        yield from values(torch, entry, f"{name}.{key}" if name else str(key), is_beside)
+    if isinstance(value, (bool, int, float)):
+        yield name, (repr(value), is_beside)
+    elif isinstance(value, str):
+        yield name, (value[:MAX_TEXT], False)
 
 
 def tensors(torch: Any, value: Any, name: str) -> Iterator[tuple[str, Any]]:
@@ -60,13 +88,17 @@ def plain(torch: Any, tensor: Any) -> Any:
         tensor = tensor.dequantize()
     if tensor.layout is not torch.strided:
         tensor = tensor.to_dense()
+    tensor = tensor.resolve_conj().resolve_neg()
+    if tensor.dtype == torch.complex128:
+        tensor = torch.view_as_real(tensor)
     if str(tensor.dtype).rpartition(".")[2] not in DTYPES:
         tensor = tensor.to(torch.float32)
     return tensor.contiguous()
 
 
-def write(torch: Any, by_name: dict[str, Any], target: str) -> None:
-    header, end = {}, 0
+def write(torch: Any, by_name: dict[str, Any], plain_values: dict[str, Any], target: str) -> None:
+    header: dict[str, Any] = {"__metadata__": {"values": json.dumps(plain_values)}}
+    end = 0
     for name, tensor in by_name.items():
         begin, end = end, end + tensor.numel() * tensor.element_size()
         dtype = DTYPES[str(tensor.dtype).rpartition(".")[2]]

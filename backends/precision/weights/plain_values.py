@@ -1,0 +1,57 @@
+"""What a checkpoint holds besides tensors: numbers and texts, by name.
+
+A number in the dictionary that holds tensors too, such as a temperature that a training keeps as a float, is part of
+the model as its weights are; one elsewhere is of a configuration, of an optimizer's groups, or counts something.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from backends.precision.measure.measures import Tensor
+
+MAX_TEXT = 200
+MOST_VALUES = 1 << 16
+"""A dictionary of words is no model; what comes behind so many is left out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainValue:
+    """`text`: a number or a text as JSON has it; `is_number`: a number or a bool beside tensors."""
+
+    text: str
+    is_number: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoint:
+    """Tensors in the order of the file, plain values by name, and names of what is there and was not read."""
+
+    tensors: Mapping[str, Tensor]
+    values: Mapping[str, PlainValue] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+
+
+def plain_values(value: Any, is_tensor: Callable[[Any], bool]) -> Iterator[tuple[str, PlainValue]]:
+    """Yield the numbers and texts of dictionaries and lists in each other, with names as tensors have them."""
+    yield from _values(value, "", is_tensor, is_beside=False)
+
+
+def _values(
+    value: Any, name: str, is_tensor: Callable[[Any], bool], *, is_beside: bool
+) -> Iterator[tuple[str, PlainValue]]:  # fmt: skip
+    if isinstance(value, dict):
+        is_beside = any(is_tensor(entry) for entry in value.values())
+        for key, entry in value.items():
+            yield from _values(entry, f"{name}.{key}" if name else str(key), is_tensor, is_beside=is_beside)
+    elif isinstance(value, list | tuple):
+        for key, entry in enumerate(value):
+            yield from _values(entry, f"{name}.{key}" if name else str(key), is_tensor, is_beside=is_beside)
+    elif isinstance(value, bool | int | float):
+        yield name, PlainValue(text=repr(value), is_number=is_beside)
+    elif isinstance(value, str):
+        yield name, PlainValue(text=value[:MAX_TEXT])
