@@ -294,7 +294,7 @@ WEIGHT_FILES = {
 """How the names of files end that a framework's training can start from."""
 
 
-def _taken(spec: LaunchSpec) -> dict[str, str]:
+def _accepted_files(spec: LaunchSpec) -> dict[str, str]:
     framework = spec.what.framework
     suffixes = ", ".join(WEIGHT_FILES[framework])
     return {"path": str(spec.what.weights), "framework": FRAMEWORKS[framework], "suffixes": suffixes}
@@ -310,7 +310,7 @@ def _weights_exist(spec: LaunchSpec) -> Iterable[Problem]:
     elif not weights.exists():
         yield Problem(field="weights", rule="launch.rule.no_file", args={"path": str(weights)})
     elif weights.is_file() and weights.suffix not in WEIGHT_FILES[spec.what.framework]:
-        yield Problem(field="weights", rule="launch.rule.no_weights", args=_taken(spec))
+        yield Problem(field="weights", rule="launch.rule.no_weights", args=_accepted_files(spec))
 
 
 def _best_is_measured(spec: LaunchSpec) -> Iterable[Problem]:

@@ -80,12 +80,12 @@ class _Processes:
         self._ranks = {pid: rank for rank, pid, _ in failed if pid not in pids} | trained_ranks(folder, attempt)
 
     def failures(self) -> Iterator[Failure]:
-        known = {record.pid: record for record in self._records}
+        records = {record.pid: record for record in self._records}
         for pid, rank in self._ranks.items():
-            failure = self._failure(pid, rank, known.get(pid))
+            failure = self._failure(pid, rank, records.get(pid))
             if failure and not _has_successor(self._folder, self._attempt, rank, pid, failure.time):
                 yield failure
-        if not self._ranks.keys() & known.keys():
+        if not self._ranks.keys() & records.keys():
             yield from self._untrained()
 
     def _failure(self, pid: int, rank: int | None, record: ProcessRecord | None) -> Failure | None:
@@ -102,10 +102,10 @@ class _Processes:
         for record in self._records:
             failure = self._failure(record.pid, None, record)
             is_program = record.parent not in pids and not record.is_command
-            if is_program and failure and not self._is_made_good(failure):
+            if is_program and failure and not self._is_compensated(failure):
                 yield failure
 
-    def _is_made_good(self, failure: Failure) -> bool:
+    def _is_compensated(self, failure: Failure) -> bool:
         return any(record.begun > failure.time and record.has_succeeded for record in self._records)
 
 

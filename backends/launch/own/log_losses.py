@@ -31,7 +31,7 @@ _EVALUATION = re.compile(r"(?i)\b(?:test|val|valid|validation|eval|evaluation|de
 _BOUND = re.compile(
     r"(?i)(?<![a-z])(?:best|min|max|minimum|lowest|prev|previous|last|from|initial|scale|target|threshold|old)(?![a-z])"
 )
-_PLACE = re.compile(r"(?i)\b(global[_ ]?step|step|iter(?:ation)?s?|epoch)\b[^\w\n]{0,3}(\d{1,9})")
+_LOCATION = re.compile(r"(?i)\b(global[_ ]?step|step|iter(?:ation)?s?|epoch)\b[^\w\n]{0,3}(\d{1,9})")
 
 
 class LogLosses:
@@ -45,15 +45,15 @@ class LogLosses:
 
     def tick(self) -> None:
         """Raises OSError where the finding cannot be written; it is written later then."""
-        self._look(self._lines.read())
+        self._read_lines(self._lines.read())
 
     def finish(self) -> None:
-        self._look(self._lines.read())
+        self._read_lines(self._lines.read())
         while self._lines.more and not self._has_reported:
-            self._look(self._lines.read())
-        self._look(self._lines.last())
+            self._read_lines(self._lines.read())
+        self._read_lines(self._lines.last())
 
-    def _look(self, lines: Iterable[bytes]) -> None:
+    def _read_lines(self, lines: Iterable[bytes]) -> None:
         for line in () if self._has_reported else lines:
             self._number += 1
             if not self._has_reported and _SIGN.search(line) and (args := nonfinite_loss(log_patterns.plain(line))):
@@ -73,7 +73,7 @@ def nonfinite_loss(line: str) -> dict[str, str] | None:
             _OF_TRAINING.fullmatch(name) and not context
         ):
             continue
-        position = _PLACE.search(line)
+        position = _LOCATION.search(line)
         title = f"{context[0].strip()} {name}" if context else name
         return {"name": title, "value": value, "place": f"{position[1]} {position[2]}" if position else "–"}
     return None

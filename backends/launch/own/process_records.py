@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # As studio/guest/ascend_studio/writer/process_record.py writes them; a line that a full disk cut off says nothing.
 _LINE = re.compile(rb"(\d{10}) (\d{10}) (\d{19}) (\d{19}) ([scp]) ([-rx]) (\d{3})")
-_MOST_BYTES = 1 << 23
+_MAX_BYTES = 1 << 23
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,15 +45,15 @@ def process_records(folder: Path, attempt: int) -> tuple[ProcessRecord, ...]:
     if not path.exists():
         return ()
     with files.open_regular(path) as file:
-        matches = filter(None, map(_LINE.fullmatch, file.read(_MOST_BYTES).split(b"\n")))
+        matches = filter(None, map(_LINE.fullmatch, file.read(_MAX_BYTES).split(b"\n")))
     records: dict[int, ProcessRecord] = {}
     for match in matches:
         record = _record(match)
         if match[5] != b"p":
             records.pop(record.pid, None)
             records[record.pid] = record
-        elif known := records.get(record.pid):
-            records[record.pid] = replace(known, ended=record.ended, way="regular", code=record.code)
+        elif begun_record := records.get(record.pid):
+            records[record.pid] = replace(begun_record, ended=record.ended, way="regular", code=record.code)
     return tuple(records.values())
 
 

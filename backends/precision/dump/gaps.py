@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from backends.precision.dump.dump import DumpLocation
 
 
-MOST_STEPS = 10_000
+MAX_STEPS = 10_000
 
 
 class _RankCapture(msgspec.Struct):
@@ -79,7 +79,7 @@ def _recorded_passes(
             if recorded is None or not RANK.fullmatch(path.stem) or recorded.kind != "dump":
                 continue
             rank = int(path.stem[4:] or 0)
-            for step in range(recorded.start, recorded.start + min(recorded.done, MOST_STEPS)):
+            for step in range(recorded.start, recorded.start + min(recorded.done, MAX_STEPS)):
                 if (root, step, rank) not in passes and (not steps or step in steps):
                     yield step, rank
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-MOST_FILES = 1024
+MAX_FILES = 1024
 DEEPEST = 3
 OF_TRAINING = re.compile(
     r"(optimizer|optim|scheduler|lr_scheduler|scaler|rng_state|random_states?|training_args|trainer_state)[\w.-]*",
@@ -47,7 +47,7 @@ def _others(folder: Path) -> Iterator[tuple[str, Path]]:
         return
     read = files_of(folder)
     is_named_as_model = any(SAME_MODEL.fullmatch(path.name) for path in read)
-    for path in islice(_files(folder, DEEPEST), MOST_FILES):
+    for path in islice(_files(folder, DEEPEST), MAX_FILES):
         is_same_model = is_named_as_model and path.parent == folder and _is_other_format(path, read)
         if path not in read and not OF_TRAINING.fullmatch(path.name) and not is_same_model:
             yield path.relative_to(folder).as_posix(), path

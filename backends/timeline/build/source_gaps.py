@@ -36,7 +36,7 @@ COMPARED = {
 EDGE_SHARE = 0.1
 """Of the flows of a kind that the edges of a capture may cut off."""
 EDGE_COUNT = 4
-MOST_NAMED = 8  # steps
+MAX_NAMES = 8  # steps
 
 
 def note_gaps(gather: Gathering, order: Order, slices: list[NDArray[Any]], ends: list[NDArray[Any]]) -> None:
@@ -114,8 +114,8 @@ def _lost_steps(gather: Gathering) -> Iterator[tuple[int, StudioError]]:
     for source, steps in numbers.items():
         gaps = [(before + 1, after - 1) for before, after in pairwise(sorted(steps)) if after > before + 1]
         if gaps:
-            names = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in gaps[:MOST_NAMED])
-            args = {"steps": names + (" …" if len(gaps) > MOST_NAMED else "")}
+            names = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in gaps[:MAX_NAMES])
+            args = {"steps": names + (" …" if len(gaps) > MAX_NAMES else "")}
             yield source, StudioError("timeline.gap.steps", **args)
 
 

@@ -167,10 +167,10 @@ def _parameter_shapes(module: Any) -> Tuple[Tuple[int, ...], ...]:
 def _saved_tensors(top: Any) -> Iterator[Tuple[str, Any]]:
     """Yield the parameters of a module, and the buffers that its state_dict has."""
     for path, module in top.named_modules():
-        kept = [
+        state_tensors = [
             (key, tensor) for key, tensor in module._buffers.items() if key not in module._non_persistent_buffers_set
         ]
-        for key, tensor in sorted(kept + list(module._parameters.items()), key=lambda pair: str(pair[0])):
+        for key, tensor in sorted(state_tensors + list(module._parameters.items()), key=lambda pair: str(pair[0])):
             if tensor is not None:
                 yield "%s.%s" % (path, key) if path else key, tensor
 

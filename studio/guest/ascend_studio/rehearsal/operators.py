@@ -142,13 +142,13 @@ def _is_own(path: str) -> bool:
 
 def _count(tensor: Any, func: Any, args: Any, kwargs: Any, result: Any) -> None:
     phase, module = place()
-    seen: List[Any] = [id(func), phase, module]  # operators are never freed
-    _see(tensor, args, seen)
+    call_key: List[Any] = [id(func), phase, module]  # operators are never freed
+    _see(tensor, args, call_key)
     if kwargs:
-        _see(tensor, kwargs.values(), seen)
-    seen.append(None)
-    _see(tensor, (result,), seen)
-    call = tuple(seen)
+        _see(tensor, kwargs.values(), call_key)
+    call_key.append(None)
+    _see(tensor, (result,), call_key)
+    call = tuple(call_key)
     key = _keys.get(call)
     if key is not None and key in _counts:
         _counts[key] += 1

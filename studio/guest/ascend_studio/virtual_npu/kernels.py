@@ -150,12 +150,13 @@ def as_one(op: Any) -> Callable[..., Any]:
                 (tensor if tensor.is_cpu else storages.host(tensor)).detach().requires_grad_(tensor.requires_grad)
                 for tensor in tensors
             ]
-            kept: Dict[int, int] = {}
-            with _torch.enable_grad(), _torch.autograd.graph.saved_tensors_hooks(_noting(kept), lambda tensor: tensor):
+            byte_sizes: Dict[int, int] = {}
+            note = _noting(byte_sizes)
+            with _torch.enable_grad(), _torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
                 outputs = op(*_filled(pattern, iter(leaves)))
             ctx.outputs = (outputs,) if is_single else outputs
             ctx.leaves = leaves
-            ctx.blocks = _blocks_of(kept, (*leaves, *ctx.outputs), ctx.index)
+            ctx.blocks = _blocks_of(byte_sizes, (*leaves, *ctx.outputs), ctx.index)
             ctx.set_materialize_grads(False)
             return tuple(storages.on_card(output.detach(), ctx.index) for output in ctx.outputs)
 
@@ -188,21 +189,21 @@ def as_one(op: Any) -> Callable[..., Any]:
     return whole
 
 
-def _noting(kept: Dict[int, int]) -> Callable[[Any], Any]:
+def _noting(byte_sizes: Dict[int, int]) -> Callable[[Any], Any]:
     """Return a hook that notes the bytes of each storage that is kept for the backward pass, by its address."""
 
     def note(tensor: Any) -> Any:
         storage = tensor.untyped_storage()
-        kept[storage.data_ptr()] = storage.nbytes()
+        byte_sizes[storage.data_ptr()] = storage.nbytes()
         return tensor
 
     return note
 
 
-def _blocks_of(kept: Dict[int, int], counted: Any, index: int) -> List[Any]:
+def _blocks_of(byte_sizes: Dict[int, int], counted: Any, index: int) -> List[Any]:
     """Return a block of the card for each of these storages, but for those of tensors that are counted already."""
     others = {tensor.untyped_storage().data_ptr() for tensor in counted}
-    return [memory.Block(index, size) for address, size in kept.items() if address not in others]
+    return [memory.Block(index, size) for address, size in byte_sizes.items() if address not in others]
 
 
 def _of_one_dtype(tensors: Any) -> Any:

@@ -27,7 +27,7 @@ FILE = "processes.a%d"
 LINE = "%010d %010d %019d %019d %s %s %03d\n"
 SCRIPT, COMMAND = "s", "c"  # `python -c` only asks something, most of the time
 CHILD = "p"  # the line of a child by its parent, of the module subprocess, which knows its code better than the child
-MOST_CHILDREN = 100
+MAX_CHILDREN = 100
 NONE, REGULAR, AT_ONCE = "-", "r", "x"  # AT_ONCE: by os._exit(), past all that is to be done at the end
 _RETURNS = ("RETURN_VALUE", "RETURN_CONST")
 
@@ -67,7 +67,7 @@ def _append(run: str, *words: Any) -> int:
         os.close(descriptor)
 
 
-def end_process(way: str, code: int) -> None:
+def end_process(exit_kind: str, code: int) -> None:
     """Say how this process ends, the first time that it does."""
     global _line
     line, run = _line, os.environ.get(ascend_studio.RUN)
@@ -77,7 +77,7 @@ def end_process(way: str, code: int) -> None:
     pid, parent, begun, kind = line[2]
     descriptor = os.open(_path(run), os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
-        text = LINE % (pid, parent, begun, time.time_ns(), kind, way, code & 0xFF)
+        text = LINE % (pid, parent, begun, time.time_ns(), kind, exit_kind, code & 0xFF)
         os.pwrite(descriptor, text.encode(), line[1])
     finally:
         os.close(descriptor)
@@ -137,7 +137,7 @@ def _watch_exits() -> None:
 def _watch_children(subprocess: ModuleType) -> None:
     """Wrap what takes the exit status of a child, and what ends one on purpose: such an end is no failure."""
     kind: Any = subprocess.Popen
-    note, left = hooks.guarded("process_record")(note_child), [MOST_CHILDREN]
+    note, left = hooks.guarded("process_record")(note_child), [MAX_CHILDREN]
     take_status, send_signal = kind._handle_exitstatus, kind.send_signal
 
     @functools.wraps(take_status)

@@ -70,10 +70,10 @@ def _set(parameter: Parameter, array: np.ndarray) -> None:
     parameter.set_data(Tensor(np.array(array), parameter.dtype))
 
 
-def named_like_mindspore(arrays: dict[str, np.ndarray], known: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def named_like_mindspore(arrays: dict[str, np.ndarray], parameters: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Names that PyTorch gives as MindSpore has them, where the network has those."""
-    names = {torch_name(name): name for name in known}
-    return {name if name in known else names.get(name, name): array for name, array in arrays.items()}
+    names = {torch_name(name): name for name in parameters}
+    return {name if name in parameters else names.get(name, name): array for name, array in arrays.items()}
 
 
 def draw_portable(network: nn.Cell, seed: int) -> None:

@@ -28,10 +28,10 @@ def array_of(tensor: Tensor) -> np.ndarray:
 
 def network_tensors(network: nn.Module) -> dict[str, Tensor]:
     """Parameters and buffers by name, those that torch saves; what several names share, under its first."""
-    tensors, known_ids = {}, set()
+    tensors, listed_ids = {}, set()
     for name, tensor in network.state_dict(keep_vars=True).items():
-        if isinstance(tensor, torch.Tensor) and id(tensor) not in known_ids:
-            known_ids.add(id(tensor))
+        if isinstance(tensor, torch.Tensor) and id(tensor) not in listed_ids:
+            listed_ids.add(id(tensor))
             tensors[name] = tensor
     return tensors
 
@@ -75,15 +75,15 @@ def _restore_optimizer(network: nn.Module, optimizer: optim.Optimizer, arrays: M
     names = {parameter: name for name, parameter in network.named_parameters()}
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     expected = expected_state(optimizer)
-    kept: dict[Any, dict[str, Tensor]] = {}
+    states: dict[Any, dict[str, Tensor]] = {}
     for parameter in parameters:
         prefix = f"optimizer.{names.get(parameter, '')}."
-        found = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
-        if set(found) == expected:
-            kept[parameter] = {key: _state_tensor(key, array, parameter) for key, array in found.items()}
-        elif found or expected:
+        saved_state = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+        if set(saved_state) == expected:
+            states[parameter] = {key: _state_tensor(key, array, parameter) for key, array in saved_state.items()}
+        elif saved_state or expected:
             return False
-    optimizer.state.update(kept)
+    optimizer.state.update(states)
     return True
 
 
@@ -91,8 +91,8 @@ def expected_state(optimizer: optim.Optimizer) -> set[str]:
     """The names of what an optimizer keeps for a parameter, as one step of its like shows."""
     probe = torch.zeros(2, requires_grad=True)
     probe.grad = torch.zeros(2)
-    taken = inspect.signature(type(optimizer)).parameters
-    like = type(optimizer)([probe], **{name: value for name, value in optimizer.defaults.items() if name in taken})
+    accepted = inspect.signature(type(optimizer)).parameters
+    like = type(optimizer)([probe], **{name: value for name, value in optimizer.defaults.items() if name in accepted})
     like.step()
     return {key for key, value in like.state[probe].items() if isinstance(value, (torch.Tensor, int, float))}
 

@@ -70,12 +70,12 @@ def tensors_of(loaded: Any) -> dict[str, torch.Tensor]:
     raise ValueError("it has no tensors by name")
 
 
-def named_like_torch(arrays: dict[str, np.ndarray], known: dict[str, Any]) -> dict[str, np.ndarray]:
+def named_like_torch(arrays: dict[str, np.ndarray], tensors: dict[str, Any]) -> dict[str, np.ndarray]:
     """Names that MindSpore gives as torch has them, where the network has those."""
     renamed = {}
     for name, array in arrays.items():
         other = torch_name(name)
-        renamed[other if name not in known and other in known else name] = array
+        renamed[other if name not in tensors and other in tensors else name] = array
     return renamed
 
 
