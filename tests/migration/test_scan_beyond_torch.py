@@ -131,6 +131,23 @@ def test_that_each_triton_kernel_is_judged_by_what_it_calls(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("line", "rule", "names"),
+    [
+        ("x = tl.zeros((8,), dtype=tl.float32)", "taken", "zeros:5"),
+        ("x = tl.zeros((8,), tl.uint32)", "refused", "zeros(uint32):5"),
+        ("x = tl.load(p).to(tl.float64)", "unknown", "cast(float64):5"),
+        ("x = tl.cast(tl.load(p), tl.float8e4nv)", "unknown", "cast(float8e4nv):5"),
+        ("x = tl.load(p).to(tl.bfloat16)", "taken", "load:5"),
+    ],
+)
+def test_that_element_types_that_a_kernel_names_are_looked_up(tmp_path: Path, line: str, rule: str, names: str) -> None:
+    text = f"import triton\nimport triton.language as tl\n@triton.jit\ndef kernel(p):\n    {line}\n"
+    (finding,) = [found for found in scanned(tmp_path, "a.py", text) if found.category == "triton_kernel"]
+    assert finding.rule == f"triton_kernel.{rule}"
+    assert finding.args[rule] == names
+
+
+@pytest.mark.parametrize(
     "line",
     ['c = mindspore.JitConfig(jit_level="O2")', 'c = mindspore.JitConfig("O2")',
      'mindspore.set_context(jit_config={"jit_level": "O2"})'],
