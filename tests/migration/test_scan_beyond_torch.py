@@ -43,6 +43,10 @@ def rules(folder: Path, name: str, text: str) -> list[tuple[int, str]]:
         ("a.sh", "python t.py --enable_xformers_memory_efficient_attention", "lib_xformers.used"),
         ("a.yaml", "enable_xformers_memory_efficient_attention: true", "lib_xformers.used"),
         ("a.yaml", "use_flash_attn: true", "attn_impl.kernel"),
+        ("a.sh", "torchrun pretrain_gpt.py --use-flash-attn --bf16", "attn_impl.kernel"),
+        ("a.sh", "ARGS='--enable_flash_attention_2 --lr 1'", "attn_impl.kernel"),
+        ("a.yaml", "extra: [--use-flash-attn]", "attn_impl.kernel"),
+        ("a.json", '{"extra": ["--xformers"]}', "lib_xformers.used"),
         ("a.py", "from ultralytics import YOLO", "lib_ultralytics.used"),
         ("requirements.txt", "ultralytics>=8.3", "lib_ultralytics.used"),
         ("a.sh", "yolo train model=yolo11n.pt device=0", "lib_ultralytics.used"),
@@ -61,6 +65,7 @@ def test_that_a_library_of_cuda_is_found_where_only_an_option_names_it(
         ("a.yaml", "load_in_4bit: false"),
         ("a.yaml", "quantization_bit: 16"),
         ("a.yaml", "optim: adamw_torch"),
+        ("a.sh", "python train.py --no-flash-attn --flash-attn-path x"),
         ("a.py", "x = 'an 8bit_32bit picture'"),
         ("a.sh", "yolo export model=yolo11n.pt"),
     ],
@@ -123,6 +128,23 @@ def test_that_each_triton_kernel_is_judged_by_what_it_calls(tmp_path: Path) -> N
         "copy": "taken", "count": "limited", "fast": "refused", "new": "unknown",
     }  # fmt: skip
     assert kernels[2].args["refused"] == "inline_asm_elementwise:17"
+
+
+@pytest.mark.parametrize(
+    ("line", "rule", "names"),
+    [
+        ("x = tl.zeros((8,), dtype=tl.float32)", "taken", "zeros:5"),
+        ("x = tl.zeros((8,), tl.uint32)", "refused", "zeros(uint32):5"),
+        ("x = tl.load(p).to(tl.float64)", "unknown", "cast(float64):5"),
+        ("x = tl.cast(tl.load(p), tl.float8e4nv)", "unknown", "cast(float8e4nv):5"),
+        ("x = tl.load(p).to(tl.bfloat16)", "taken", "load:5"),
+    ],
+)
+def test_that_element_types_that_a_kernel_names_are_looked_up(tmp_path: Path, line: str, rule: str, names: str) -> None:
+    text = f"import triton\nimport triton.language as tl\n@triton.jit\ndef kernel(p):\n    {line}\n"
+    (finding,) = [found for found in scanned(tmp_path, "a.py", text) if found.category == "triton_kernel"]
+    assert finding.rule == f"triton_kernel.{rule}"
+    assert finding.args[rule] == names
 
 
 @pytest.mark.parametrize(

@@ -150,8 +150,8 @@ class CommandScanner:
         """Device names, backends, indexes and paths of the toolkit in one word."""
         word = words[position]
         yield from self._scan_value(words, position, start)
-        if library := BARE_FLAGS.get(word.value.replace("-", "_")):
-            yield self._word_occurrence(word, f"lib_{library}", name=word.value, context="flag")
+        if category := flag_category(word.value):
+            yield self._word_occurrence(word, category, name=word.value, context="flag")
         for index in gpu_names.INDEX.finditer(word.value):
             yield self._part_occurrence(word, index.span(), "pip_index", index[0], "index")
         for image in gpu_names.CUDA_IMAGE.finditer(word.value):
@@ -218,12 +218,22 @@ BARE_FLAGS = {
     "__use_8bit_adam": "bitsandbytes",
 }
 """Flags of trainings by transformers and diffusers that ask for a library of CUDA, with "_" for "-"."""
+FLASH_FLAG = re.compile(r"__(?:use_|enable_|with_)?flash_att(?:entio)?n(?:_?v?[23])?\Z", re.IGNORECASE)
+"""Flags of Megatron, LLaVA and others that ask for flash_attn, likewise."""
 EXPORTS = frozenset({"export", "declare", "local", "readonly", "typeset", "setenv"})
 LAUNCHER = re.compile(
     r"(?:python|pypy)[\d.]*\Z|(?:torchrun|accelerate|deepspeed|srun|mpirun|mpiexec|horovodrun|bash|sh|uv|poetry|for|select)\Z"
     r"|.*\.(?:sh|py)\Z|\$",
 )
 """Commands whose bare argument `cuda` is a device; elsewhere it is a folder, a package or a word to look for."""
+
+
+def flag_category(word: str) -> str | None:
+    """Return the category of a flag that asks for CUDA by itself, None for any other word."""
+    flag = word.replace("-", "_")
+    if library := BARE_FLAGS.get(flag):
+        return f"lib_{library}"
+    return "attn_impl" if FLASH_FLAG.match(flag) else None
 
 
 def command_name(word: ShellWord) -> str:

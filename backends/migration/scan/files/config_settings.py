@@ -130,7 +130,11 @@ def _preceding_flag(source: ScannedText, value: ConfigValue, previous: ConfigVal
 
 def _scan_value(source: ScannedText, value: ConfigValue, key: str, flag: str) -> Iterator[Occurrence]:
     text = source.text[value.begin : value.end]
-    category = command_scanner.value_category(text, flag or key, "config_device") or _category_by_key(text, key, value)
+    category = (
+        command_scanner.value_category(text, flag or key, "config_device")
+        or _category_by_key(text, key, value)
+        or command_scanner.flag_category(text)
+    )
     if category is None and DOTTED.match(text):
         category = _imported_category(text, key)
     if category:
