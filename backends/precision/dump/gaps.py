@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from backends.precision.dump.dump import DumpLocation
 
 
-MOST_STEPS = 10_000
+MAX_STEPS = 10_000
 
 
 class _RankCapture(msgspec.Struct):
@@ -34,8 +34,8 @@ class _RankCapture(msgspec.Struct):
 def gaps(locations: Sequence[DumpLocation], top: Path, steps: frozenset[int] = frozenset()) -> tuple[str, ...]:
     """Return what is missing below `top`, where these dumps were found, as "step0/rank1"; `steps`: of these alone,
     empty for all."""
-    absent = (*_missing_passes(locations), *_recorded_passes(locations, top, steps))
-    missing = [f"step{step}/rank{rank}" for step, rank in absent]
+    passes = (*_missing_passes(locations), *_recorded_passes(locations, top, steps))
+    missing = [f"step{step}/rank{rank}" for step, rank in passes]
     empty = [folder for folder in _empty_folders(locations, top) if not steps or _step_of(folder) in steps]
     names = [f"{folder.parent.name}/{folder.name}" for folder in empty]
     return tuple(dict.fromkeys((*names, *missing)))
@@ -79,7 +79,7 @@ def _recorded_passes(
             if recorded is None or not RANK.fullmatch(path.stem) or recorded.kind != "dump":
                 continue
             rank = int(path.stem[4:] or 0)
-            for step in range(recorded.start, recorded.start + min(recorded.done, MOST_STEPS)):
+            for step in range(recorded.start, recorded.start + min(recorded.done, MAX_STEPS)):
                 if (root, step, rank) not in passes and (not steps or step in steps):
                     yield step, rank
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from backends.precision.measure.measures import Tensor
 
 MAX_TEXT = 200
-MOST_VALUES = 1 << 16
+MAX_VALUES = 1 << 16
 """A dictionary of words is no model; what comes behind so many is left out."""
 
 
@@ -38,20 +38,20 @@ class Checkpoint:
 
 def plain_values(value: Any, is_tensor: Callable[[Any], bool]) -> Iterator[tuple[str, PlainValue]]:
     """Yield the numbers and texts of dictionaries and lists in each other, with names as tensors have them."""
-    yield from _values(value, "", is_tensor, is_beside=False)
+    yield from _values(value, "", is_tensor, is_in_model=False)
 
 
 def _values(
-    value: Any, name: str, is_tensor: Callable[[Any], bool], *, is_beside: bool
+    value: Any, name: str, is_tensor: Callable[[Any], bool], *, is_in_model: bool
 ) -> Iterator[tuple[str, PlainValue]]:  # fmt: skip
     if isinstance(value, dict):
-        is_beside = any(is_tensor(entry) for entry in value.values())
+        is_in_model = any(is_tensor(entry) for entry in value.values())
         for key, entry in value.items():
-            yield from _values(entry, f"{name}.{key}" if name else str(key), is_tensor, is_beside=is_beside)
+            yield from _values(entry, f"{name}.{key}" if name else str(key), is_tensor, is_in_model=is_in_model)
     elif isinstance(value, list | tuple):
         for key, entry in enumerate(value):
-            yield from _values(entry, f"{name}.{key}" if name else str(key), is_tensor, is_beside=is_beside)
+            yield from _values(entry, f"{name}.{key}" if name else str(key), is_tensor, is_in_model=is_in_model)
     elif isinstance(value, bool | int | float):
-        yield name, PlainValue(text=repr(value), is_number=is_beside)
+        yield name, PlainValue(text=repr(value), is_number=is_in_model)
     elif isinstance(value, str):
         yield name, PlainValue(text=value[:MAX_TEXT])

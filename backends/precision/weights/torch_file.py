@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from backends.precision.dump import container, opcodes
 from backends.precision.dump.opcodes import Described, Refused
 from backends.precision.dump.tensors import in_storage
-from backends.precision.weights.plain_values import MOST_VALUES, Checkpoint, plain_values
+from backends.precision.weights.plain_values import MAX_VALUES, Checkpoint, plain_values
 from studio import files
 from studio.errors import StudioError, from_os
 
@@ -59,7 +59,7 @@ def _checkpoint(path: Path, file: BinaryIO) -> Checkpoint:
         if name in tensors:
             raise StudioError("precision.weights.twice_in_file", place=str(path), name=name)
         tensors[name] = in_storage(path, value, members[f"data/{value.key}"])
-    values = islice(plain_values(content, lambda value: isinstance(value, Described)), MOST_VALUES)
+    values = islice(plain_values(content, lambda value: isinstance(value, Described)), MAX_VALUES)
     return Checkpoint(tensors=tensors, values=dict(values))
 
 
@@ -71,7 +71,7 @@ def _content(file: BinaryIO, member: container.Member) -> bytes:
 
 
 def _described(code: bytes) -> Any:
-    """Return what was pickled, tensors as Described."""
+    """Return what the code builds, tensors as Described."""
     try:
         return _Reader(code).run()
     except (IndexError, KeyError, struct.error, UnicodeDecodeError, TypeError, ValueError, AttributeError):

@@ -23,7 +23,7 @@ NO_TORCH = 10
 NO_TENSORS = 11
 TWICE = 12
 MAX_TEXT = 200
-MOST_VALUES = 1 << 16
+MAX_VALUES = 1 << 16
 DTYPES = {
     "float64": "F64",
     "float32": "F32",
@@ -58,19 +58,19 @@ def main(source: str, target: str, max_bytes: int) -> int:
         by_name[name] = tensor
     if not by_name:
         return NO_TENSORS
-    write(torch, by_name, dict(islice(values(torch, content, "", False), MOST_VALUES)), target)
+    write(torch, by_name, dict(islice(values(torch, content, "", False), MAX_VALUES)), target)
     return 0
 
 
-def values(torch: Any, value: Any, name: str, is_beside: bool) -> Iterator[tuple[str, tuple[str, bool]]]:
+def values(torch: Any, value: Any, name: str, is_in_model: bool) -> Iterator[tuple[str, tuple[str, bool]]]:
     """Yield numbers and texts, and of each whether it is a number beside tensors."""
     if isinstance(value, dict):
-        is_beside = any(isinstance(entry, torch.Tensor) for entry in value.values())
+        is_in_model = any(isinstance(entry, torch.Tensor) for entry in value.values())
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
     for key, entry in pairs:
-        yield from values(torch, entry, f"{name}.{key}" if name else str(key), is_beside)
+        yield from values(torch, entry, f"{name}.{key}" if name else str(key), is_in_model)
     if isinstance(value, (bool, int, float)):
-        yield name, (repr(value), is_beside)
+        yield name, (repr(value), is_in_model)
     elif isinstance(value, str):
         yield name, (value[:MAX_TEXT], False)
 
