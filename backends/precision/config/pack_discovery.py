@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from backends.precision.config.pack import Pack
 
 PACK_FOLDER = Path("artifacts") / "config"
-LATER = re.compile(r"(weights|dataset)/(step0*[1-9]\d*)/")
+FURTHER_STEP = re.compile(r"(weights|dataset)/(step0*[1-9]\d*)/")
 """Members of another step than the first."""
 MAIN_PARTS = frozenset(("weights", "dataset", "seeds", "random", "pip"))
 """What a check is for: where neither side recorded it, two trainings that begin with other weights look the same."""
@@ -96,7 +96,7 @@ def one_sided(
 def _kinds(pack: Pack) -> set[str]:
     """Return the parts that a pack has something for."""
     kinds = {member.partition("/")[0] for member, data in pack.members.items() if _holds_figures(member, data)}
-    kinds |= {f"{match[1]} {match[2]}" for member in pack.members if (match := LATER.match(member))}
+    kinds |= {f"{match[1]} {match[2]}" for member in pack.members if (match := FURTHER_STEP.match(member))}
     kinds |= {"seeds"} if pack.own is not None else set()
     kinds |= {"env"} if pack.env is not None else set()
     return kinds | ({"pip"} if pack.packages is not None else set())

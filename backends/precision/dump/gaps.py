@@ -34,8 +34,8 @@ class _RankCapture(msgspec.Struct):
 def gaps(locations: Sequence[DumpLocation], top: Path, steps: frozenset[int] = frozenset()) -> tuple[str, ...]:
     """Return what is missing below `top`, where these dumps were found, as "step0/rank1"; `steps`: of these alone,
     empty for all."""
-    absent = (*_missing_passes(locations), *_recorded_passes(locations, top, steps))
-    missing = [f"step{step}/rank{rank}" for step, rank in absent]
+    passes = (*_missing_passes(locations), *_recorded_passes(locations, top, steps))
+    missing = [f"step{step}/rank{rank}" for step, rank in passes]
     empty = [folder for folder in _empty_folders(locations, top) if not steps or _step_of(folder) in steps]
     names = [f"{folder.parent.name}/{folder.name}" for folder in empty]
     return tuple(dict.fromkeys((*names, *missing)))

@@ -107,8 +107,8 @@ def _content(folder: Path) -> _Updates | None:
     if not path.is_file() or path.stat().st_size > MAX_BYTES:
         return None
     content = files.read_as(path, _Updates)
-    is_known = content is not None and content.updates and content.format in (FIRST_FORMAT, FORMAT)
-    return content if is_known else None
+    is_readable = content is not None and content.updates and content.format in (FIRST_FORMAT, FORMAT)
+    return content if is_readable else None
 
 
 def _update(content: _Updates | None, number: int) -> _Update | None:

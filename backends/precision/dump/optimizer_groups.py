@@ -81,14 +81,14 @@ def _shares(
     """Return the calls of one side, which gives `calls` (label, group, parameters), and behind them the groups of which
     the other has nothing."""
     shares: list[Share] = []
-    shared_groups: set[int] = set()
+    begun: set[int] = set()
     for label, index, names in calls:
-        alone = set() if index in shared_groups else set(_names(groups[index])) - common
-        shares.append(Share(label, index, frozenset(names | alone), index not in shared_groups))
-        shared_groups.add(index)
+        lone_names = set() if index in begun else set(_names(groups[index])) - common
+        shares.append(Share(label, index, frozenset(names | lone_names), index not in begun))
+        begun.add(index)
     labels = {label for label, _, _ in calls}
     for index, group in enumerate(groups):
-        if index not in shared_groups:
+        if index not in begun:
             label = f"group{index}" if f"group{index}" not in labels else f"group{index}_alone"
             shares.append(Share(label, index, frozenset(_names(group)), is_first=True))
     return shares

@@ -314,12 +314,12 @@ def _scale(golden: NDArray[Any]) -> NDArray[Any]:
     """A golden loss of zero among zeros is taken for the smallest normal float32: a relative error of it is beyond any
     limit."""
     size = np.abs(golden)
-    least = SMALLEST * float(np.quantile(size, 0.9)) if len(size) else 0.0
+    smallest = SMALLEST * float(np.quantile(size, 0.9)) if len(size) else 0.0
     if len(size) and golden.min() < 0 < golden.max():
         width = _window_width(len(size))
         counts = np.convolve(np.ones(len(size)), np.ones(width), "same")
         size = np.maximum(size, np.convolve(size, np.ones(width), "same") / counts)
-    return np.asarray(np.maximum(size, max(least, float(np.finfo(np.float32).tiny))))
+    return np.asarray(np.maximum(size, max(smallest, float(np.finfo(np.float32).tiny))))
 
 
 def _mean(values: NDArray[Any]) -> float:

@@ -49,13 +49,13 @@ def judge_ranks(target: Curves, golden: Curves, again: Curves, judge: Judge, ste
     if not judgements:
         judgements = {min(target): judge(target[min(target)], golden[min(golden)], _of_rank(again, min(golden)))}
     rank = next((rank for rank, judged in judgements.items() if judged.verdict != "pass"), min(judgements))
-    lone = next(_nonfinite_steps({rank: {**target, **golden}[rank] for rank in lacking}, steps), None)
+    first_nonfinite = next(_nonfinite_steps({rank: {**target, **golden}[rank] for rank in lacking}, steps), None)
     judgement = judgements[rank]
     if judgement.verdict == "pass" and lacking:
-        verdict: Verdict = "lone_ranks" if lone is None else "lone_nonfinite"
+        verdict: Verdict = "lone_ranks" if first_nonfinite is None else "lone_nonfinite"
         judgement = dataclasses.replace(judgement, verdict=verdict)
     return RankJudgement(
-        judgement=judgement, ranks=tuple(judgements), rank=rank, lacking=lacking, lone_nonfinite=lone
+        judgement=judgement, ranks=tuple(judgements), rank=rank, lacking=lacking, lone_nonfinite=first_nonfinite
     )  # fmt: skip
 
 

@@ -38,20 +38,20 @@ class Checkpoint:
 
 def plain_values(value: Any, is_tensor: Callable[[Any], bool]) -> Iterator[tuple[str, PlainValue]]:
     """Yield the numbers and texts of dictionaries and lists in each other, with names as tensors have them."""
-    yield from _values(value, "", is_tensor, is_no_weight=False)
+    yield from _values(value, "", is_tensor, is_in_model=False)
 
 
 def _values(
-    value: Any, name: str, is_tensor: Callable[[Any], bool], *, is_no_weight: bool
+    value: Any, name: str, is_tensor: Callable[[Any], bool], *, is_in_model: bool
 ) -> Iterator[tuple[str, PlainValue]]:  # fmt: skip
     if isinstance(value, dict):
-        is_no_weight = any(is_tensor(entry) for entry in value.values())
+        is_in_model = any(is_tensor(entry) for entry in value.values())
         for key, entry in value.items():
-            yield from _values(entry, f"{name}.{key}" if name else str(key), is_tensor, is_no_weight=is_no_weight)
+            yield from _values(entry, f"{name}.{key}" if name else str(key), is_tensor, is_in_model=is_in_model)
     elif isinstance(value, list | tuple):
         for key, entry in enumerate(value):
-            yield from _values(entry, f"{name}.{key}" if name else str(key), is_tensor, is_no_weight=is_no_weight)
+            yield from _values(entry, f"{name}.{key}" if name else str(key), is_tensor, is_in_model=is_in_model)
     elif isinstance(value, bool | int | float):
-        yield name, PlainValue(text=repr(value), is_number=is_no_weight)
+        yield name, PlainValue(text=repr(value), is_number=is_in_model)
     elif isinstance(value, str):
         yield name, PlainValue(text=value[:MAX_TEXT])

@@ -71,7 +71,7 @@ def _content(file: BinaryIO, member: container.Member) -> bytes:
 
 
 def _described(code: bytes) -> Any:
-    """Return what the file holds, tensors as Described."""
+    """Return what the code builds, tensors as Described."""
     try:
         return _Reader(code).run()
     except (IndexError, KeyError, struct.error, UnicodeDecodeError, TypeError, ValueError, AttributeError):

@@ -21,7 +21,7 @@ OF_TRAINING = re.compile(
     re.IGNORECASE,
 )
 """Names of files with the state of a training."""
-EARLIER = re.compile(r"(checkpoint|ckpt|epoch|step|global_step|iter)s?[-_]?\d*", re.IGNORECASE)
+CHECKPOINT_FOLDER = re.compile(r"(checkpoint|ckpt|epoch|step|global_step|iter)s?[-_]?\d*", re.IGNORECASE)
 """Folders below with checkpoints of their own."""
 SAME_MODEL = re.compile(r"(pytorch_model|model|diffusion_pytorch_model|consolidated)[\w.-]*")
 """Names under which a folder holds one model in two formats."""
@@ -45,24 +45,24 @@ def _are_equal(target: Path | None, golden: Path | None) -> bool:
 def _others(folder: Path) -> Iterator[tuple[str, Path]]:
     if not folder.is_dir() or (folder / "run.json").is_file() or (folder / OURS).is_file():
         return
-    read = files_of(folder)
-    is_named_as_model = any(SAME_MODEL.fullmatch(path.name) for path in read)
+    paths = files_of(folder)
+    is_named_as_model = any(SAME_MODEL.fullmatch(path.name) for path in paths)
     for path in islice(_files(folder, DEEPEST), MAX_FILES):
-        is_same_model = is_named_as_model and path.parent == folder and _is_other_format(path, read)
-        if path not in read and not OF_TRAINING.fullmatch(path.name) and not is_same_model:
+        is_same_model = is_named_as_model and path.parent == folder and _is_other_format(path, paths)
+        if path not in paths and not OF_TRAINING.fullmatch(path.name) and not is_same_model:
             yield path.relative_to(folder).as_posix(), path
 
 
-def _is_other_format(path: Path, read: tuple[Path, ...]) -> bool:
+def _is_other_format(path: Path, paths: tuple[Path, ...]) -> bool:
     """Return whether a file is named as a model is and of another format than what was read."""
-    return bool(SAME_MODEL.fullmatch(path.name)) and path.suffix not in {each.suffix for each in read}
+    return bool(SAME_MODEL.fullmatch(path.name)) and path.suffix not in {part.suffix for part in paths}
 
 
 def _files(folder: Path, depth: int) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
         if path.is_symlink() and path.is_dir():
             continue
-        if path.is_dir() and depth and not EARLIER.fullmatch(path.name) and not path.name.startswith("."):
+        if path.is_dir() and depth and not CHECKPOINT_FOLDER.fullmatch(path.name) and not path.name.startswith("."):
             yield from _files(path, depth - 1)
         elif path.suffix in CHECKPOINT_SUFFIXES and path.is_file():
             yield path

@@ -62,15 +62,15 @@ def main(source: str, target: str, max_bytes: int) -> int:
     return 0
 
 
-def values(torch: Any, value: Any, name: str, is_no_weight: bool) -> Iterator[tuple[str, tuple[str, bool]]]:
+def values(torch: Any, value: Any, name: str, is_in_model: bool) -> Iterator[tuple[str, tuple[str, bool]]]:
     """Yield numbers and texts, and of each whether it is a number beside tensors."""
     if isinstance(value, dict):
-        is_no_weight = any(isinstance(entry, torch.Tensor) for entry in value.values())
+        is_in_model = any(isinstance(entry, torch.Tensor) for entry in value.values())
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
     for key, entry in pairs:
-        yield from values(torch, entry, f"{name}.{key}" if name else str(key), is_no_weight)
+        yield from values(torch, entry, f"{name}.{key}" if name else str(key), is_in_model)
     if isinstance(value, (bool, int, float)):
-        yield name, (repr(value), is_no_weight)
+        yield name, (repr(value), is_in_model)
     elif isinstance(value, str):
         yield name, (value[:MAX_TEXT], False)
 
