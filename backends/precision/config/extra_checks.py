@@ -116,7 +116,7 @@ def device_kind(own: Own) -> str:
 def _versions(rank: int, a: Own, b: Own) -> Iterator[CheckRow]:
     golden = {**a.versions, "device": ", ".join(dict.fromkeys(a.devices)), "framework": a.framework}
     target = {**b.versions, "device": ", ".join(dict.fromkeys(b.devices)), "framework": b.framework}
-    yield from _rows(rank, golden, target, lambda _: "warning")
+    yield from _rows(rank, golden, target, lambda name: "error" if name == "framework" else "warning")
 
 
 def is_deterministic(own: Own) -> bool:

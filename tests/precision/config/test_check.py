@@ -240,6 +240,7 @@ MEMBERS = {"weights__step0__rank0__weight": WEIGHTS, "dataset__step0__rank0__dat
         (LINE, {"random__rank0": '{"torch.randn": [{"count": 3, "stack": ["x"]}]}'}),
         (LINE, {"pip": "torch=2.5.1\n"}),
         (LINE, {"own": {"seeds": {"torch.seed": 4, "torch.state": "bb"}}}),
+        (LINE, {"own": {"framework": "mindspore"}}),
         (LINE, {"own": {"determinism": {"torch.deterministic_algorithms": False, "HCCL_DETERMINISTIC": None}}}),
         (LINE, {"weights__step0__rank0__weight": ""}),
         (LINE, {"weights__step1__rank0__weight": WEIGHTS}),
