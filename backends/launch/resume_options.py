@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DECIDING = ("what", "how", "precision", "learning", "data", "parallel")
 """Cards whose options decide what a step computes."""
-FREE = ("weights", "launcher", "nodes", "master", "port", "data_workers", "prefetch")
+FREE = ("weights", "initial_weights", "launcher", "nodes", "master", "port", "data_workers", "prefetch")
 """Fields of those sections that decide nothing of it; initial weights do not count where a run is resumed."""
 RESOLVED = ("batch", "optimizer", "lr", "weight_decay", "loss_scale")
 """What a recipe brings along is the same whether it was written down or left empty."""

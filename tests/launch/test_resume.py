@@ -155,6 +155,7 @@ def outcome(line, run="{digits}"):
 line = "{DIGITS} --steps 20"
 assert outcome(line) == "exact"
 assert outcome(line + " --keep 1 --checkpoint-every 2 --best loss") == "exact"
+assert outcome(line + " --initial-weights portable") == "exact"
 assert outcome(line + " --seed 2 --lr 0.01") == "lr, seed"
 assert outcome(line + " --optimizer adamw --mode pynative") == "mode, optimizer, state"
 assert outcome(line + " --schedule cosine") == "schedule, steps"

@@ -40,6 +40,7 @@ FREE = (
     "prefetch",
     "ckpt",
     "framework",
+    "initial_weights",
 )
 TORCH_ONLY = ("compile", "fused")  # fmt: skip
 SAMPLED = 64  # samples that stand for the data
