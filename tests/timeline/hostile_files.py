@@ -39,7 +39,8 @@ def good(count: int) -> list[Event]:
 
 def broken(raw: str) -> bytes:
     """Something among events that are good."""
-    begin, end = (", ".join(map(json.dumps, good(100))) for _ in range(2))
+    events = good(200)
+    begin, end = (", ".join(map(json.dumps, half)) for half in (events[:100], events[100:]))
     return f"[{begin}, {raw}, {end}]".encode("utf-8", "surrogatepass")
 
 
