@@ -54,7 +54,7 @@ def test_that_findings_are_written_and_summed_up(project: Path, tmp_path: Path) 
     answered = answer(done)
     assert answered["places"] == {"auto": 1, "edit": 1, "manual": 0, "none": 0, "unverified": 0}
     assert json.loads(Path(answered["findings"]).read_bytes()) == findings
-    assert "1 of 2 findings need nothing, 1 edits are ready" in done.stderr
+    assert "1 of 2 findings need nothing, 1 edit is ready" in done.stderr
 
 
 @pytest.mark.parametrize(
