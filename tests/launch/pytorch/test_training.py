@@ -6,6 +6,7 @@ import ast
 import functools
 import json
 import os
+import shutil
 import signal
 import sys
 import time
@@ -72,11 +73,20 @@ def test_that_four_micro_batches_of_8_are_one_of_32(optimizer: str, trained: Tra
     assert np.allclose(whole, split, rtol=1e-5)
 
 
-@pytest.mark.parametrize("recipe", ["linear", "digits", "dense"])
-def test_that_both_frameworks_have_the_same_losses_from_the_same_weights(recipe: str, tmp_path: Path) -> None:
-    """The text recipe, which takes longer: `prove` has it."""
+@pytest.mark.parametrize(
+    ("recipe", "options"),
+    [
+        ("linear", "--steps 20"), ("digits", "--steps 20"), ("dense", "--steps 20"),
+        ("text", "--steps 20 --batch 4 --corpus CORPUS"), ("resnet50", "--steps 2 --batch 4"),
+    ],
+)  # fmt: skip
+def test_that_both_frameworks_have_the_same_losses_from_the_same_weights(
+    recipe: str, options: str, tmp_path: Path
+) -> None:
     pytest.importorskip("mindspore")
-    line = f"--recipe {recipe} --device cpu --steps 20 --initial-weights portable --weight-decay 0.01"
+    (made(tmp_path / "corpus") / "a.txt").write_text("the quick brown fox jumps over the lazy dog. " * 200, "utf-8")
+    options = options.replace("CORPUS", str(tmp_path / "corpus"))
+    line = f"--recipe {recipe} --device cpu --initial-weights portable --weight-decay 0.01 {options}"
     losses = {}
     for framework in ("torch", "mindspore"):
         python = FRESH if framework == "torch" else ()
@@ -113,6 +123,16 @@ def test_that_bfloat16_trains_without_a_scale_on_a_cpu(trained: Trained) -> None
 def test_that_a_fused_optimizer_has_the_losses_of_the_other(trained: Trained) -> None:
     line = f"{DIGITS} --optimizer adamw"
     assert np.allclose(trained(line).metric("loss"), trained(f"{line} --fused").metric("loss"), rtol=1e-4)
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler here, which torch.compile asks for on a CPU")
+def test_that_torch_compile_has_the_losses_of_eager_and_says_how_long_it_compiled(trained: Trained) -> None:
+    line = f"{LINEAR} --steps 20"
+    compiled = trained(f"{line} --compile")
+    assert compiled.code == 0, compiled.output
+    assert np.allclose(compiled.metric("loss"), trained(line).metric("loss"), rtol=1e-5)
+    assert compiled.note("launch.compiled")["seconds"] > 0
+    assert compiled.note("launch.summary")["mode"] == "compile"
 
 
 def test_that_a_loss_that_is_none_any_more_ends_the_training_and_says_where(trained: Trained) -> None:

@@ -5,7 +5,6 @@ A training goes on from any step with the same masks, however a batch is split f
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from torch import nn
 
@@ -22,7 +21,7 @@ class Position(nn.Module):
         self.register_buffer("rows", torch.arange(MAX_SAMPLES, dtype=torch.int32), persistent=False)
 
     def begin(self, sample: int) -> None:
-        self.first.fill_(np.int64(sample % 2**31).item())
+        self.first.fill_(sample % 2**31)
 
     def forward(self, count):
         """The numbers of `count` samples, int32 (count,)."""

@@ -71,10 +71,14 @@ def restore(
 
 
 def _restore_optimizer(network: nn.Module, optimizer: optim.Optimizer, arrays: Mapping[str, np.ndarray]) -> bool:
-    """What an optimizer keeps begins with its first step: what it has after one says whether the arrays are its own."""
+    """What an optimizer keeps begins with its first step: what it has after one says whether the arrays are its own.
+    One of the user's own, whose like cannot be made, begins afresh."""
     names = {parameter: name for name, parameter in network.named_parameters()}
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    expected = expected_state(optimizer)
+    try:
+        expected = expected_state(optimizer)
+    except (TypeError, ValueError, RuntimeError):
+        return False
     states: dict[Any, dict[str, Tensor]] = {}
     for parameter in parameters:
         prefix = f"optimizer.{names.get(parameter, '')}."

@@ -117,6 +117,8 @@ class Training:
         names = resume_checks.differing(saved.facts["decides"], self.decides)
         arrays = {**{state.NETWORK + name: array for name, array in saved.weights.items()}, **saved.rest}
         names += state.restore(self.plan.network, self.optimizer, self.loss_scale, arrays)
+        if self.config.recipe == "own" and self.device.type != devices.CPU:
+            names.append("generator")  # its state on the card is not kept, and a dropout of the recipe may draw from it
         generator = np.frombuffer(bytes.fromhex(saved.facts["generator"]), np.uint8)
         torch.set_rng_state(torch.from_numpy(generator.copy()))
         self.record.overflows = saved.facts["overflows"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ascend_studio
 from torch import nn
+from torch.nn import functional
 
 from ascend_engine.pytorch.recipe import Recipe
 from ascend_engine.recipe_data.cifar import CLASSES, RANDOM, load, random_pictures
@@ -17,10 +18,18 @@ STAGES = ((3, 64, 1), (4, 128, 2), (6, 256, 2), (3, 512, 2))  # blocks, width in
 WIDENING = 4  # a block's outputs by its width inside
 
 
-def convolution(before, after, size, stride=1):
-    layer = nn.Conv2d(before, after, size, stride, padding=size // 2, bias=False)
-    nn.init.kaiming_normal_(layer.weight)
-    return layer
+class Convolution(nn.Conv2d):
+    """Padded as with pad_mode="same" of MindSpore: (batch, before, h, w) -> (batch, after, h / stride, w / stride), for
+    sizes that the stride divides. What cannot be halved stands at the end."""
+
+    def __init__(self, before, after, size, stride=1):
+        super().__init__(before, after, size, stride, bias=False)
+        nn.init.kaiming_normal_(self.weight)
+        begin, rest = divmod(max(0, size - stride), 2)
+        self.edges = (begin, begin + rest) * 2
+
+    def forward(self, x):
+        return super().forward(functional.pad(x, self.edges))
 
 
 def last_norm(width):
@@ -36,13 +45,13 @@ class Bottleneck(nn.Module):
     def __init__(self, before, width, stride):
         super().__init__()
         after = WIDENING * width
-        self.conv1, self.norm1 = convolution(before, width, 1), nn.BatchNorm2d(width)
-        self.conv2, self.norm2 = convolution(width, width, 3, stride), nn.BatchNorm2d(width)
-        self.conv3, self.norm3 = convolution(width, after, 1), last_norm(after)
+        self.conv1, self.norm1 = Convolution(before, width, 1), nn.BatchNorm2d(width)
+        self.conv2, self.norm2 = Convolution(width, width, 3, stride), nn.BatchNorm2d(width)
+        self.conv3, self.norm3 = Convolution(width, after, 1), last_norm(after)
         self.relu = nn.ReLU()
         self.shortcut = nn.Sequential()
         if before != after:
-            self.shortcut = nn.Sequential(convolution(before, after, 1, stride), nn.BatchNorm2d(after))
+            self.shortcut = nn.Sequential(Convolution(before, after, 1, stride), nn.BatchNorm2d(after))
 
     def forward(self, x):
         y = self.relu(self.norm1(self.conv1(x)))
@@ -55,7 +64,7 @@ class Network(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.stem = nn.Sequential(convolution(3, 64, 3), nn.BatchNorm2d(64), nn.ReLU())
+        self.stem = nn.Sequential(Convolution(3, 64, 3), nn.BatchNorm2d(64), nn.ReLU())
         self.blocks = nn.Sequential(*make_blocks())
         self.logits = nn.Linear(WIDENING * STAGES[-1][1], CLASSES)
 

@@ -14,6 +14,7 @@ WIDTH = 64
 HEADS = 4
 LAYERS = 2
 DROPOUT = 0.1
+NORM_EPSILON = 1e-7  # as of nn.LayerNorm in MindSpore, whose GELU is the tanh approximation
 
 
 class Attention(nn.Module):
@@ -37,11 +38,11 @@ class Block(nn.Module):
 
     def __init__(self, dropouts):
         super().__init__()
-        self.norm1 = nn.LayerNorm(WIDTH)
+        self.norm1 = nn.LayerNorm(WIDTH, NORM_EPSILON)
         self.attention = Attention()
-        self.norm2 = nn.LayerNorm(WIDTH)
+        self.norm2 = nn.LayerNorm(WIDTH, NORM_EPSILON)
         self.widen = nn.Linear(WIDTH, 4 * WIDTH)
-        self.gelu = nn.GELU()
+        self.gelu = nn.GELU("tanh")
         self.narrow = nn.Linear(4 * WIDTH, WIDTH)
         self.dropout1, self.dropout2 = dropouts
 
@@ -61,7 +62,7 @@ class Network(nn.Module):
         nn.init.normal_(self.characters.weight, std=0.01)
         self.places = nn.Parameter(torch.zeros(CONTEXT, WIDTH))
         self.blocks = nn.Sequential(*[Block(dropouts[2 * n : 2 * n + 2]) for n in range(LAYERS)])
-        self.norm = nn.LayerNorm(WIDTH)
+        self.norm = nn.LayerNorm(WIDTH, NORM_EPSILON)
         self.logits = nn.Linear(WIDTH, vocabulary)
 
     def forward(self, characters):
