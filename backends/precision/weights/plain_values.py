@@ -7,16 +7,17 @@ the model as its weights are; one elsewhere is of a configuration, of an optimiz
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from backends.precision.measure.measures import Tensor
 
 MAX_TEXT = 200
 MAX_VALUES = 1 << 16
-"""A dictionary of words is no model; what comes behind so many is left out."""
+"""A dictionary of words is no model; what comes behind so many is not read, and named as that."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,13 @@ class Checkpoint:
     tensors: Mapping[str, Tensor]
     values: Mapping[str, PlainValue] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
+
+
+def checkpoint_of(tensors: Mapping[str, Tensor], values: Iterable[tuple[str, PlainValue]]) -> Checkpoint:
+    """Return a checkpoint with at most MAX_VALUES values; the first one behind them is among what was not read."""
+    limited = list(islice(values, MAX_VALUES + 1))
+    unread = tuple(f"{name} …" for name, _ in limited[MAX_VALUES:])
+    return Checkpoint(tensors=tensors, values=dict(limited[:MAX_VALUES]), unread=unread)
 
 
 def plain_values(value: Any, is_tensor: Callable[[Any], bool]) -> Iterator[tuple[str, PlainValue]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from backends.precision.weights.plain_values import Checkpoint, PlainValue
+from backends.precision.weights.plain_values import Checkpoint, PlainValue, checkpoint_of
 from backends.precision.weights.safetensors import metadata_of, read_safetensors
 from studio.errors import Stopped, StudioError
 from studio.supervisor import STOP
@@ -37,8 +37,8 @@ def weights_through_torch(path: Path, target: Path, python: Path) -> Checkpoint:
     reply = _wait(child)
     _check(child.returncode, reply, path, python)
     values = msgspec.json.decode(metadata_of(target)[VALUES], type=dict[str, tuple[str, bool]])
-    plain = {name: PlainValue(text=text, is_number=is_number) for name, (text, is_number) in values.items()}
-    return Checkpoint(tensors=read_safetensors(target), values=plain)
+    plain = ((name, PlainValue(text=text, is_number=is_number)) for name, (text, is_number) in values.items())
+    return checkpoint_of(read_safetensors(target), plain)
 
 
 def _wait(child: subprocess.Popen[str]) -> str:

@@ -7,13 +7,12 @@ names another function or class is refused; a child with torch.load(weights_only
 from __future__ import annotations
 
 import struct
-from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from backends.precision.dump import container, opcodes
 from backends.precision.dump.opcodes import Described, Refused
 from backends.precision.dump.tensors import in_storage
-from backends.precision.weights.plain_values import MAX_VALUES, Checkpoint, plain_values
+from backends.precision.weights.plain_values import Checkpoint, checkpoint_of, plain_values
 from studio import files
 from studio.errors import StudioError, from_os
 
@@ -59,8 +58,7 @@ def _checkpoint(path: Path, file: BinaryIO) -> Checkpoint:
         if name in tensors:
             raise StudioError("precision.weights.twice_in_file", place=str(path), name=name)
         tensors[name] = in_storage(path, value, members[f"data/{value.key}"])
-    values = islice(plain_values(content, lambda value: isinstance(value, Described)), MAX_VALUES)
-    return Checkpoint(tensors=tensors, values=dict(values))
+    return checkpoint_of(tensors, plain_values(content, lambda value: isinstance(value, Described)))
 
 
 def _content(file: BinaryIO, member: container.Member) -> bytes:

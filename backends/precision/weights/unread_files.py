@@ -47,7 +47,11 @@ def _others(folder: Path) -> Iterator[tuple[str, Path]]:
         return
     paths = files_of(folder)
     is_named_as_model = any(SAME_MODEL.fullmatch(path.name) for path in paths)
-    for path in islice(_files(folder, DEEPEST), MAX_FILES):
+    for number, path in enumerate(islice(_files(folder, DEEPEST), MAX_FILES + 1)):
+        if number == MAX_FILES:
+            # A folder is equal to none: what follows was not looked at.
+            yield f"{path.relative_to(folder).as_posix()} …", folder
+            return
         is_same_model = is_named_as_model and path.parent == folder and _is_other_format(path, paths)
         if path not in paths and not OF_TRAINING.fullmatch(path.name) and not is_same_model:
             yield path.relative_to(folder).as_posix(), path

@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.numpy import save_file
 
-from backends.precision.weights import result
+from backends.precision.weights import result, unread_files
 from backends.precision.weights.checkpoints import open_weights
 from backends.precision.weights.spec import Accepted, Checkpoints, WeightsSpec
 from backends.precision.weights.work import compare_weights
@@ -67,6 +67,28 @@ def test_that_other_values_are_said_and_do_not_count(tmp_path: Path) -> None:
     ]
     found = answer(tmp_path, *sides)
     assert (found["code"], [row["name"] for row in found["values"]]) == (0, ["epoch", "config.alpha", "best_loss"])
+
+
+@pytest.mark.parametrize("is_zip", [True, False])
+def test_that_numbers_behind_the_last_one_that_is_read_are_said(tmp_path: Path, is_zip: bool) -> None:
+    scales = [1.0] * 70_000
+    sides = [
+        saved(tmp_path, name, {"w": T, "scales": [*scales, last]}, _use_new_zipfile_serialization=is_zip)
+        for name, last in (("t.pt", 2.0), ("g.pt", 1.0))
+    ]
+    found = answer(tmp_path, *sides)
+    assert (found["verdict"], found["unread"], found["code"]) == ("incomplete", ["scales.65536 …"], 3)
+
+
+def test_that_many_files_that_were_not_read_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unread_files, "MAX_FILES", 2)
+    for name in ("t", "g"):
+        (tmp_path / name).mkdir()
+        save_file({"w": W}, tmp_path / name / "model.safetensors")
+        for number in range(3):
+            save_file({"w": W}, tmp_path / name / f"z{number}.bin")
+    found = answer(tmp_path, tmp_path / "t", tmp_path / "g")
+    assert (found["verdict"], found["unread"]) == ("incomplete", ["z1.bin …"])
 
 
 def test_that_results_and_counters_beside_the_weights_do_not_count(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def main(source: str, target: str, max_bytes: int) -> int:
         by_name[name] = tensor
     if not by_name:
         return NO_TENSORS
-    write(torch, by_name, dict(islice(values(torch, content, "", False), MAX_VALUES)), target)
+    write(torch, by_name, dict(islice(values(torch, content, "", False), MAX_VALUES + 1)), target)
     return 0
 
 
