@@ -192,7 +192,7 @@ def free_port() -> int:
 
 
 LEAVES = """
-import os, sys, torch
+import glob, os, sys, torch
 torch.manual_seed(0)
 net = torch.nn.Linear(2, 1)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -203,7 +203,8 @@ def steps(count):
         optimizer.step()
         optimizer.zero_grad()
 def written():
-    return open(os.environ["ASCEND_STUDIO_RUN"] + "/" + next(iter(os.listdir(os.environ["ASCEND_STUDIO_RUN"])))).read()
+    (events,) = glob.glob(os.environ["ASCEND_STUDIO_RUN"] + "/events*")
+    return open(events).read()
 steps(6)
 net.eval()
 net(torch.ones(1, 2))
