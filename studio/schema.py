@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 S = TypeVar("S")
 Kind = Literal["choice", "integer", "number", "text", "path", "switch", "pairs", "line"]
@@ -50,6 +50,7 @@ class Field:
     above: float | None = None
     choices: tuple[str, ...] = ()
     visible_when: tuple[str, tuple[Any, ...]] | None = None
+    choices_when: tuple[str, Mapping[Any, tuple[str, ...]]] | None = dataclasses.field(default=None, hash=False)
     wants: Wants = "folder"
     names_runs: bool = False
     positional: bool = False
@@ -73,6 +74,7 @@ def option(
     high: float | None = None,
     above: float | None = None,
     visible_when: tuple[str, tuple[Any, ...]] | None = None,
+    choices_when: tuple[str, Mapping[Any, tuple[str, ...]]] | None = None,
     wants: Wants = "folder",
     names_runs: bool = False,
     positional: bool = False,
@@ -80,14 +82,15 @@ def option(
     about: str = "",
 ) -> Any:
     """A dataclass field with what the form needs: `low` and `high` are inclusive bounds, `above` an exclusive
-    one; `wants` says what a path leads to: "here" is the current folder of a command line that does not say.
-    `names_runs`: where no such file is, the name of a run stands for its folder on the command line. A positional path
-    needs no flag there. `flag_name`: the flag where Python could not have a field of that name. `about`: a few words
-    for a comment in code; the form takes its texts from the catalogue."""
+    one; `choices_when` names a field and the choices that each of its values leaves; `wants` says what a path leads to:
+    "here" is the current folder of a command line that does not say. `names_runs`: where no such file is, the name of a
+    run stands for its folder on the command line. A positional path needs no flag there. `flag_name`: the flag where
+    Python could not have a field of that name. `about`: a few words for a comment in code; the form takes its texts
+    from the catalogue."""
     metadata = {
-        "unit": unit, "low": low, "high": high, "above": above, "visible_when": visible_when, "wants": wants,
-        "names_runs": names_runs,
-        "positional": positional, "flag_name": flag_name, "about": about,
+        "unit": unit, "low": low, "high": high, "above": above, "visible_when": visible_when,
+        "choices_when": choices_when, "wants": wants, "names_runs": names_runs, "positional": positional,
+        "flag_name": flag_name, "about": about,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -155,6 +158,23 @@ def is_visible(spec: Any, field: Field) -> bool:
     return value_of(spec, name) in values and is_visible(spec, field_of(type(spec), name))
 
 
+def choices_of(spec: Any, field: Field) -> tuple[str, ...]:
+    """Return the choices of a field that the value of another one leaves."""
+    if field.choices_when is None:
+        return field.choices
+    name, choices = field.choices_when
+    return choices.get(value_of(spec, name), field.choices)
+
+
+def with_offered_choices(spec: S) -> S:
+    """Return the spec with the defaults in fields whose choice the other fields no longer leave."""
+    for field in fields(type(spec)):
+        value = value_of(spec, field.name)
+        if field.kind == "choice" and value is not None and value not in choices_of(spec, field):
+            spec = with_value(spec, field.name, field.default)
+    return spec
+
+
 def unmet_conditions(spec: Any, field: Field) -> tuple[tuple[Field, tuple[Any, ...]], ...]:
     """Return what keeps a field from applying: fields with the values that they would have to have, outermost first."""
     if field.visible_when is None:
@@ -171,7 +191,7 @@ def condition_text(field: Field, values: tuple[Any, ...]) -> str:
         return field.flag if True in values else "--no-" + field.flag[2:]
     if field.kind == "integer" and len(values) > 2:
         return f"{field.flag} {values[0]}…{values[-1]}"
-    return f"{field.flag} {'|'.join(map(str, values))}"
+    return f"{field.flag} {'|'.join(str(value) for value in values if value is not None)}"
 
 
 def unused_fields(spec_type: type[Any]) -> frozenset[str]:
@@ -280,12 +300,12 @@ def parse(field: Field, text: str) -> Any:
         raise Unreadable(Problem(field=field.name, rule=rule, args={"text": stripped[:40]})) from None
 
 
-def _bounds(field: Field, value: Any) -> Problem | None:
-    """Return what is wrong with one value by itself, or None."""
+def _bounds(field: Field, value: Any, choices: tuple[str, ...]) -> Problem | None:
+    """Return what is wrong with one value by itself, or None. `choices`: those that other fields leave."""
     if value is None and field.optional:
         return None
-    if field.kind == "choice" and value not in field.choices:
-        args = {"text": str(value)[:40], "choices": ", ".join(field.choices)}
+    if field.kind == "choice" and value not in choices:
+        args = {"text": str(value)[:40], "choices": ", ".join(choices)}
         return Problem(field=field.name, rule="form.not_a_choice", args=args)
     if field.kind in ("text", "path"):
         return _writable(field, str(value)) or (_path_problem(field, value) if field.kind == "path" else None)
@@ -350,7 +370,7 @@ def _number_problem(field: Field, value: float) -> Problem | None:
 def _bounded(spec: S) -> tuple[S, tuple[Problem, ...]]:
     """Return the spec with the defaults in fields that do not apply or are wrong by themselves, and what is wrong."""
     spec = effective(spec)
-    checked = (_bounds(field, value_of(spec, field.name)) for field in fields(type(spec)))
+    checked = (_bounds(field, value_of(spec, field.name), choices_of(spec, field)) for field in fields(type(spec)))
     out_of_bounds = tuple(problem for problem in checked if problem is not None)
     for problem in out_of_bounds:
         spec = with_value(spec, problem.field, field_of(type(spec), problem.field).default)

@@ -1,4 +1,4 @@
-"""What a framework does not do: refused before a training begins."""
+"""What PyTorch's ways of training together ask of a recipe: refused before a training begins."""
 
 from __future__ import annotations
 
@@ -11,18 +11,22 @@ if TYPE_CHECKING:
 
     from backends.launch.spec import LaunchSpec
 
-AUTOCAST = ("O0", "O1")
-"""The levels of mixed precision that PyTorch has: none, and autocast."""
+TEXT_HEADS = 4
+"""Attention heads of recipe text; a test compares them with the network that is trained."""
 
 
-def _torch_has_autocast(spec: LaunchSpec) -> Iterable[Problem]:
-    if spec.what.framework == "torch" and spec.precision.amp not in AUTOCAST:
-        yield Problem(field="amp", rule="launch.rule.torch_amp")
+def _tensors_can_be_divided(spec: LaunchSpec) -> Iterable[Problem]:
+    """A recipe says how its tensors are divided; text does, by its attention heads."""
+    parallel = spec.parallel
+    if parallel.parallel != "tensor":
+        return
+    if spec.what.recipe not in ("text", "own"):
+        yield Problem(field="parallel", rule="launch.rule.tensor_recipe", args={"recipe": spec.what.recipe})
+    elif parallel.nodes > 1:
+        yield Problem(field="nodes", rule="launch.rule.tensor_one_node")
+    elif spec.what.recipe == "text" and TEXT_HEADS % parallel.workers:
+        args = {"workers": parallel.workers, "heads": TEXT_HEADS}
+        yield Problem(field="workers", rule="launch.rule.tensor_heads", args=args)
 
 
-def _torch_trains_alone(spec: LaunchSpec) -> Iterable[Problem]:
-    if spec.what.framework == "torch" and spec.parallel.parallel != "none":
-        yield Problem(field="parallel", rule="launch.rule.torch_alone")
-
-
-RULES = (_torch_has_autocast, _torch_trains_alone)
+RULES = (_tensors_can_be_divided,)

@@ -1,7 +1,7 @@
 """Who starts the ranks of a training: the command for this host, and a line for each of several.
 
 On one host `ascend_engine.parallel.ranks` runs the launcher and watches it. https://www.mindspore.cn/tutorials/en/master/parallel/
-has msrun_launcher, mpirun and rank_table.
+has msrun_launcher, mpirun and rank_table; torchrun is torch.distributed.run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TABLE = "rank_table.json"
 WIDTH = 70
 FOLD = " \\\n  "
 LOOPBACK = "127.0.0.1"
-# msrun's own, which every node must know; on one host a free one is looked for.
+# msrun's own, which every node must know, and torchrun's; on one host a free one is looked for.
 PORT = 8118
 FREE = 0
 
@@ -42,13 +42,33 @@ def command(spec: LaunchSpec, python: Path, options: str) -> tuple[str, ...]:
     """The command of a training on this host alone; `options` is what the engine reads, a file or its JSON."""
     if spec.parallel.parallel == "none":
         return (str(python), "-m", "ascend_engine", options)
-    workers = spec.parallel.workers
+    workers, launcher = spec.parallel.workers, launcher_of(spec)
     watch = (str(python), "-m", "ascend_engine.parallel.ranks", "--workers", str(workers), "--logs", LOGS)
-    if spec.parallel.launcher == "rank_table":
+    if launcher == "rank_table":
         return (*watch, "--rank-table", TABLE, "--", str(python), str(RANK), options)
-    if spec.parallel.launcher == "mpirun":
+    if launcher == "mpirun":
         return (*watch, "--", *_mpirun(python, workers), options)
-    return (*watch, "--", *_msrun(spec, python, spec.parallel.port or FREE, 0), options)
+    return (*watch, "--", *_networked(spec, python, spec.parallel.port or FREE, 0), options)
+
+
+def launcher_of(spec: LaunchSpec) -> str:
+    """The launcher that was chosen, else the framework's own."""
+    return spec.parallel.launcher or ("torchrun" if spec.what.framework == "torch" else "msrun")
+
+
+def _networked(spec: LaunchSpec, python: Path, port: int, node: int) -> tuple[str, ...]:
+    """The launchers that bring nodes together over a port."""
+    return (_torchrun if launcher_of(spec) == "torchrun" else _msrun)(spec, python, port, node)
+
+
+def _torchrun(spec: LaunchSpec, python: Path, port: int, node: int) -> tuple[str, ...]:
+    """Each rank keeps a log of its own. https://docs.pytorch.org/docs/stable/elastic/run.html"""
+    parallel = spec.parallel
+    return (
+        str(python), "-m", "torch.distributed.run", f"--nnodes={parallel.nodes}", f"--node_rank={node}",
+        f"--nproc_per_node={parallel.workers}", f"--master_addr={parallel.master or LOOPBACK}",
+        f"--master_port={port}", str(RANK),
+    )  # fmt: skip
 
 
 def _msrun(spec: LaunchSpec, python: Path, port: int, node: int) -> tuple[str, ...]:
@@ -77,7 +97,7 @@ def devices_of(spec: LaunchSpec) -> tuple[int, ...]:
 def write_rank_table(spec: LaunchSpec, folder: Path) -> None:
     """Write the rank table that the command reads, where one is chosen. Raises OSError, and StudioError where it is
     wrong."""
-    if spec.parallel.parallel == "none" or spec.parallel.launcher != "rank_table":
+    if spec.parallel.parallel == "none" or launcher_of(spec) != "rank_table":
         return
     host = spec.parallel.master or socket.gethostname()
     table = rank_table.table_of_host(host, devices_of(spec), rank_table.host_addresses())
@@ -91,7 +111,7 @@ def node_lines(spec: LaunchSpec, python: Path, options: str, folder: Path | None
     port = spec.parallel.port or PORT
     environment = ascend_env.environment(spec)
     return [
-        _node_line((*_msrun(spec, python, port, node), options), python, folder, environment)
+        _node_line((*_networked(spec, python, port, node), options), python, folder, environment)
         for node in range(spec.parallel.nodes)
     ]
 
@@ -119,13 +139,14 @@ def launcher_problems(spec: LaunchSpec) -> Iterator[Problem]:
     parallel, python = spec.parallel, python_of(spec)
     if parallel.parallel == "none":
         return
-    if parallel.launcher == "msrun" and not (python.parent / "msrun").is_file():
+    launcher = launcher_of(spec)
+    if launcher == "msrun" and not (python.parent / "msrun").is_file():
         yield Problem(field="launcher", rule="launch.rule.no_msrun", args={"folder": str(python.parent)})
-    if parallel.launcher == "mpirun" and shutil.which("mpirun") is None:
+    if launcher == "mpirun" and shutil.which("mpirun") is None:
         yield Problem(field="launcher", rule="launch.rule.no_mpirun")
-    if parallel.launcher == "rank_table":
+    if launcher == "rank_table":
         yield from _rank_table_problems(spec)
-    elif parallel.launcher != "msrun" and parallel.nodes > 1:
+    elif launcher == "mpirun" and parallel.nodes > 1:
         yield Problem(field="launcher", rule="launch.rule.nodes_by_msrun")
 
 

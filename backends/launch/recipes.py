@@ -93,7 +93,10 @@ def workers(spec: LaunchSpec) -> int:
 
 
 def readers(spec: LaunchSpec) -> int:
-    """Processes that each read samples of their own: the stages of a pipeline share theirs."""
+    """Processes that each read samples of their own: the stages of a pipeline share theirs, and so do the parts of
+    divided tensors."""
+    if spec.parallel.parallel == "tensor":
+        return 1
     return max(1, workers(spec) // spec.parallel.stages) if spec.parallel.parallel == "hybrid" else workers(spec)
 
 

@@ -65,7 +65,9 @@ LOWER = ("O1", "O2", "O3", "auto")
 @dataclass(frozen=True, kw_only=True)
 class Precision:
     amp: Literal["O0", "O1", "O2", "O3", "auto"] = option(
-        "O0", about="O0: float32; the others: more or less of it in amp_dtype"
+        "O0",
+        choices_when=("framework", {"torch": ("O0", "O1")}),
+        about="O0: float32; the others: more or less of it in amp_dtype",
     )
     amp_dtype: Literal["fp16", "bf16"] = option("fp16", visible_when=("amp", LOWER))
     loss_scale: Literal["none", "static", "dynamic"] | None = option(None, visible_when=("amp", LOWER))
@@ -150,13 +152,20 @@ class Data:
 
 FIRST_PROFILED = 2
 """The step that a profile begins with where none is chosen: the first one compiles, or loads kernels."""
-TOGETHER = ("data", "semi_auto", "auto", "hybrid")
 SPLIT = ("semi_auto", "auto", "hybrid")
+"""MindSpore divides the network itself, on Ascend."""
+TOGETHER = ("data", *SPLIT, "fsdp", "tensor")
+FUSED = ("data", *SPLIT)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parallel:
-    parallel: Literal["none", "data", "semi_auto", "auto", "hybrid"] = option("none")
+    parallel: Literal["none", "data", "semi_auto", "auto", "hybrid", "fsdp", "tensor"] = option(
+        "none",
+        choices_when=(
+            "framework", {"mindspore": ("none", "data", *SPLIT), "torch": ("none", "data", "fsdp", "tensor")}
+        ),
+    )  # fmt: skip
     workers: int = option(
         2,
         unit="processes",
@@ -165,7 +174,12 @@ class Parallel:
         visible_when=("parallel", TOGETHER),
         about="processes that train together, one device each",
     )
-    launcher: Literal["msrun", "mpirun", "rank_table"] = option("msrun", visible_when=("parallel", TOGETHER))
+    launcher: Literal["msrun", "mpirun", "rank_table", "torchrun"] | None = option(
+        None,
+        visible_when=("parallel", TOGETHER),
+        choices_when=("framework", {"mindspore": ("msrun", "mpirun", "rank_table"), "torch": ("torchrun",)}),
+        about="empty: msrun for MindSpore, torchrun for PyTorch",
+    )
     search: Literal["sharding_propagation", "dynamic_programming", "recursive_programming"] = option(
         "sharding_propagation", visible_when=("parallel", ("auto",)), about='for parallel "auto"'
     )
@@ -187,13 +201,13 @@ class Parallel:
         unit="mb",
         low=1,
         high=65536,
-        visible_when=("parallel", TOGETHER),
+        visible_when=("parallel", FUSED),
         about="MB of gradients in one communication",
     )
     dataset: Literal["data_parallel", "full_batch"] = option("data_parallel", visible_when=("parallel", SPLIT))
     nodes: int = option(1, low=1, high=1024, visible_when=("parallel", TOGETHER))
-    master: str = option("", visible_when=("launcher", ("msrun", "rank_table")))
-    port: int | None = option(None, low=1024, high=65535, visible_when=("launcher", ("msrun",)))
+    master: str = option("", visible_when=("launcher", (None, "msrun", "torchrun", "rank_table")))
+    port: int | None = option(None, low=1024, high=65535, visible_when=("launcher", (None, "msrun", "torchrun")))
 
 
 @dataclass(frozen=True, kw_only=True)

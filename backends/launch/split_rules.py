@@ -31,7 +31,7 @@ def _has_npus(spec: LaunchSpec) -> Iterable[Problem]:
         return
     if is_split(spec):
         yield _problem("parallel", "launch.split_on_cpu", reason=REFUSAL)
-    elif spec.parallel.fusion is not None:
+    elif spec.parallel.fusion is not None and spec.what.framework == "mindspore":
         yield _problem("fusion", "launch.fusion_on_cpu")
 
 

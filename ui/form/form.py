@@ -11,14 +11,14 @@ from studio import schema
 from studio.texts import t
 from ui.form import field_texts
 from ui.form.field_box import FieldBox
-from ui.form.inputs import input_of
+from ui.form.inputs import ChoiceInput, input_of
 from ui.form.section import FormSection
 from ui.widgets.basic import GAP, Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from studio.schema import Problem
+    from studio.schema import Field, Problem
     from ui.form.field_box import MakeInput
 
     Texts = Callable[[Any], dict[str, str]]
@@ -81,7 +81,7 @@ class Form(QWidget):
             box = self._boxes[name] = FieldBox(field, self._feature, self._inputs.get(name, input_of))
             box.setParent(self._cards[field.section])
             box.hide()
-            box.input.show_value(schema.value_of(self._spec, name))
+            self._show_field(box, field)
             box.input.edited.connect(lambda: self._edited(name))
         return self._boxes[name]
 
@@ -100,8 +100,8 @@ class Form(QWidget):
         """Show a spec, and emit `spec_changed`."""
         self._spec = spec
         self._unread.clear()
-        for name, box in self._boxes.items():
-            box.input.show_value(schema.value_of(spec, name))
+        for box in self._boxes.values():
+            self._show_field(box, box.field)
         self._check()
         self.spec_changed.emit(spec)
 
@@ -141,9 +141,22 @@ class Form(QWidget):
         except schema.Unreadable as error:
             self._unread[name] = error.problem
             value = box.field.default
-        self._spec = schema.with_value(self._spec, name, value)
+        self._spec = schema.with_offered_choices(schema.with_value(self._spec, name, value))
+        self._offer_choices()
         self._check()
         self.spec_changed.emit(self._spec)
+
+    def _offer_choices(self) -> None:
+        """Show the choices that the other fields leave."""
+        for box in self._boxes.values():
+            if box.field.choices_when is not None:
+                self._show_field(box, box.field)
+
+    def _show_field(self, box: FieldBox, field: Field) -> None:
+        value = schema.value_of(self._spec, field.name)
+        if isinstance(box.input, ChoiceInput):
+            box.input.offer(schema.choices_of(self._spec, field), value)
+        box.input.show_value(value)
 
     def _check(self) -> None:
         first = {problem.field: problem for problem in reversed(self.problems())}

@@ -103,10 +103,8 @@ class ChoiceInput(QComboBox):
         self.setMinimumWidth(110)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        for value in ((None,) if field.optional else ()) + field.choices:
-            self.addItem("", value)
         self.activated.connect(lambda _index: self.edited.emit())
-        self.retranslate()
+        self.offer(field.choices, None)
 
     def whole_text(self) -> str:
         return self.currentText()
@@ -124,6 +122,17 @@ class ChoiceInput(QComboBox):
 
     def value(self) -> Any:
         return self.currentData()
+
+    def offer(self, choices: tuple[str, ...], value: str | None) -> None:
+        """Show these choices; also the value that a spec from elsewhere has, as it is wrong and said to be so."""
+        values = ((None,) if self._field.optional else ()) + choices
+        values += () if value is None or value in choices else (value,)
+        if values == tuple(self.itemData(index) for index in range(self.count())):
+            return
+        self.clear()
+        for offered in values:
+            self.addItem("", offered)
+        self.retranslate()
 
     def show_value(self, value: Any) -> None:
         self.setCurrentIndex(max(0, self.findData(value)))

@@ -32,7 +32,7 @@ AUTOCAST = {"fp16": "launch.autocast_fp16", "bf16": "launch.autocast_bf16"}
 LOOPS = {"cell": "launch.loop_cell", "model": "launch.loop_model"}
 PARALLEL = {
     "data": "launch.parallel_data", "semi_auto": "launch.parallel_semi_auto", "auto": "launch.parallel_auto",
-    "hybrid": "launch.parallel_hybrid",
+    "hybrid": "launch.parallel_hybrid", "fsdp": "launch.parallel_fsdp", "tensor": "launch.parallel_tensor",
 }  # fmt: skip
 
 

@@ -38,8 +38,9 @@ class Config:
 
     @property
     def readers(self):
-        """Workers that each read samples of their own: the stages of a pipeline share theirs."""
-        return self.workers // self.stages
+        """Workers that each read samples of their own: the stages of a pipeline share theirs, and so do the parts of
+        divided tensors."""
+        return 1 if self.parallel == "tensor" else self.workers // self.stages
 
 
 def parse(text):

@@ -90,7 +90,14 @@ class Keeper:
         self.pause = 0.0
 
     def after_step(self, number: int, loss: float, evaluated: Mapping[str, float]) -> None:
-        """`evaluated`: what was measured with the weights of this very step, if anything was.
+        """Save the state where that is due. `evaluated`: see `choice`."""
+        saves, is_best = self.choice(number, loss, evaluated)
+        if saves:
+            self.save(number, is_best)
+
+    def choice(self, number: int, loss: float, evaluated: Mapping[str, float]) -> tuple[bool, bool]:
+        """Whether to save after a step, and whether that is the best so far. `evaluated`: what was measured with the
+        weights of this very step, if anything was.
 
         A checkpoint that is due while the one before is still being written waits for a later step: a slow disk
         must not hold up the training. Only a new best in the evaluation is worth waiting for.
@@ -98,15 +105,24 @@ class Keeper:
         self.due = self.due or self._is_time(number)
         ready = self.due and not self.writer.is_busy()
         is_best = self.best.improves({"loss": loss, **evaluated} if ready else evaluated)
-        if ready or is_best:
-            self._save(number, is_best)
+        return ready or is_best, is_best
 
     def finish(self, number: int, loss: float, evaluated: Mapping[str, float]) -> None:
         """The last one, written before this returns. Nothing is done where nothing was trained since the last."""
+        saves, is_best = self.last_choice(number, loss, evaluated)
+        if saves:
+            self.save(number, is_best)
+        self.close()
+
+    def last_choice(self, number: int, loss: float, evaluated: Mapping[str, float]) -> tuple[bool, bool]:
+        """As `choice`, after the last step."""
         self.writer.wait()
-        if number != self.writer.step:
-            self._save(number, self.best.improves({"loss": loss, **evaluated}))
-            self.writer.wait()
+        saves = number != self.writer.step
+        return saves, saves and self.best.improves({"loss": loss, **evaluated})
+
+    def close(self) -> None:
+        """Wait for the writing, and tell what was written."""
+        self.writer.wait()
         if self.writer.count:
             ascend_studio.note("launch.checkpoints", count=self.writer.count, seconds=self.pause)
             print(f"checkpoints written: {self.writer.count}, the steps waited {self.pause:.2f} s for them")
@@ -115,7 +131,7 @@ class Keeper:
         by_steps = self.every is not None and number % self.every == 0
         return by_steps or time.monotonic() - self.moment >= self.seconds
 
-    def _save(self, number: int, is_best: bool) -> None:
+    def save(self, number: int, is_best: bool) -> None:
         begin = time.perf_counter()
         self.writer.start(self.take(number), is_best)
         self.pause += time.perf_counter() - begin

@@ -24,6 +24,11 @@ class ProcessGroup:
         """Whether this process speaks for all: one rank writes the checkpoints and tells what all know."""
         return self.rank == 0
 
+    @property
+    def readers(self) -> int:
+        """Ranks that read samples of their own."""
+        return self.size
+
     def must_stop(self, stop: Stop) -> bool:
         """Whether to end here; called between two steps."""
         return bool(stop)
@@ -46,7 +51,7 @@ ALONE = ProcessGroup()
 
 def mean_of_ranks(process_group: ProcessGroup, numbers: dict[str, float]) -> dict[str, float]:
     """The means over all ranks, each of which saw as many samples; all ranks have to call this."""
-    return {name: total / process_group.size for name, total in process_group.sums(numbers).items()}
+    return {name: total / process_group.readers for name, total in process_group.sums(numbers).items()}
 
 
 def exit_code(process_group: ProcessGroup, stop: Stop) -> int:

@@ -214,10 +214,12 @@ def free_port():
 
 def environment(options, folder):
     """msrun starts "python" as PATH has it. All workers share the cores of this host, where nobody chose otherwise.
-    While they wait for each other, MindSpore warns twice a second; only errors of the connection are worth reading."""
+    While they wait for each other, MindSpore warns twice a second; only errors of the connection are worth reading.
+    They are all on this host: gloo, which PyTorch meets over, needs no name of it that leads elsewhere."""
     env = dict(os.environ)
     env["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), env.get("PATH", os.defpath)])
     env.setdefault("OMP_NUM_THREADS", str(max(1, len(os.sched_getaffinity(0)) // options.workers)))
+    env.setdefault("GLOO_SOCKET_IFNAME", "lo")
     env.setdefault("MS_SUBMODULE_LOG_v", "{DISTRIBUTED:3,DEVICE:3,ME:3}")
     env.update({LOGS: str(folder), STOPPED: str(folder / "stopped")})
     return env

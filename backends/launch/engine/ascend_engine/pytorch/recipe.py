@@ -40,7 +40,9 @@ class Recipe:
     beginning of the training; a dropout takes its mask from it.
     watch(): numbers recorded with every step, beside the loss.
     finish(folder): called once after the training; may leave files in `folder`.
-    recompute: modules whose activations may be computed again in the backward pass instead of being kept.
+    recompute: modules whose activations may be computed again in the backward pass instead of being kept, and of which
+    FSDP brings the weights together one at a time.
+    tensor_parallel: by name of a module, how its weights are divided over ranks (torch.distributed.tensor.parallel).
     code: sha256 of the files that an own recipe was read from, "" for the studio's.
     """
 
@@ -54,6 +56,7 @@ class Recipe:
     watch: Callable[[], Mapping[str, float]] = nothing_to_watch
     finish: Callable[[Path], None] = nothing_to_finish
     recompute: Sequence[nn.Module] = ()
+    tensor_parallel: Mapping[str, Any] = field(default_factory=dict)
     code: str = ""
 
 

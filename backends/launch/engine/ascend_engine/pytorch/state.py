@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from ascend_engine.failures import Failure
+from ascend_engine.pytorch.shards import part, part_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +22,8 @@ NETWORK = "network."
 
 
 def array_of(tensor: Tensor) -> np.ndarray:
-    """A copy. numpy has no bfloat16, float32 holds each of its values."""
-    tensor = tensor.detach()
+    """A copy of the whole tensor. numpy has no bfloat16, float32 holds each of its values."""
+    tensor = whole(tensor)
     return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).cpu().numpy().copy()
 
 
@@ -65,14 +66,17 @@ def restore(
     if wrong:
         raise Failure("launch.other_network", count=len(wrong), first=wrong[0])
     for name, tensor in tensors.items():
-        tensor.copy_(torch.from_numpy(saved[name].copy()))
+        part(tensor).copy_(part_of(torch.from_numpy(saved[name].copy()).to(tensor.dtype), tensor))
     is_whole = _restore_optimizer(network, optimizer, arrays)
     return [] if _restore_scale(scale, arrays) and is_whole else ["state"]
 
 
 def _restore_optimizer(network: nn.Module, optimizer: optim.Optimizer, arrays: Mapping[str, np.ndarray]) -> bool:
     """What an optimizer keeps begins with its first step: what it has after one says whether the arrays are its own.
-    One of the user's own, whose like cannot be made, begins afresh."""
+    One of the user's own, whose like cannot be made, begins afresh. Where there is nothing, no update was made yet, or
+    by another optimizer, of which the options or the recipe's code tell."""
+    if not any(name.startswith("optimizer.") for name in arrays):
+        return True
     names = {parameter: name for name, parameter in network.named_parameters()}
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     try:
@@ -104,7 +108,11 @@ def expected_state(optimizer: optim.Optimizer) -> set[str]:
 def _state_tensor(key: str, array: np.ndarray, parameter: Tensor) -> Tensor:
     """Counters stay where torch keeps them, on the host; what is shaped like the parameter goes beside it."""
     tensor = torch.from_numpy(array.copy())
-    return tensor.to(parameter) if tuple(array.shape) == tuple(parameter.shape) and key != "step" else tensor
+    if tuple(array.shape) != tuple(parameter.shape) or key == "step":
+        return tensor
+    state = torch.empty_like(parameter)
+    part(state).copy_(part_of(tensor.to(parameter.dtype), parameter))
+    return state
 
 
 def _restore_scale(scale: LossScale | None, arrays: Mapping[str, np.ndarray]) -> bool:

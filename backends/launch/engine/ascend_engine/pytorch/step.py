@@ -9,7 +9,9 @@ import torch
 
 from ascend_engine.nonfinite_values import Outcome
 from ascend_engine.pytorch.group import ALONE, TorchGroup
+from ascend_engine.pytorch.network_division import synchronizing
 from ascend_engine.pytorch.precision import autocast
+from ascend_engine.pytorch.shards import is_divided, part, sum_of_squares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -37,13 +39,14 @@ def labels_of(array: np.ndarray, device: torch.device) -> Tensor:
 class Step:
     """Adds up the gradients of the micro batches, agrees with the other ranks, and updates.
 
-    `network`: what is called, compiled or not; `parameters`: what is trained. `guarded`: the weights are left alone
-    where loss or gradients are not finite; a loss scale always guards.
+    `network`: what the ranks share; `called`: the same or its compiled form; `parameters`: what is trained. `guarded`:
+    the weights are left alone where loss or gradients are not finite; a loss scale always guards.
     """
 
     def __init__(
         self,
-        network: Callable[..., Any],
+        network: nn.Module,
+        called: Callable[..., Any],
         loss: Callable[[Tensor, Tensor], Tensor],
         optimizer: optim.Optimizer,
         config: Config,
@@ -54,6 +57,7 @@ class Step:
         process_group: TorchGroup = ALONE,
     ):
         self.network = network
+        self.called = called
         self.loss = loss
         self.optimizer = optimizer
         self.config = config
@@ -66,14 +70,15 @@ class Step:
     def __call__(self, batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> Outcome:
         self.optimizer.zero_grad(set_to_none=True)
         total = torch.zeros((), device=self.device)
-        for inputs, labels in batches:
-            total += self._backward(tensor_of(inputs, self.device), labels_of(labels, self.device))
+        for number, (inputs, labels) in enumerate(batches, 1):
+            with synchronizing(self.network, number == self.config.accumulate):
+                total += self._backward(tensor_of(inputs, self.device), labels_of(labels, self.device))
         return self._update(total / self.config.accumulate)
 
     def _backward(self, inputs: Tensor, labels: Tensor) -> Tensor:
         """The loss of a micro batch, in float32 and without its graph."""
         with autocast(self.config, self.device):
-            outputs = self.network(inputs)
+            outputs = self.called(inputs)
         value = self.loss(outputs.float() if self.config.amp != "O0" else outputs, labels)
         scale = 1.0 if self.scale is None else self.scale.scale
         (value * (scale / self.config.accumulate)).backward()
@@ -82,8 +87,8 @@ class Step:
     def _update(self, loss: Tensor) -> Outcome:
         gradients = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
         if self.scale is not None:
-            torch._foreach_div_(gradients, self.scale.scale)
-        norm = norm_of(gradients, self.device)
+            torch._foreach_div_([part(gradient) for gradient in gradients], self.scale.scale)
+        norm = norm_of(gradients, self.device, self.process_group)
         whole, finite = self.process_group.agree(bool(torch.isfinite(norm)), float(loss))
         finite = whole and finite
         sound = finite or all_finite(self.parameters)
@@ -96,16 +101,20 @@ class Step:
 
     def _clip(self, gradients: list[Tensor], norm: Tensor) -> None:
         if self.config.clip is not None:
-            torch._foreach_mul_(gradients, torch.clamp(self.config.clip / (norm + EPSILON), max=1.0))
+            parts = [part(gradient) for gradient in gradients]
+            torch._foreach_mul_(parts, torch.clamp(self.config.clip / (norm + EPSILON), max=1.0))
 
 
-def norm_of(gradients: list[Tensor], device: torch.device) -> Tensor:
-    """The root of the sum of all squares, in float32."""
-    if not gradients:
-        return torch.zeros((), device=device)
-    return torch.linalg.vector_norm(torch.stack([norm.float() for norm in torch._foreach_norm(gradients)]))
+def norm_of(gradients: list[Tensor], device: torch.device, process_group: TorchGroup = ALONE) -> Tensor:
+    """The root of the sum of all squares, in float32; of divided gradients over all ranks."""
+    divided = [part(gradient) for gradient in gradients if is_divided(gradient)]
+    others = [part(gradient) for gradient in gradients if not is_divided(gradient)]
+    total = sum_of_squares(others, device)
+    if process_group.holds_parts:
+        total = total + process_group.summed(sum_of_squares(divided, device))
+    return total.sqrt()
 
 
 @torch.no_grad()
 def all_finite(parameters: Iterable[nn.Parameter]) -> bool:
-    return all(bool(torch.isfinite(parameter).all()) for parameter in parameters)
+    return all(bool(torch.isfinite(part(parameter)).all()) for parameter in parameters)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import platform
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,33 +20,41 @@ from ascend_engine.checkpoints.keeper import Keeper
 from ascend_engine.data import stream
 from ascend_engine.parallel.process_group import exit_code
 from ascend_engine.pytorch import device as devices
-from ascend_engine.pytorch import evaluate, precision, recipe, state, weights
+from ascend_engine.pytorch import evaluate, group, precision, recipe, state, weights
 from ascend_engine.pytorch.group import ALONE
+from ascend_engine.pytorch.network_division import divide, note_bytes
 from ascend_engine.pytorch.optimizers import make_optimizer, set_learning_rate
 from ascend_engine.pytorch.recompute import recompute
 from ascend_engine.pytorch.step import Step
 from ascend_engine.record import PHASE_SECONDS, Record
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from ascend_engine.nonfinite_values import Outcome
     from ascend_engine.options import Config
     from ascend_engine.pytorch.group import TorchGroup
     from ascend_engine.pytorch.recipe import Recipe
     from ascend_engine.stopping import Stop
 
+    Choice = Callable[[int, float, Mapping[str, float]], tuple[bool, bool]]
+
 
 def train(config: Config, stop: Stop) -> int:
     """Train in the current folder, a run's; returns the exit code."""
     precision.check(config)
-    used, device = devices.select(config.device)
-    debugger.wait(config, 0, stop)
+    used, device = devices.select(config.device, group.local_rank())
+    process_group = group.begin(config, used, device)
+    debugger.wait(config, process_group.rank, stop)
     torch.manual_seed(config.seed)
     plan = recipe.build(config)
     if config.initial_weights == "portable":
         weights.draw_portable(plan.network, config.seed)
     if config.weights:
         weights.start_from(plan.network, config.weights)
-    return Training(config, used, device, plan).run(stop)
+    code = Training(config, used, device, plan, process_group).run(stop)
+    group.end(process_group)
+    return code
 
 
 class Training:
@@ -63,25 +72,26 @@ class Training:
         self.moment = 0.0  # when the step at hand began
         self.measured: dict[str, float] = {}  # by the evaluation after the latest step, if there was one
         self.keeper = Keeper(config, self.saved)
-        self.stream = stream(plan.train_data, config, process_group.rank, process_group.size)
+        self.stream = stream(plan.train_data, config, process_group.reader, process_group.readers)
         self.reader = prefetch.reader(self.stream, config)
         plan.network.to(device).train()
         recompute(plan, config)
-        parameters = recipe.trained(plan.network)
+        weight_count = sum(parameter.numel() for parameter in recipe.trained(plan.network))
+        group.check_begin(process_group, state.network_tensors(plan.network).values())
+        network = divide(plan, config, device, process_group)
+        self.parameters = recipe.trained(plan.network)
         self.loss_scale = precision.make_scale(config)
         self.scale: float | None = None  # at the beginning of the step at hand
-        weight_count = sum(parameter.numel() for parameter in parameters)
         self.record = Record(config, used, plan.watch, weight_count, f"PyTorch {torch.__version__}", process_group)
         self.eval_every = schedule.steps_between_evaluations(plan.eval_data, config.samples_per_step)
         self.record.evaluate_every = self.eval_every
         self.optimizer = plan.optimizer or make_optimizer(
-            config.optimizer, parameters, config.lr, config.weight_decay, config.fused
+            config.optimizer, self.parameters, config.lr, config.weight_decay, config.fused
         )
         self.lr = 0.0  # the one that the optimizer was given last
-        network = torch.compile(plan.network) if config.compiled else plan.network
         self.step = Step(
-            network, plan.loss, self.optimizer, config, device,
-            parameters=parameters, scale=self.loss_scale, process_group=process_group,
+            network, torch.compile(network) if config.compiled else network, plan.loss, self.optimizer, config, device,
+            parameters=self.parameters, scale=self.loss_scale, process_group=process_group,
         )  # fmt: skip
         hooks.training_counts_steps = True
 
@@ -92,7 +102,7 @@ class Training:
         return resume_checks.decides(self.config, self.record.device, self.plan, versions)
 
     def saved(self, number: int) -> Saved:
-        """A copy of all state after step `number`; waits for the device."""
+        """A copy of all state after step `number`; waits for the device, and all ranks that hold parts of it."""
         self.record.deferred.flush()
         arrays = state.arrays_of(self.plan.network, self.optimizer, self.loss_scale)
         begin = len(state.NETWORK)
@@ -129,6 +139,7 @@ class Training:
         if self.config.resume:
             self.begin = self.resume(self.config.resume)
         self.number = self.begin
+        note_bytes(self.process_group, self.plan.network)
         self.record.start(len(self.plan.train_data))
         try:
             goes_on = self.steps(stop)
@@ -173,9 +184,21 @@ class Training:
         self.number = number
         if number % self.eval_every == 0 and number < self.config.steps:
             self.evaluate(number)
-        if self.process_group.is_first and number < self.config.steps:  # the last one is still evaluated
-            self.keeper.after_step(number, self.process_group.mean_loss(outcome.loss), self.measured)
+        if number < self.config.steps:  # the last one is still evaluated
+            self.keep(self.keeper.choice, number, outcome.loss)
         return True
+
+    def keep(self, choose: Choice, number: int, loss: float) -> None:
+        """A checkpoint, where rank 0 chooses one. Ranks that hold parts of the weights bring theirs to it."""
+        saves, is_best = False, False
+        if self.process_group.is_first:
+            saves, is_best = choose(number, self.process_group.mean_loss(loss), self.measured)
+        if self.process_group.holds_parts:
+            saves, is_best = self.process_group.first_says(saves, is_best)
+        if saves and self.process_group.is_first:
+            self.keeper.save(number, is_best)
+        elif saves:
+            self.saved(number)
 
     def batches(self, number: int):
         for micro in range((number - 1) * self.config.accumulate, number * self.config.accumulate):
@@ -193,16 +216,26 @@ class Training:
 
     def after_run(self, number: int) -> None:
         """The steps are over, done or stopped; `number` is the last one."""
-        if self.process_group.is_first and number > self.begin:
-            loss = self.process_group.mean_loss(self.record.latest["loss"])
-            self.keeper.finish(number, loss, self.measured)
+        if number == self.begin:
+            return
+        self.keep(self.keeper.last_choice, number, self.record.latest["loss"])
+        if self.process_group.is_first:
+            self.keeper.close()
 
     def finish(self) -> int:
         self.record.trained()
+        group.check_end(self.process_group, self.parameters)
         self.evaluate(self.config.steps)
         self.record.phase("finish", self.config.steps)
         self.after_run(self.config.steps)
-        if self.process_group.is_first:
-            self.plan.finish(Path("artifacts"))
+        self.leave_files()
         self.record.summary()
         return 0
+
+    def leave_files(self) -> None:
+        """Those of the recipe. Where ranks hold parts of the weights, each has to ask the network what rank 0 asks."""
+        if self.process_group.is_first:
+            self.plan.finish(Path("artifacts"))
+        elif self.process_group.holds_parts:
+            with tempfile.TemporaryDirectory() as folder:
+                self.plan.finish(Path(folder))

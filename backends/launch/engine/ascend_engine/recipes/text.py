@@ -15,13 +15,13 @@ DROPOUT = 0.1
 
 
 class Attention(nn.Cell):
-    """Causal self-attention, (batch, time, WIDTH) -> the same."""
+    """Causal self-attention, (batch, time, WIDTH) -> the same. Query, key and value of a head stand side by side."""
 
     def __init__(self):
         super().__init__()
         # Attributes: the source that MindSpore writes for AMP O1 has no names of this module.
         self.width, self.heads = WIDTH, HEADS
-        self.project = nn.Dense(WIDTH, 3 * WIDTH)
+        self.query_key_value = nn.Dense(WIDTH, 3 * WIDTH)
         self.output = nn.Dense(WIDTH, WIDTH)
         future = np.triu(np.ones((CONTEXT, CONTEXT), np.float32), 1)
         # Above -65504, the lowest float16, since AMP computes in it.
@@ -30,8 +30,8 @@ class Attention(nn.Cell):
 
     def construct(self, x):
         batch, time, _ = x.shape
-        heads = self.project(x).reshape(batch, time, 3, self.heads, self.width // self.heads)
-        query, key, value = heads.transpose(2, 0, 3, 1, 4)
+        heads = self.query_key_value(x).reshape(batch, time, self.heads, 3, self.width // self.heads)
+        query, key, value = heads.transpose(3, 0, 2, 1, 4)
         scores = ops.matmul(query * self.scale, key.swapaxes(-1, -2)) + self.mask
         mixed = ops.matmul(ops.softmax(scores, -1), value)
         return self.output(mixed.swapaxes(1, 2).reshape(batch, time, self.width))

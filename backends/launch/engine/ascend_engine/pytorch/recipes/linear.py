@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import nn
 
 from ascend_engine.pytorch.recipe import Recipe
+from ascend_engine.pytorch.shards import whole
 from ascend_engine.recipe_data.linear import samples
 
 
@@ -12,6 +13,6 @@ def build(config):
     line = nn.Linear(1, 1)
 
     def watch():
-        return {"weight": line.weight.item(), "bias": line.bias.item()}
+        return {"weight": whole(line.weight).item(), "bias": whole(line.bias).item()}
 
     return Recipe(network=line, loss=nn.MSELoss(), train_data=samples(), watch=watch)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import torch
 from torch import nn
+from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel
 from torch.nn import functional
 
+from ascend_engine.pytorch import shards
 from ascend_engine.pytorch.dropout import Dropout, Position
 from ascend_engine.pytorch.recipe import Recipe
 from ascend_engine.recipe_data.text import CONTEXT, Alphabet, read_corpus, split, write_sample
@@ -16,21 +18,29 @@ LAYERS = 2
 DROPOUT = 0.1
 NORM_EPSILON = 1e-7  # as of nn.LayerNorm in MindSpore, whose GELU is the tanh approximation
 
+TENSOR_PARALLEL = {
+    "blocks.*.attention.query_key_value": ColwiseParallel(),
+    "blocks.*.attention.output": RowwiseParallel(),
+    "blocks.*.widen": ColwiseParallel(),
+    "blocks.*.narrow": RowwiseParallel(),
+}
+
 
 class Attention(nn.Module):
-    """Causal self-attention, (batch, time, WIDTH) -> the same."""
+    """Causal self-attention, (batch, time, WIDTH) -> the same. Query, key and value of a head stand side by side, so
+    that ranks can have heads of their own."""
 
     def __init__(self):
         super().__init__()
-        self.project = nn.Linear(WIDTH, 3 * WIDTH)
+        self.query_key_value = nn.Linear(WIDTH, 3 * WIDTH)
         self.output = nn.Linear(WIDTH, WIDTH)
 
     def forward(self, x):
         batch, time, _ = x.shape
-        heads = self.project(x).reshape(batch, time, 3, HEADS, WIDTH // HEADS)
-        query, key, value = heads.permute(2, 0, 3, 1, 4)
+        heads = self.query_key_value(x).reshape(batch, time, -1, 3, WIDTH // HEADS)
+        query, key, value = heads.permute(3, 0, 2, 1, 4)
         mixed = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
-        return self.output(mixed.transpose(1, 2).reshape(batch, time, WIDTH))
+        return self.output(mixed.transpose(1, 2).reshape(batch, time, -1))
 
 
 class Block(nn.Module):
@@ -92,13 +102,14 @@ def build(config):
         before_batch=network.position.begin,
         finish=finish,
         recompute=tuple(network.blocks),
+        tensor_parallel=TENSOR_PARALLEL,
     )
 
 
 def predictor(network):
     """(1, CONTEXT) int32 characters -> (vocabulary,) logits of the next."""
     network.train(False)
-    device = network.places.device
+    device = shards.part(network.places).device
 
     def predict(window):
         with torch.no_grad():
