@@ -13,6 +13,13 @@ https://www.hiascend.com/document/detail/zh/canncommercial/900/maintenref/envvar
 HCCL_CONNECT_TIMEOUT, 120 to 7200 s, 120 s: the same reference for CANN 8.3,
 .../zh/canncommercial/83RC1/maintenref/envvar/envref_07_0149.html. MS_DEV_LAUNCH_BLOCKING, 0 or 1, 0: read by MindSpore
 2.10 (libmindspore_hardware_abstract.so). ASCEND_LAUNCH_BLOCKING is torch_npu's alone; no library of MindSpore has it.
+
+Also torch_npu's, by its 2.13 (libtorch_npu.so) and its reference of environment variables, Envir_012, Envir_007 and
+featuresguide_00010 of https://www.hiascend.com/document/detail/zh/Pytorch/710/comref/Envvariables/:
+
+    PYTORCH_NPU_ALLOC_CONF  NAME:VALUE between commas, such as expandable_segments:True
+    TASK_QUEUE_ENABLE       0, 1 or 2, what else is refused; 1
+    CPU_AFFINITY_CONF       0, 1 or 2, and behind it npuN:FIRST-LAST between commas; 0
 """
 
 from __future__ import annotations
@@ -37,10 +44,17 @@ NAMES = {
     "launch_blocking": "MS_DEV_LAUNCH_BLOCKING",
     "log_level": "ASCEND_GLOBAL_LOG_LEVEL",
 }
-TORCH_NAMES = {"launch_blocking": "ASCEND_LAUNCH_BLOCKING"}
-"""What torch_npu calls otherwise."""
+TORCH_NAMES = {
+    "launch_blocking": "ASCEND_LAUNCH_BLOCKING",
+    "alloc_conf": "PYTORCH_NPU_ALLOC_CONF",
+    "task_queue": "TASK_QUEUE_ENABLE",
+    "cpu_affinity": "CPU_AFFINITY_CONF",
+}
+"""What torch_npu calls otherwise, or has alone."""
 LEVELS = {"debug": "0", "info": "1", "warning": "2", "error": "3", "none": "4"}
 CARDS = re.compile(r"\d{1,4}(,\d{1,4})*", re.ASCII)
+ALLOCATOR = re.compile(r"\w+:[\w.]+(,\w+:[\w.]+)*", re.ASCII)
+AFFINITY = re.compile(r"[012](,npu\d{1,4}:\d{1,4}-\d{1,4})*", re.ASCII)
 
 
 def variables(spec: LaunchSpec) -> dict[str, str]:
@@ -58,9 +72,12 @@ def variables(spec: LaunchSpec) -> dict[str, str]:
         "deterministic": ascend.deterministic or "",
         "launch_blocking": "1" if ascend.launch_blocking else "",
         "log_level": LEVELS[ascend.log_level] if ascend.log_level else "",
+        "alloc_conf": ascend.alloc_conf.replace(" ", ""),
+        "task_queue": ascend.task_queue or "",
+        "cpu_affinity": ascend.cpu_affinity.replace(" ", ""),
     }
     names = names_of(spec)
-    return {names[field]: text for field, text in chosen.items() if text}
+    return {names[field]: text for field, text in chosen.items() if text and field in names}
 
 
 def names_of(spec: LaunchSpec) -> dict[str, str]:
@@ -101,6 +118,14 @@ def list_problems(devices_text: str) -> Iterable[Problem]:
         yield _problem("visible", "launch.rule.visible_order", text=devices_text[:40])
 
 
+def _texts_have_a_form(spec: LaunchSpec) -> Iterable[Problem]:
+    """torch_npu stops at a setting of its memory that it does not know, and passes over a binding of cores."""
+    for field, form in (("alloc_conf", ALLOCATOR), ("cpu_affinity", AFFINITY)):
+        text = schema.value_of(spec, field).replace(" ", "")
+        if text and not form.fullmatch(text):
+            yield _problem(field, f"launch.rule.{field}_form", text=text[:40])
+
+
 def _cards_suffice(spec: LaunchSpec) -> Iterable[Problem]:
     """One card for each process of a node. A CPU needs none."""
     numbers = cards(spec.ascend.visible)
@@ -124,4 +149,4 @@ def _problem(field: str, rule: str, **args: str) -> Problem:
     return Problem(field=field, rule=rule, args=args)
 
 
-RULES = (_cards_are_a_list, _cards_suffice, _variables_are_set_once)
+RULES = (_cards_are_a_list, _texts_have_a_form, _cards_suffice, _variables_are_set_once)

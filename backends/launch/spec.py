@@ -222,6 +222,9 @@ class Ascend:
     deterministic: Literal["false", "true", "strict"] | None = option(None, visible_when=("parallel", TOGETHER))
     launch_blocking: bool = option(False)
     log_level: Literal["debug", "info", "warning", "error", "none"] | None = option(None)
+    alloc_conf: str = option("", visible_when=("framework", ("torch",)))
+    task_queue: Literal["0", "1", "2"] | None = option(None, visible_when=("framework", ("torch",)))
+    cpu_affinity: str = option("", visible_when=("framework", ("torch",)))
 
 
 @dataclass(frozen=True, kw_only=True)

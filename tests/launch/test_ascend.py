@@ -53,6 +53,22 @@ def test_that_every_field_is_its_variable(tmp_path: Path) -> None:
     assert expected.items() | {("MINE", "1")} <= launch_command(spec, run).env.items()
 
 
+def test_that_torch_npu_has_variables_of_its_own(tmp_path: Path) -> None:
+    chosen = {"alloc_conf": "expandable_segments:True, max_split_size_mb:64", "task_queue": "2",
+              "cpu_affinity": "1,npu0:0-3", "launch_blocking": True}  # fmt: skip
+    spec = launch_spec(framework="torch", device="ascend", **chosen)
+    assert rules(spec) == []
+    assert ascend_env.variables(spec) == {
+        "PYTORCH_NPU_ALLOC_CONF": "expandable_segments:True,max_split_size_mb:64", "TASK_QUEUE_ENABLE": "2",
+        "CPU_AFFINITY_CONF": "1,npu0:0-3", "ASCEND_LAUNCH_BLOCKING": "1",
+    }  # fmt: skip
+    wrong = launch_spec(framework="torch", alloc_conf="expandable_segments", cpu_affinity="3")
+    assert sorted(rules(wrong)) == [
+        ("alloc_conf", "launch.rule.alloc_conf_form"), ("cpu_affinity", "launch.rule.cpu_affinity_form"),
+    ]  # fmt: skip
+    assert ascend_env.variables(launch_spec(**chosen)) == {"MS_DEV_LAUNCH_BLOCKING": "1"}
+
+
 def test_that_a_field_and_a_variable_of_the_same_name_are_one_too_many() -> None:
     spec = launch_spec(**MANY, env=tuple((name, "1") for name in ascend_env.NAMES.values()))
     assert rules(spec) == [(field, "launch.rule.env_twice") for field in ascend_env.NAMES]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from backends.common.npu_devices import npu_names
 from backends.launch.engine_options import mode_of
+from backends.launch.launchers import launcher_of
 from backends.launch.recipes import readers, resolved, workers
 from backends.launch.spec import Learning, Precision
 from studio import schema
@@ -122,6 +123,8 @@ def empty_field_texts(spec: LaunchSpec) -> dict[str, str]:
         **dict.fromkeys(
             ("connect_timeout", "exec_timeout", "buffsize", "deterministic", "log_level"), t("launch.implied_cann")
         ),
+        **dict.fromkeys(("alloc_conf", "task_queue", "cpu_affinity"), t("launch.implied_torch_npu")),
+        "launcher": launcher_of(spec),
     }
 
 
@@ -172,7 +175,8 @@ def _parallel_summary(spec: LaunchSpec) -> str:
         for field in fields
         if schema.is_visible(spec, field) and (value := schema.value_of(spec, field.name)) != field.default
     ]
-    mode, launcher = (t(f"launch.choice.{name}.{getattr(parallel, name)}") for name in ("parallel", "launcher"))
+    mode = t(f"launch.choice.parallel.{parallel.parallel}")
+    launcher = t(f"launch.choice.launcher.{launcher_of(spec)}")
     return _joined([mode, t("launch.processes", count=workers(spec)), launcher, *others])
 
 

@@ -357,6 +357,27 @@ def test_that_a_run_with_nothing_left_to_do_is_said_at_the_steps(page: LaunchPag
     assert page.form.problems() == ()
 
 
+def test_that_the_framework_decides_which_choices_are_offered(page: LaunchPage) -> None:
+    page.form.card("parallel").fold(False)
+    pick(page.form, "parallel", "auto")
+    pick(page.form, "framework", "torch")
+    assert page.form.spec() == launch_spec(framework="torch")  # what PyTorch has not is no longer chosen
+    assert offered(page, "parallel") == ["none", "data", "fsdp", "tensor"]
+    assert offered(page, "amp") == ["O0", "O1"]
+    pick(page.form, "parallel", "fsdp")
+    assert offered(page, "launcher") == [None, "torchrun"]
+    assert page.form.box("launcher").input.currentText() == "torchrun"
+    page.form.set_spec(launch_spec(framework="torch", parallel="auto"))
+    assert [problem.rule for problem in page.form.problems()] == ["form.not_a_choice"]
+    pick(page.form, "framework", "mindspore")
+    assert offered(page, "parallel") == ["none", "data", "semi_auto", "auto", "hybrid"]
+
+
+def offered(page: LaunchPage, name: str) -> list[str | None]:
+    box = page.form.box(name).input
+    return [box.itemData(index) for index in range(box.count())]
+
+
 def test_that_folded_cards_say_what_is_set_in_them(page: LaunchPage) -> None:
     page.form.set_spec(launch_spec(parallel="data", workers=4, checkpoint_every=100, best="accuracy"))
     said = {name: page.form.card(name).summary.whole_text() for name in ("data", "keep", "parallel", "debug")}

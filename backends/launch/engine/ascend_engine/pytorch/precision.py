@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ascend_engine.failures import Failure
-
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
@@ -16,12 +14,6 @@ if TYPE_CHECKING:
 
 SCALE_WINDOW = 100
 DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
-
-
-def check(config: Config) -> None:
-    """Raises Failure for a level that torch has no counterpart of."""
-    if config.amp not in ("O0", "O1"):
-        raise Failure("launch.rule.torch_amp")
 
 
 def autocast(config: Config, device: torch.device) -> AbstractContextManager[Any]:

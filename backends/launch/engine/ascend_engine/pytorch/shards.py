@@ -37,7 +37,7 @@ def is_divided(tensor: Tensor) -> bool:
 
 
 def sum_of_squares(tensors: Iterable[Tensor], device: torch.device) -> Tensor:
-    """Of all their elements, a float32 scalar."""
+    """The sum over all their elements, a float32 scalar."""
     tensors = [tensor for tensor in tensors if tensor.numel()]
     if not tensors:
         return torch.zeros((), device=device)

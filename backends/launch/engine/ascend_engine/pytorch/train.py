@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 def train(config: Config, stop: Stop) -> int:
     """Train in the current folder, a run's; returns the exit code."""
-    precision.check(config)
     used, device = devices.select(config.device, group.local_rank())
     process_group = group.begin(config, used, device)
     debugger.wait(config, process_group.rank, stop)
