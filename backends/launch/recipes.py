@@ -41,6 +41,9 @@ RECIPES = {
         batch=8, optimizer="momentum", lr=0.01, steps=20, samples=None, metrics=("loss", "accuracy"),
         recomputes=True,
     ),
+    "lora": Recipe(
+        batch=8, optimizer="adamw", lr=0.002, steps=200, samples=None, metrics=("loss", "eval_loss"), recomputes=True,
+    ),
     "own": Recipe(batch=32, optimizer="adamw", lr=0.001, steps=100, samples=None, metrics=(), recomputes=True),
 }  # fmt: skip
 

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class What:
     framework: Literal["mindspore", "torch"] = option("mindspore", about="torch: PyTorch, with torch_npu on Ascend")
-    recipe: Literal["linear", "digits", "text", "dense", "resnet50", "own"] = option("digits")
+    recipe: Literal["linear", "digits", "text", "dense", "resnet50", "lora", "own"] = option(
+        "digits",
+        choices_when=("framework", {"mindspore": ("linear", "digits", "text", "dense", "resnet50", "own")}),
+    )
     recipe_file: Path = option(
         Path(),
         wants="file",
@@ -30,6 +33,19 @@ class What:
         Path(),
         visible_when=("recipe", ("resnet50",)),
         about='for recipe "resnet50": folder of CIFAR-10\'s binary files',
+    )
+    base_model: Path = option(
+        Path(), visible_when=("recipe", ("lora",)), about='for recipe "lora": folder of a Hugging Face model'
+    )
+    examples: Path = option(
+        Path(), wants="file", visible_when=("recipe", ("lora",)), about="JSON lines with prompt and completion"
+    )
+    context: int = option(
+        128, unit="tokens", low=8, high=65536, visible_when=("recipe", ("lora",)), about="tokens of a sample"
+    )
+    lora_rank: int = option(8, low=1, high=4096, visible_when=("recipe", ("lora",)), about="of the trained matrices")
+    lora_alpha: float = option(
+        16.0, above=0, high=65536, visible_when=("recipe", ("lora",)), about="what they are scaled by, over the rank"
     )
     weights: Path = option(
         Path(), wants="file", about=".safetensors, .ckpt of MindSpore or .pth of PyTorch to start from"
@@ -297,6 +313,14 @@ def _recipe_file_exists(spec: LaunchSpec) -> Iterable[Problem]:
         yield Problem(field="recipe_file", rule="launch.rule.no_file", args={"path": str(file)})
 
 
+def _fine_tuning_inputs_exist(spec: LaunchSpec) -> Iterable[Problem]:
+    base, examples = spec.what.base_model, spec.what.examples
+    if base != Path() and not (base / "config.json").is_file():
+        yield Problem(field="base_model", rule="launch.rule.no_base", args={"path": str(base)})
+    if examples != Path() and not examples.is_file():
+        yield Problem(field="examples", rule="launch.rule.no_file", args={"path": str(examples)})
+
+
 def _images_exist(spec: LaunchSpec) -> Iterable[Problem]:
     images = spec.what.images
     if images != Path() and not images.is_dir():
@@ -431,7 +455,8 @@ class LaunchSpec:
 
     RULES = (
         _length_is_unique, _epochs_need_a_size, _batch_fits, _bf16_has_a_device, _o2_has_a_compiler, _warmup_ends,
-        _corpus_exists, _recipe_file_exists, _images_exist, _weights_exist, _python_exists, _no_secrets,
+        _corpus_exists, _recipe_file_exists, _images_exist, _fine_tuning_inputs_exist, _weights_exist,
+        _python_exists, _no_secrets,
         _best_is_measured, _best_has_rivals, _resume_has_a_checkpoint, _steps_are_left, _launcher_exists,
         _dump_sees_operators, single_node,
         *split_rules.RULES, *framework_rules.RULES, _sink_has_a_queue, _recompute_has_cells, *ascend_env.RULES,

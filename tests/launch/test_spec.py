@@ -23,7 +23,7 @@ def test_that_the_default_is_digits_and_can_be_started() -> None:
 
 @pytest.mark.parametrize("recipe", sorted(set(RECIPES) - {"own"}))
 def test_that_every_recipe_of_ours_can_be_started_as_it_is(recipe: str) -> None:
-    assert rules(launch_spec(recipe=recipe)) == []
+    assert rules(launch_spec(recipe=recipe, framework="torch" if recipe == "lora" else "mindspore")) == []
 
 
 def test_that_the_recipes_of_the_form_are_those_that_have_values() -> None:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from studio import paths
 
 SPLIT = "--recipe dense --mode graph --parallel semi_auto --workers 4"
+LORA = "--framework torch --recipe lora"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
     """`words` ask for the option, `base` for what it needs; `program` is the line behind them. RUN, RUN2, WEIGHTS,
-    FOLDER, PYTHON and PARTS are made by the test."""
+    FOLDER, PYTHON, MODEL and PARTS are made by the test."""
 
     words: str
     base: str = ""
@@ -28,6 +29,11 @@ TRAINING = {
     "recipe_file": Sample(words=f"--recipe-file {paths.ASSETS}/template/recipe.en.py", base="--recipe own"),
     "corpus": Sample(words="--corpus FOLDER", base="--recipe text"),
     "images": Sample(words="--images FOLDER", base="--recipe resnet50"),
+    "base_model": Sample(words="--base-model MODEL", base=LORA),
+    "examples": Sample(words="--examples PARTS", base=LORA),
+    "context": Sample(words="--context 64", base=LORA),
+    "lora_rank": Sample(words="--lora-rank 4", base=LORA),
+    "lora_alpha": Sample(words="--lora-alpha 8", base=LORA),
     "weights": Sample(words="--weights WEIGHTS"),
     "loop": Sample(words="--loop cell"),
     "mode": Sample(words="--mode jit"),

@@ -84,6 +84,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     python.parent.mkdir()
     python.symlink_to(sys.executable)
     (python.parent / "msrun").touch()
+    (folder / "MODEL").mkdir()
+    (folder / "MODEL" / "config.json").write_text("{}")
     (folder / "train.py").touch()
     (folder / "other.py").touch()
     parts = (paths.ASSETS / "ascend_parts.toml").read_text("utf-8")
@@ -91,12 +93,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {
         "RUN2": folder / "RUN2", "RUN": folder / "RUN", "WEIGHTS": folder / "WEIGHTS.safetensors",
         "FOLDER": folder, "PYTHON": python, "PARTS": folder / "PARTS",
+        "MODEL": folder / "MODEL",
     }  # fmt: skip
 
 
 def spec_of(action: Action, words: str, files: dict[str, Path]) -> tuple[Any, tuple[str, ...]]:
     """The spec that a command line stands for, and the fields that it names."""
-    pattern = re.compile(r"\b(RUN2|RUN|WEIGHTS|FOLDER|PYTHON|PARTS)\b")
+    pattern = re.compile(r"\b(RUN2|RUN|WEIGHTS|FOLDER|PYTHON|PARTS|MODEL)\b")
     line = shlex.split(pattern.sub(lambda match: str(files[match[1]]), words))
     parser = command_line._parser(features())
     arguments = parser.parse_args([action.command, *line])

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 ABOUT = {
     "linear": "launch.about_linear", "digits": "launch.about_digits", "text": "launch.about_text",
-    "dense": "launch.about_dense", "resnet50": "launch.about_resnet50", "own": "launch.about_own",
+    "dense": "launch.about_dense", "resnet50": "launch.about_resnet50", "lora": "launch.about_lora",
+    "own": "launch.about_own",
 }  # fmt: skip
 MODES = {
     "pynative": "launch.mode_pynative", "jit": "launch.mode_jit", "graph": "launch.mode_graph",

@@ -22,9 +22,9 @@ def preview_of(spec: LaunchSpec) -> PreviewSpec:
     if workers(spec) > 1:
         preview = replace(preview, cluster=replace(preview.cluster, cards=workers(spec)))
     name = spec.what.recipe
-    if name == "own" or name == "resnet50" or spec.what.framework != "mindspore":
+    if name in ("own", "resnet50", "lora") or spec.what.framework != "mindspore":
         return preview
-    net = replace(preview.net, network=name)
+    net = replace(preview.net, network=cast("Any", name))
     display = replace(preview.shown, shard=_strategies(spec))
     return replace(preview, net=net, training=_training(spec, preview), shown=display)
 

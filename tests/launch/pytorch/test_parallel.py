@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from backends.launch.spec import LaunchSpec
 from studio import schema, worker
 from studio.events import Finding, Metric, Note
 from studio.tail import RunTail
+from tests.launch.pytorch.earlier_state import earlier_state
 from tests.launch.pytorch.ranks_together import check_together
 from tests.runs import ended, prepare, wait_for
 
@@ -82,7 +82,7 @@ def test_that_a_resume_of_two_ranks_goes_on_bit_for_bit(parallel: str, choices: 
     common = {"framework": "torch", "parallel": parallel, "device": "cpu", "steps": 6, "seed": 1, **choices}
     straight = prepare(tmp_path / "runs", **common, checkpoint_every=2, keep=9)
     straight_losses = losses(done(straight)[1])
-    earlier = earlier_state(straight, tmp_path / "earlier", 2)
+    earlier = earlier_state(straight.folder, tmp_path / "earlier", 2)
     rest = prepare(tmp_path / "runs", **common, resume=earlier)
     events = done(rest)
     assert notes(events[0])["launch.resumed"]["exact"]
@@ -96,18 +96,9 @@ def test_that_divided_weights_are_taken_up_by_one_process_and_by_another_number_
     straight = prepare(tmp_path / "runs", **common, parallel="fsdp", batch=8, checkpoint_every=2, keep=9)
     events = done(straight)
     means = [sum(pair) / 2 for pair in zip(losses(events[0]).values(), losses(events[1]).values(), strict=True)]
-    earlier = earlier_state(straight, tmp_path / "earlier", 2)
+    earlier = earlier_state(straight.folder, tmp_path / "earlier", 2)
     alone = done(prepare(tmp_path / "runs", **common, batch=16, resume=earlier))
     assert list(losses(alone[0]).values()) == pytest.approx(means[2:], rel=1e-5)
-
-
-def earlier_state(run: Run, folder: Path, step: int) -> Path:
-    """A copy of a run as if its checkpoint of `step` were the last."""
-    shutil.copytree(run.folder, folder)
-    checkpoints = folder / "artifacts" / "checkpoints"
-    (name,) = (path.name for path in checkpoints.glob(f"step-{step:06d}-*"))
-    (checkpoints / "last").write_text(name)
-    return folder
 
 
 def newest_weights(folder: Path) -> bytes:

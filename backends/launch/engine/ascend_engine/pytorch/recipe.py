@@ -43,6 +43,8 @@ class Recipe:
     recompute: modules whose activations may be computed again in the backward pass instead of being kept, and of which
     FSDP brings the weights together one at a time.
     tensor_parallel: by name of a module, how its weights are divided over ranks (torch.distributed.tensor.parallel).
+    saves_frozen: whether a checkpoint holds weights that are not trained, too; without them build(config) has to bring
+    the same ones again.
     code: sha256 of the files that an own recipe was read from, "" for the studio's.
     """
 
@@ -57,6 +59,7 @@ class Recipe:
     finish: Callable[[Path], None] = nothing_to_finish
     recompute: Sequence[nn.Module] = ()
     tensor_parallel: Mapping[str, Any] = field(default_factory=dict)
+    saves_frozen: bool = True
     code: str = ""
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn, optim
 
     from ascend_engine.pytorch.precision import LossScale
+    from ascend_engine.pytorch.recipe import Recipe
 
 NETWORK = "network."
 
@@ -27,20 +28,23 @@ def array_of(tensor: Tensor) -> np.ndarray:
     return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).cpu().numpy().copy()
 
 
-def network_tensors(network: nn.Module) -> dict[str, Tensor]:
-    """Parameters and buffers by name, those that torch saves; what several names share, under its first."""
+def network_tensors(network: nn.Module, has_frozen: bool = True) -> dict[str, Tensor]:
+    """Parameters and buffers by name, those that torch saves; what several names share, under its first. Without
+    `has_frozen` those that are trained alone."""
     tensors, listed_ids = {}, set()
     for name, tensor in network.state_dict(keep_vars=True).items():
-        if isinstance(tensor, torch.Tensor) and id(tensor) not in listed_ids:
+        is_kept = has_frozen or (isinstance(tensor, torch.Tensor) and tensor.requires_grad)
+        if isinstance(tensor, torch.Tensor) and is_kept and id(tensor) not in listed_ids:
             listed_ids.add(id(tensor))
             tensors[name] = tensor
     return tensors
 
 
-def arrays_of(network: nn.Module, optimizer: optim.Optimizer, scale: LossScale | None) -> dict[str, np.ndarray]:
+def arrays_of(plan: Recipe, optimizer: optim.Optimizer, scale: LossScale | None) -> dict[str, np.ndarray]:
     """`network.NAME`, `optimizer.NAME.STATE` and the loss scale."""
-    arrays = {NETWORK + name: array_of(tensor) for name, tensor in network_tensors(network).items()}
-    for name, parameter in network.named_parameters():
+    tensors = network_tensors(plan.network, plan.saves_frozen)
+    arrays = {NETWORK + name: array_of(tensor) for name, tensor in tensors.items()}
+    for name, parameter in plan.network.named_parameters():
         for key, value in optimizer.state.get(parameter, {}).items():
             if isinstance(value, (torch.Tensor, int, float)):
                 arrays[f"optimizer.{name}.{key}"] = array_of(torch.as_tensor(value))
@@ -52,11 +56,11 @@ def arrays_of(network: nn.Module, optimizer: optim.Optimizer, scale: LossScale |
 
 @torch.no_grad()
 def restore(
-    network: nn.Module, optimizer: optim.Optimizer, scale: LossScale | None, arrays: Mapping[str, np.ndarray]
+    plan: Recipe, optimizer: optim.Optimizer, scale: LossScale | None, arrays: Mapping[str, np.ndarray]
 ) -> list[str]:
     """The weights must fit; of the rest what fits, so that another optimizer begins afresh. Returns ["state"] where
     something began afresh or was left over. Raises Failure."""
-    tensors = network_tensors(network)
+    tensors = network_tensors(plan.network, plan.saves_frozen)
     saved = {name[len(NETWORK) :]: array for name, array in arrays.items() if name.startswith(NETWORK)}
     wrong = sorted(
         name
@@ -67,7 +71,7 @@ def restore(
         raise Failure("launch.other_network", count=len(wrong), first=wrong[0])
     for name, tensor in tensors.items():
         part(tensor).copy_(part_of(torch.from_numpy(saved[name].copy()).to(tensor.dtype), tensor))
-    is_whole = _restore_optimizer(network, optimizer, arrays)
+    is_whole = _restore_optimizer(plan.network, optimizer, arrays)
     return [] if _restore_scale(scale, arrays) and is_whole else ["state"]
 
 

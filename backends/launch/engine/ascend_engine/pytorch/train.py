@@ -50,7 +50,7 @@ def train(config: Config, stop: Stop) -> int:
     if config.initial_weights == "portable":
         weights.draw_portable(plan.network, config.seed)
     if config.weights:
-        weights.start_from(plan.network, config.weights)
+        weights.start_from(plan.network, config.weights, process_group.is_first)
     code = Training(config, used, device, plan, process_group).run(stop)
     group.end(process_group)
     return code
@@ -103,7 +103,7 @@ class Training:
     def saved(self, number: int) -> Saved:
         """A copy of all state after step `number`; waits for the device, and all ranks that hold parts of it."""
         self.record.deferred.flush()
-        arrays = state.arrays_of(self.plan.network, self.optimizer, self.loss_scale)
+        arrays = state.arrays_of(self.plan, self.optimizer, self.loss_scale)
         begin = len(state.NETWORK)
         return Saved(
             step=number,
@@ -125,7 +125,7 @@ class Training:
         resume_checks.check_recipe(self.config, saved)
         names = resume_checks.differing(saved.facts["decides"], self.decides)
         arrays = {**{state.NETWORK + name: array for name, array in saved.weights.items()}, **saved.rest}
-        names += state.restore(self.plan.network, self.optimizer, self.loss_scale, arrays)
+        names += state.restore(self.plan, self.optimizer, self.loss_scale, arrays)
         if self.config.recipe == "own" and self.device.type != devices.CPU:
             names.append("generator")  # its state on the card is not kept, and a dropout of the recipe may draw from it
         generator = np.frombuffer(bytes.fromhex(saved.facts["generator"]), np.uint8)
