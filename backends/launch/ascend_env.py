@@ -27,6 +27,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from backends.launch import virtual_npu
 from studio import schema
 from studio.schema import Problem
 
@@ -129,7 +130,7 @@ def _texts_have_a_form(spec: LaunchSpec) -> Iterable[Problem]:
 def _cards_suffice(spec: LaunchSpec) -> Iterable[Problem]:
     """One card for each process of a node. A CPU needs none."""
     numbers = cards(spec.ascend.visible)
-    if not numbers or spec.parallel.parallel == "none" or spec.how.device == "cpu":
+    if not numbers or spec.parallel.parallel == "none" or virtual_npu.has_no_card(spec):
         return
     if spec.parallel.workers > len(numbers):
         args = {"processes": spec.parallel.workers, "cards": len(numbers)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from backends.common import npu_devices
-from backends.launch import recipes
+from backends.launch import recipes, virtual_npu
 from backends.launch.capture.spec import planned_idle
 from studio import schema
 from studio.schema import Problem
@@ -27,7 +27,7 @@ def _several_checkpoints_are_written(spec: LaunchSpec) -> Iterable[Problem]:
 def _ascend_options_have_a_card(spec: LaunchSpec) -> Iterable[Problem]:
     """Only what MindSpore itself reads acts on a CPU: with MS_DEV_LAUNCH_BLOCKING, PyNative waits for each operator
     there, too; a graph is waited for anyway, and torch does not wait for a CPU."""
-    on_cpu = spec.how.device == "cpu"
+    on_cpu = virtual_npu.has_no_card(spec)
     if not on_cpu and (spec.how.device != "auto" or not spec.RUNS_HERE or npu_devices.npu_names()):
         return
     for field in ascend_fields(spec):

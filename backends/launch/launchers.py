@@ -12,7 +12,7 @@ import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backends.launch import ascend_env, rank_table
+from backends.launch import ascend_env, rank_table, virtual_npu
 from studio import files, interpreters, paths
 from studio.errors import StudioError
 from studio.schema import Problem
@@ -109,7 +109,7 @@ def write_rank_table(spec: LaunchSpec, folder: Path) -> None:
 def node_lines(spec: LaunchSpec, python: Path, options: str, folder: Path | None) -> list[str]:
     """What to run on each node, in the same folder, which all of them must see; None leaves it to a variable."""
     port = spec.parallel.port or PORT
-    environment = ascend_env.environment(spec)
+    environment = virtual_npu.environment(spec) | ascend_env.environment(spec)
     return [
         _node_line((*_networked(spec, python, port, node), options), python, folder, environment)
         for node in range(spec.parallel.nodes)
@@ -151,7 +151,7 @@ def launcher_problems(spec: LaunchSpec) -> Iterator[Problem]:
 
 
 def _rank_table_problems(spec: LaunchSpec) -> Iterator[Problem]:
-    if spec.how.device == "cpu":
+    if virtual_npu.has_no_card(spec):
         yield Problem(field="launcher", rule="launch.rule.rank_table_cpu")
     elif spec.parallel.nodes > 1:
         yield Problem(field="launcher", rule="launch.rule.nodes_by_msrun")

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backends.launch import ascend_env, launchers
+from backends.launch import ascend_env, launchers, virtual_npu
 from backends.launch.engine_options import FILE, write_options
 from backends.launch.launchers import ENGINE, python_of
 from studio import schema
@@ -41,7 +41,8 @@ def is_inside(path: Path, folder: Path) -> bool:
 def launch_command(spec: LaunchSpec, run: Run) -> Command:
     """The training's command. It sees the engine on its path, never the studio's own folders."""
     argv = launchers.command(spec, python_of(spec), FILE)
-    env = {HOOKS: hooks_of(spec.planned, "captures")} | ascend_env.environment(spec)
+    hooks = ("captures", virtual_npu.HOOK) if virtual_npu.is_chosen(spec) else ("captures",)
+    env = {HOOKS: hooks_of(spec.planned, *hooks)} | virtual_npu.environment(spec) | ascend_env.environment(spec)
     folders = (str(ENGINE), env.get("PYTHONPATH", ""))
     return Command(argv=argv, cwd=run.folder, env=env | {"PYTHONPATH": os.pathsep.join(filter(None, folders))})
 

@@ -66,7 +66,9 @@ class How:
     jit_level: Literal["O0", "O1", "O2"] | None = option(
         None, visible_when=("mode", ("jit", "graph")), about="empty leaves it to MindSpore"
     )
-    device: Literal["auto", "cpu", "ascend"] = option("auto")
+    device: Literal["auto", "cpu", "ascend", "virtual_npu"] = option(
+        "auto", choices_when=("framework", {"mindspore": ("auto", "cpu", "ascend")})
+    )
     batch: int | None = option(None, unit="samples", low=1, high=65536, about="samples of one micro batch")
     accumulate: int = option(1, unit="micro_batches", low=1, high=1024, about="micro batches of one optimizer step")
     sink: bool = option(

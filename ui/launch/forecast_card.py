@@ -38,6 +38,8 @@ def _device(spec: LaunchSpec) -> tuple[str, str]:
     npu_count = len(npu_names())
     if spec.how.device == "cpu":
         return t("launch.on_cpu"), "dim"
+    if spec.how.device == "virtual_npu":
+        return t("launch.on_virtual_npu"), "dim"
     if npu_count:
         return t("launch.on_npu", count=npu_count), "dim"
     return (t("launch.no_npu"), "warning") if spec.how.device == "ascend" else (t("launch.auto_cpu"), "dim")

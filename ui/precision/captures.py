@@ -169,7 +169,7 @@ def _device(run: Run) -> str:
         if own is not None and own.devices:
             return ", ".join(dict.fromkeys(own.devices))
     device = text_value(run, "how", "device")
-    return DEVICES.get(device, "")
+    return t("launch.choice.device.virtual_npu") if device == "virtual_npu" else DEVICES.get(device, "")
 
 
 def describe_origin(capture: Capture, side: str = "") -> str:

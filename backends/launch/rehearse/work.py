@@ -16,6 +16,7 @@ from backends.launch.plan import HOOKS, hooks_of
 from backends.launch.rehearse import inventory, memory, report
 from backends.launch.rehearse.limits import END, Limits
 from backends.launch.rehearse.spec import own_of
+from backends.launch.virtual_npu import CARD_MEMORY, DEVICES, FAKE, NPU_DEVICE, SEED, STEPS
 from backends.launch.work import end_training
 from studio import processes
 from studio.errors import from_os
@@ -38,13 +39,6 @@ if TYPE_CHECKING:
 
 GRACE = 10.0
 MAX_FALLBACKS = 10  # that are findings; the report has all
-# As the guest reads them: studio/guest/ascend_studio/rehearsal.
-STEPS = "ASCEND_STUDIO_REHEARSAL_STEPS"
-DEVICES = "ASCEND_STUDIO_REHEARSAL_DEVICES"
-SEED = "ASCEND_STUDIO_REHEARSAL_SEED"
-NPU_DEVICE = "ASCEND_STUDIO_REHEARSAL_NPU_DEVICE"
-CARD_MEMORY = "ASCEND_STUDIO_REHEARSAL_CARD_MEMORY"
-FAKE = "ASCEND_STUDIO_REHEARSAL_FAKE"
 DONE = {
     "cuda": "launch.rehearse.done_cuda", "npu": "launch.rehearse.done_npu", "virtual": "launch.rehearse.done_virtual",
     "cpu": "launch.rehearse.done_cpu", "fake": "launch.rehearse.done_fake",

@@ -191,3 +191,17 @@ def test_that_each_framework_has_its_own_launchers_and_ways_to_divide_the_work()
 def test_that_the_heads_of_the_rule_are_those_of_the_network() -> None:
     source = (ENGINE / "ascend_engine" / "pytorch" / "recipes" / "text.py").read_text()
     assert f"HEADS = {TEXT_HEADS}\n" in source
+
+
+@pytest.mark.parametrize(
+    ("recipe", "choices"),
+    [("digits", {"amp": "O1", "amp_dtype": "bf16"}), ("text", {"batch": 2}), ("digits", {"parallel": "fsdp"})],
+)
+def test_that_a_recipe_has_the_losses_of_the_cpu_on_the_virtual_npu(
+    recipe: str, choices: dict[str, Any], tmp_path: Path
+) -> None:
+    common = {"framework": "torch", "recipe": recipe, "steps": 3, "seed": 1, "optimizer": "adamw", **choices}
+    virtual, cpu = (done(prepare(tmp_path / "runs", **common, device=device)) for device in ("virtual_npu", "cpu"))
+    assert losses(virtual[0]) == losses(cpu[0])
+    assert notes(virtual[0])["launch.device"]["device"] == "virtual_npu"
+    assert "launch.on_virtual_npu" in notes(virtual[0])

@@ -25,7 +25,7 @@ def peak_memory() -> int:
 
 
 def peak_on_card(device: str, framework: str) -> int:
-    """The most bytes that tensors took on the card at once; 0 where there is none."""
+    """The most bytes that tensors took on the card at once; 0 where there is none, also for a virtual one."""
     return int(do(PEAK_ON_CARD[framework])) if device == "ascend" else 0
 
 

@@ -12,11 +12,13 @@ from ascend_engine.npu import NpuCall, do
 
 IS_AVAILABLE = NpuCall("torch_npu.npu", "is_available", {})
 SET_DEVICE = NpuCall("torch_npu.npu", "set_device", {}, ("device",))
-CPU, ASCEND = "cpu", "ascend"
+AUTO = "auto"
+CPU, ASCEND, VIRTUAL_NPU = "cpu", "ascend", "virtual_npu"
 
 
 def select(device: str, local_rank: int = 0) -> tuple[str, torch.device]:
-    """ "cpu" or "ascend" for "auto", "cpu" or "ascend", and torch's own device.
+    """ "cpu", "ascend" or "virtual_npu" for one of these or "auto", and torch's own device. The virtual NPU stands
+    where torch_npu would, and is never taken for one.
 
     Raises Failure `launch.torch_device_unavailable` where an asked-for NPU cannot be used.
     """
@@ -25,8 +27,8 @@ def select(device: str, local_rank: int = 0) -> tuple[str, torch.device]:
         if not reason:
             chosen = torch.device("npu", local_rank)
             do(SET_DEVICE, chosen)
-            return ASCEND, chosen
-        if device == ASCEND:
+            return (VIRTUAL_NPU if device == VIRTUAL_NPU else ASCEND), chosen
+        if device != AUTO:
             raise Failure("launch.torch_device_unavailable", device=device, reason=reason)
     return CPU, torch.device(CPU)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ascend_engine.options import Config
     from ascend_engine.stopping import Stop
 
-BACKENDS = {devices.CPU: "gloo", devices.ASCEND: "hccl"}
+BACKENDS = {devices.CPU: "gloo", devices.ASCEND: "hccl", devices.VIRTUAL_NPU: "hccl"}
 FLAGS = 4
 
 
@@ -110,7 +110,7 @@ def local_rank() -> int:
 
 
 def begin(config: Config, used: str, device: torch.device) -> TorchGroup:
-    """Meet the other ranks. `used`: "cpu" or "ascend".
+    """Meet the other ranks. `used`: see `device.select`.
 
     Raises Failure: not started by a launcher, no connection, or another number of processes than asked for.
     """

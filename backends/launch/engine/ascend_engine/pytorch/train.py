@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import ascend_studio
 import numpy as np
 import torch
 from ascend_studio import hooks
@@ -44,6 +45,8 @@ def train(config: Config, stop: Stop) -> int:
     """Train in the current folder, a run's; returns the exit code."""
     used, device = devices.select(config.device, group.local_rank())
     process_group = group.begin(config, used, device)
+    if used == devices.VIRTUAL_NPU and process_group.is_first:
+        ascend_studio.note("launch.on_virtual_npu")
     debugger.wait(config, process_group.rank, stop)
     torch.manual_seed(config.seed)
     plan = recipe.build(config)
