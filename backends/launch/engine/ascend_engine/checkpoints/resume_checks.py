@@ -41,8 +41,12 @@ FREE = (
     "ckpt",
     "framework",
     "initial_weights",
+    "base_model",  # what these four decide shows in the code, the samples and the shapes of the weights
+    "examples",
+    "context",
+    "lora_rank",
 )
-TORCH_ONLY = ("compile", "fused")  # fmt: skip
+TORCH_ONLY = ("compile", "fused", "lora_alpha")
 SAMPLED = 64  # samples that stand for the data
 
 
@@ -67,7 +71,10 @@ def _plain(value: Any) -> Any:
 
 
 def fingerprint(data: Dataset) -> str:
-    """Return the sha256 of the size and of some samples from the whole length."""
+    """Return the sha256 of the size and of some samples from the whole length, or what data that is only gone through
+    says of itself."""
+    if hasattr(data, "digest"):
+        return str(data.digest)
     size = len(data)
     digest = hashlib.sha256(str(size).encode())
     for array in data[np.linspace(0, size - 1, min(size, SAMPLED)).astype(int)]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from torch.utils.data import DataLoader, IterableDataset, default_collate
 from torch.utils.data import Dataset as TorchDataset
-from torch.utils.data import IterableDataset, default_collate
 
 from ascend_engine.failures import Failure
 
@@ -28,8 +28,10 @@ class MapDataset:
 
 
 def by_number(which: str, source: Any) -> Any:
-    """A torch Dataset made readable by numbers; anything else as it is. Raises Failure for one that can only be gone
-    through, since no step of it can be done again."""
+    """A torch Dataset, or that of a DataLoader, made readable by numbers; anything else as it is. Raises Failure for
+    one that can only be gone through."""
+    if isinstance(source, DataLoader):
+        source = source.dataset
     if isinstance(source, IterableDataset):
         raise Failure("launch.torch_data_iterable", which=which)
     return MapDataset(source) if isinstance(source, TorchDataset) else source

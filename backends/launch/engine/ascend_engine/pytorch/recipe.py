@@ -12,6 +12,7 @@ from torch import nn
 
 from ascend_engine import datasets, own_recipe
 from ascend_engine.failures import Failure
+from ascend_engine.pytorch.batches import batches_of
 from ascend_engine.pytorch.map_dataset import by_number
 from ascend_engine.recipe_data.defaults import nothing_to_finish, nothing_to_prepare, nothing_to_watch
 
@@ -32,8 +33,9 @@ class Recipe:
     """
     network: a torch.nn.Module on the CPU; the training moves it to its device.
     loss(outputs, labels) is a scalar Tensor, the mean over the batch. Integer labels come as int64.
-    train_data: arrays (inputs, labels), a torch Dataset that is read by number, or an object with len(data) and
-    data[numbers].
+    train_data: arrays (inputs, labels), a torch Dataset that is read by number, an object with len(data) and
+    data[numbers]; or batches that are gone through: a DataLoader, an IterableDataset, a function that returns an
+    iterator of (inputs, labels) and is called again for each epoch.
     optimizer: None takes the one that the options name; any has the options' learning rate and schedule.
     metrics: by name, like loss, a mean over validation samples (`eval_data`).
     before_batch(sample): called with the number of a micro batch's first sample, counted from the
@@ -89,7 +91,9 @@ def checked(recipe: Any, code: str, config: Config) -> Recipe:
             raise Failure("launch.recipe_not_callable", file=file, name=name, type=type(function).__name__)
     if recipe.optimizer is not None and not isinstance(recipe.optimizer, torch.optim.Optimizer):
         raise Failure("launch.torch_recipe_optimizer", file=file, type=type(recipe.optimizer).__name__)
-    train_data = datasets.dataset("train_data", by_number("train_data", recipe.train_data))
+    train_data: Any = batches_of(recipe.train_data, config)
+    if train_data is None:
+        train_data = datasets.dataset("train_data", by_number("train_data", recipe.train_data))
     eval_data = recipe.eval_data
     if eval_data is not None:
         eval_data = datasets.dataset("eval_data", by_number("eval_data", eval_data))

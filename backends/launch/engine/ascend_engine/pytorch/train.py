@@ -18,10 +18,11 @@ from ascend_engine import debugger, nonfinite_values, prefetch, schedule
 from ascend_engine.checkpoints import resume_checks
 from ascend_engine.checkpoints.checkpoint import Saved
 from ascend_engine.checkpoints.keeper import Keeper
-from ascend_engine.data import stream
+from ascend_engine.data import Stream, stream
 from ascend_engine.parallel.process_group import exit_code
 from ascend_engine.pytorch import device as devices
 from ascend_engine.pytorch import evaluate, group, precision, recipe, state, weights
+from ascend_engine.pytorch.batches import Batches, config_for
 from ascend_engine.pytorch.group import ALONE
 from ascend_engine.pytorch.network_division import divide, note_bytes
 from ascend_engine.pytorch.optimizers import make_optimizer, set_learning_rate
@@ -50,6 +51,7 @@ def train(config: Config, stop: Stop) -> int:
     debugger.wait(config, process_group.rank, stop)
     torch.manual_seed(config.seed)
     plan = recipe.build(config)
+    config = config_for(plan.train_data, config)
     if config.initial_weights == "portable":
         weights.draw_portable(plan.network, config.seed)
     if config.weights:
@@ -57,6 +59,13 @@ def train(config: Config, stop: Stop) -> int:
     code = Training(config, used, device, plan, process_group).run(stop)
     group.end(process_group)
     return code
+
+
+def micro_batches(plan: Recipe, config: Config, process_group: TorchGroup) -> Stream | Batches:
+    """What this process reads."""
+    if isinstance(plan.train_data, Batches):
+        return plan.train_data.shared(process_group.reader, process_group.readers)
+    return stream(plan.train_data, config, process_group.reader, process_group.readers)
 
 
 class Training:
@@ -74,7 +83,7 @@ class Training:
         self.moment = 0.0  # when the step at hand began
         self.measured: dict[str, float] = {}  # by the evaluation after the latest step, if there was one
         self.keeper = Keeper(config, self.saved)
-        self.stream = stream(plan.train_data, config, process_group.reader, process_group.readers)
+        self.stream = micro_batches(plan, config, process_group)
         self.reader = prefetch.reader(self.stream, config)
         plan.network.to(device).train()
         recompute(plan, config)
