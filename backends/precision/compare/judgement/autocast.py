@@ -34,7 +34,7 @@ def autocast_eps(joined: JoinedDumps) -> float:
 
 
 def _eps_of_rows(side: Dump, rows: Array) -> Array:
-    return np.array([*map(eps_of, side.dtypes), 0.0])[np.append(side.dtype, -1)[rows]]
+    return np.asarray(np.array([*map(eps_of, side.dtypes), 0.0])[np.append(side.dtype, -1)[rows]])
 
 
 def _coarsest(joined: JoinedDumps, rows: Array, eps: Array) -> float:
@@ -68,4 +68,4 @@ def _is_random(joined: JoinedDumps, value: Value, rounding: float, tolerances: T
     """Return whether a norm differs by no more than random errors of the elements leave in it; see `products`."""
     target, golden = float(joined.stats[value.row, NORM]), float(joined.golden_stats[value.row, NORM])
     in_norm = min(tolerances.random_norm_factor / value.size.elements**0.5, 1.0)
-    return abs(target - golden) <= rounding * in_norm * abs(golden)
+    return bool(abs(target - golden) <= rounding * in_norm * abs(golden))
