@@ -242,7 +242,8 @@ def config_check_answer(run: Run) -> dict[str, Any]:
         return {}
     part_answers = {part.name: _part_answer(part) for part in check.parts}
     return {
-        "equal": check.equal, "verdict": check.verdict, "outcome": check.outcome, "complete": not check.uncovered, "parts": part_answers,
+        "equal": check.equal, "verdict": check.verdict, "outcome": check.outcome, "complete": not check.uncovered,
+        "parts": part_answers,
         "pip": list(check.pip), "uncovered": [msgspec.to_builtins(sentence) for sentence in check.uncovered],
         "todo": [msgspec.to_builtins(part) for part in check.todo], "ranks": list(check.ranks),
         "msprobe": check.msprobe,
