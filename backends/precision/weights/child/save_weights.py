@@ -97,13 +97,15 @@ def plain_array(shape: Any, dtype: Any, is_fortran: Any, data: Any) -> Any:
 
 def text_of(dtype: Any, shape: Any, data: Any) -> str:
     """Return what stands for elements that are no numbers, or of a type that torch lacks."""
-    return "%s %s %s" % (dtype.name, list(shape), hashlib.sha256(bytes(data)).hexdigest()[:16])
+    return f"{dtype.name} {list(shape)} {hashlib.sha256(bytes(data)).hexdigest()[:16]}"
 
 
 def stand_ins() -> list[tuple[Any, str]]:
     modules = ("numpy.core.multiarray", "numpy._core.multiarray")
     functions = {"_reconstruct": array, "scalar": scalar}
-    named = [(function, f"{module}.{name}") for module in modules for name, function in functions.items()]
+    named: list[tuple[Any, str]] = [
+        (function, f"{module}.{name}") for module in modules for name, function in functions.items()
+    ]
     named += [(no_bytes, name) for name in ("bytes", "builtins.bytes", "__builtin__.bytes")]
     return [*named, (Array, "numpy.ndarray"), (Dtype, "numpy.dtype")]
 
