@@ -61,7 +61,7 @@ def test_that_a_training_with_seeds_is_the_same_to_the_last_bit_and_is_not_run_t
     assert (found["tensor_steps"], found["weight_steps"], found["is_over"]) == ([1, 2], [1, 2, 3], False)
     assert len(set(found["runs"])) == 3
     assert (
-        "losses of 3 of 3 steps, weights, all that torch modules save besides and optimizer state after 3 of 3 steps"
+        "losses of 3 of 3 steps, weights, what torch modules hold besides and optimizer state after 3 of 3 steps"
         in said
     )
     assert "in 2 of 2 steps" in said
