@@ -23,6 +23,8 @@ TEXTS: dict[Outcome, str] = {
     "incomplete": "precision.report.outcome_incomplete_text",
 }  # fmt: skip
 
+OF_DUMPS = {"changed": "precision.report.outcome_changed_text", "gone": "precision.report.outcome_gone_text"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReportOutcome:
@@ -48,10 +50,8 @@ def outcome_of(
     if _is_of_other_dumps(comparison, run):
         return ReportOutcome(outcome="incomplete", key="precision.report.outcome_other_text")
     for folder in _folders(comparison):
-        state = compared_dumps.state_of(folder, run)
-        if state != "same":
-            args = {"place": str(folder)}
-            return ReportOutcome(outcome="incomplete", key=f"precision.report.outcome_{state}_text", args=args)
+        if key := OF_DUMPS.get(compared_dumps.state_of(folder, run)):
+            return ReportOutcome(outcome="incomplete", key=key, args={"place": str(folder)})
     if losses is not None and not losses.passes:
         return ReportOutcome(outcome="incomplete", key=losses.key, args=losses.args)
     return ReportOutcome(

@@ -19,7 +19,7 @@ NO_TORCH = 10
 NO_TENSORS = 11
 TWICE = 12
 OLD_TORCH = 13
-UNPICKLER = "WeightsUnpickler error:"
+REFUSAL = "WeightsUn"
 """Begins the line in which torch says what it refuses; those behind it say where to read on."""
 VALUES = "values"
 """Where the child keeps what is no tensor."""
@@ -60,7 +60,7 @@ def _check(code: int, reply: str, path: Path, python: Path) -> None:
     if not code:
         return
     lines = reply.strip().splitlines() or [f"exit code {code}"]
-    reason = next((line.strip() for line in lines if line.strip().startswith(UNPICKLER)), lines[-1])[:300]
+    reason = next((line.strip() for line in lines if line.strip().startswith(REFUSAL)), lines[-1])[:300]
     if code == TWICE:
         raise StudioError("precision.weights.twice_in_file", place=str(path), name=reason)
     if code == NO_TORCH:

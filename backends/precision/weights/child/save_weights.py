@@ -7,7 +7,7 @@ Ends with 10 where torch is missing, 11 where the file holds no tensors, 12 wher
 arrays of numpy and torch is too old to be told how to read them. Numbers and texts are kept in the header, each with
 whether it is a number beside tensors (see weights/plain_values.py).
 
-Arrays of numpy are read by stand-ins for what they are pickled with: numpy's own functions believe a file's word about
+Arrays of numpy are read by stand-ins for what they are written with: numpy's own functions believe a file's word about
 the type of its elements, and one that says that bytes are objects could run code.
 """
 
@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-import pickle
 import re
 import sys
 from itertools import islice
@@ -80,7 +79,7 @@ def array(*_: Any) -> Array:
 
 
 def no_bytes() -> bytes:
-    """Stands for bytes(), as the data of an empty array is pickled."""
+    """Stands for bytes(), as the data of an empty array is written."""
     return b""
 
 
@@ -114,7 +113,7 @@ def load(torch: Any, source: str) -> Any:
     """Raises what torch.load does, and NotImplementedError where this torch takes no stand-ins."""
     try:
         return torch.load(source, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
+    except Exception as error:  # of a class whose module would be imported for that alone
         if "numpy" not in str(error):
             raise
     try:
