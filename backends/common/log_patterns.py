@@ -39,13 +39,15 @@ SLOW = 0.05
 """Seconds that an own pattern may take for the worst line: quadratic in its length passes, cubic does not."""
 
 _WHOLE = r"\d{1,3}(?:,\d{3})+|\d+"
-_ENDS = r"(?!\d|[eE][-+]?\d|\.?#|[.,'_]\d|[ \xa0\u202f]\d{3},\d|[kKMG]\b| ?[x×*] ?10\^)"
-"""What must not follow a number: it would be the beginning of another one, as 2 is of 2.5k, 2,5 or 2'500."""
+_ENDS = r"(?!\d|[eE][-+]?\d|\.?#|[.,'_]\d|[ \xa0\u202f]\d{3},\d|[kKMG](?:\b|\d|i?B\b)| ?[x×*] ?10\^)"
+"""What must not follow a number: it would be the beginning of another one, as 2 is of 2,5 or 2'500."""
 _NUMBER = (
-    r"(?:[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?" + _ENDS + ")"
+    r"(?:[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+|[kKMG]\b)?" + _ENDS + ")"
     r"|[-+]?(?i:nan|inf(?:inity)?)"
 )
 _SHORT = re.compile(r"\{([A-Za-z_]\w*)\}")
+_PREFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+"""Of numbers that are printed short: 2.5k is 2500."""
 _UNITS = {"_ms": 1e-3, "_us": 1e-6, "_percent": 1e-2}
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]")
 _MAX_REPEATS = 14
@@ -123,8 +125,11 @@ def _row(texts: dict[str, str | None]) -> Row | None:
 
 
 def _number(text: str | None) -> float | None:
+    if not text:
+        return None
+    times = _PREFIXES.get(text[-1])
     try:
-        return None if text is None else float(text.replace(",", ""))
+        return float(text.replace(",", "")) if times is None else times * float(text[:-1].replace(",", ""))
     except ValueError:
         return None
 

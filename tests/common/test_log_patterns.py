@@ -121,7 +121,7 @@ def test_that_the_loss_of_a_test_or_a_part_is_not_the_loss(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["2.5k", "3.1M", "2,5", "1.2.3", "1_000.5", "1'234.5", "1\xa0234,5", "1.#INF", "1.5 x 10^3"]
+    "text", ["2,5", "2.5kB", "2.5k3", "1.2.3", "1_000.5", "1'234.5", "1\xa0234,5", "1.#INF", "1.5 x 10^3"]
 )
 def test_that_the_beginning_of_a_number_in_another_form_is_not_the_loss(text: str) -> None:
     pattern = log_patterns.by_id("any")
@@ -130,6 +130,19 @@ def test_that_the_beginning_of_a_number_in_another_form_is_not_the_loss(text: st
     nanogpt = log_patterns.by_id("nanogpt")
     assert nanogpt is not None
     assert log_patterns.read(f"iter 3: loss {text}, time 3.00ms", nanogpt) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "loss"), [("2.5k", 2500.0), ("3.1M", 3.1e6), ("-1K", -1000.0), ("1,200.5k", 1_200_500.0), ("2G", 2e9)]
+)
+def test_that_a_number_that_is_printed_short_is_read(text: str, loss: float) -> None:
+    """A log that mixes 2.5k with plain numbers lost those steps, and two such logs agreed."""
+    for id, line in (("any", f"step 3 loss: {text}"), ("nanogpt", f"iter 3: loss {text}, time 3.00ms")):
+        pattern = log_patterns.by_id(id)
+        assert pattern is not None
+        row = log_patterns.read(line, pattern)
+        assert row is not None
+        assert row.values["loss"] == pytest.approx(loss)
 
 
 def test_that_a_line_with_a_loss_comes_before_many_with_a_cost() -> None:

@@ -36,8 +36,8 @@ def _healthy(model: str, noise: str, seed: int = 0) -> Pair:
     return next(pair for pair in pairs if (pair.target.model, pair.golden.noise) == (model, noise))
 
 
-def _trained(model: str, optimizer: str, noise: str) -> Pair:
-    order = Order(model=model, steps=2, optimizer=optimizer)
+def _trained(model: str, optimizer: str, noise: str, steps: int = 2) -> Pair:
+    order = Order(model=model, steps=steps, optimizer=optimizer)
     return Pair(target=order, golden=replace(order, noise=noise))
 
 
@@ -52,6 +52,8 @@ NETWORKS = (
     _healthy("vae", "hf32"),  # a gradient that a ReLU turned on
     _healthy("scan", "float16", 9),  # a state of zeros, which are equal under any noise
     _trained("resnet", "momentum", "order"),  # a ReLU that turned one element of few
+    _healthy("recurrent", "bfloat16"),  # an LSTM that is not traced, under autocast
+    _trained("scan", "adam", "ulp", 3),  # a sum whose summands cancel
 )
 ROUTED = _healthy("experts", "bfloat16", 1)
 """A word that rounding gives to another expert."""

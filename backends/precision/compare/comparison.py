@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from studio import files
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -205,8 +205,9 @@ def comparison_answer(run: Run) -> dict[str, Any]:
     return answer if isinstance(answer, dict) else {}
 
 
-def write_answer(comparison: Comparison, run: Run) -> None:
-    """Write what `--json` adds into the folder of the comparison. Raises OSError."""
+def write_answer(comparison: Comparison, run: Run, digests: Mapping[str, Mapping[str, str]]) -> None:
+    """Write what `--json` adds into the folder of the comparison. `digests`: of the files of each dump, by its folder.
+    Raises OSError."""
     first = comparison.first
     verdicts = comparison.verdict.tolist()
     answer = {
@@ -221,6 +222,6 @@ def write_answer(comparison: Comparison, run: Run) -> None:
         "passes": [{"step": each.step, "rank": each.rank} for each in comparison.passes],
         "coverage": {} if comparison.coverage is None else asdict(comparison.coverage),
         "golden_again": None if comparison.noise is None else asdict(comparison.noise),
-        "gaps": list(comparison.gaps), "notes": [note["key"] for note in comparison.notes],
+        "digests": digests, "gaps": list(comparison.gaps), "notes": [note["key"] for note in comparison.notes],
     }  # fmt: skip
     files.write_json(run.folder / FOLDER / ANSWER_FILE, answer)

@@ -19,6 +19,7 @@ from backends.precision.compare.tolerances import TOLERANCES, Tolerances
 from backends.precision.compare.values.joined import join_dumps
 from backends.precision.compare.verdict.coverage import CoverageCounter
 from backends.precision.compare.verdict.notes import pass_notes, verdict_notes
+from backends.precision.dump.digest import dump_digests
 from backends.precision.dump.optimizer import OPTIMIZER
 from backends.precision.msprobe.compare import result_column
 from studio.errors import Stopped, StudioError
@@ -60,6 +61,7 @@ class _ComparisonRun:
         self.states: dict[int, DriftState] = {}
         self.last_pair: dict[int, DumpPair] = {}
         self.notes: list[dict[str, Any]] = []
+        self.digests: dict[str, dict[str, str]] = {}
         self.compared_rows = 0
         self.second_golden = second_golden_dumps(spec.sides)
         self.noise = NoiseCounter()
@@ -78,6 +80,8 @@ class _ComparisonRun:
 
     def _join(self, pair: DumpPair) -> tuple[JoinedDumps, Array | None]:
         """Return both dumps of a pass beside each other, and the measures of their tensors where there are any."""
+        for location in filter(None, (pair.target, pair.golden)):
+            self.digests[str(location.folder)] = dump_digests(location.folder)
         target, golden = open_dumps(pair, self._note)
         matches = manual_matches.path_of(self.run)
         corrected = manual_matches.read_matches(matches, manual_matches.mark(target.calls, golden.calls))
@@ -131,6 +135,6 @@ class _ComparisonRun:
         if comparison.first is None and not self.compared_rows:
             raise StudioError("precision.compare.no_values")
         write_comparison(comparison, self.run.folder / FOLDER)
-        write_answer(comparison, self.run)
+        write_answer(comparison, self.run, self.digests)
         self.journal.write(Artifact(kind="comparison", path=FOLDER), *verdict_notes(comparison))
         return comparison.outcome

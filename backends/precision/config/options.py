@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from backends.common.program_line import parse_program_line
 from backends.precision.config.extra_checks import value_text
-from backends.precision.config.result import CheckRow, part
+from backends.precision.config.result import CheckRow, Sentence, part
 from backends.precision.origin import run_around
 from studio import run as runs
 from studio.errors import StudioError
@@ -46,6 +46,16 @@ TELLING = re.compile(
 )
 """Names of options that change what is computed."""
 _HARMLESS = re.compile(r"(log(ging)?|sav(e|ing)|eval\w*|print|report|checkpoint|ckpt|val|test)_\w+", re.IGNORECASE)
+NO_NUMBER = re.compile(
+    r"(log(ging)?|print|report|wandb|tensorboard|swanlab|mlflow|comet|clearml|hub|rdzv)(_\w+)?|"
+    r"(save|saving)(_(steps?|interval|every|freq(uency)?|total_limit|strategy|best|last|only_\w+))?|"
+    r"(out(put)?|save|log(ging)?|work|run|results?|profile\w*|trace)_?(dir(ectory)?|path|folder|file|root)|out(put)?|"
+    r"(run|exp(eriment)?|job|project|group|entity)(_?(name|id))?|tags?|comment|notes?|disable_tqdm|verbose|quiet|"
+    r"progress(_bar)?|master_(port|addr)|port|local_rank|push_to_hub|api_?key",
+    re.IGNORECASE,
+)
+"""Names of options that say where results go, what they are called and what is printed: they change no number."""
+MAX_NAMES = 20
 OF_WINDOWS = ("GDK_", "QT_", "ELM_", "KDE_", "PLASMA_")
 """Variables of desktops, such as GDK_SCALE."""
 MAX_VALUE_LENGTH = 2000
@@ -61,9 +71,33 @@ def options_part(golden: Path, target: Path, variables: Sequence[CheckRow] = ())
         return part("options", OPTIONS_HEADER, list(variables)) if variables else None
     if runs[0].request.command != runs[1].request.command:
         return part("options", OPTIONS_HEADER, [_row("command", *(run.request.command for run in runs))])
-    a, b = (dict(_options(run)) for run in runs)
-    rows = [_row(name, a.get(name, ""), b.get(name, "")) for name in dict.fromkeys((*a, *b))]
+    pairs = _option_pairs(*runs)
+    rows = [_row(name, a, b) for name, a, b in pairs if a == b or not _is_harmless(name)]
     return part("options", OPTIONS_HEADER, [*rows, *variables])
+
+
+def harmless_options(golden: Path, target: Path) -> tuple[Sentence, ...]:
+    """Return which options of two runs differ and change no number: they are in no table."""
+    runs = runs_of_sides(golden, target)
+    if runs is None or runs[0].request.command != runs[1].request.command:
+        return ()
+    names = [name for name, a, b in _option_pairs(*runs) if a != b and _is_harmless(name)]
+    shown = ", ".join(names[:MAX_NAMES]) + (" …" if len(names) > MAX_NAMES else "")
+    return (Sentence(key="precision.config.harmless_options", args={"names": shown}),) if names else ()
+
+
+def _option_pairs(golden: Run, target: Run) -> list[tuple[str, str, str]]:
+    """Return each option with its values in two runs of one command, "" where a run does not have it."""
+    a, b = (dict(_options(run)) for run in (golden, target))
+    return [(name, a.get(name, ""), b.get(name, "")) for name in dict.fromkeys((*a, *b))]
+
+
+def _is_harmless(name: str) -> bool:
+    return NO_NUMBER.fullmatch(_plain(name)) is not None
+
+
+def _plain(name: str) -> str:
+    return name.lstrip("-").replace("-", "_")
 
 
 def variable_rows(golden: Mapping[str, str], target: Mapping[str, str]) -> Iterator[CheckRow]:
@@ -97,8 +131,8 @@ def run_of_side(side: Path) -> Run | None:
 def _row(name: str, golden: str, target: str) -> CheckRow:
     level: Level = "pass"
     if golden != target:
-        plain = name.lstrip("-").replace("-", "_")
-        level = "error" if TELLING.fullmatch(plain) and not _HARMLESS.fullmatch(plain) else "warning"
+        is_telling = TELLING.fullmatch(_plain(name)) and not _HARMLESS.fullmatch(_plain(name))
+        level = "error" if is_telling else "warning"
     return CheckRow(level, (name, golden[:MAX_VALUE_LENGTH], target[:MAX_VALUE_LENGTH]))
 
 

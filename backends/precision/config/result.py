@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CONFIG_CHECK_FILE = "artifacts/config-check.json"
 Level = Literal["pass", "warning", "error"]
-Outcome = Literal["pass", "warning", "error", "incomplete"]
+Outcome = Literal["pass", "review", "error", "incomplete"]
 ORDER: tuple[Level, ...] = ("pass", "warning", "error")
 PARTS = {
     "options": "precision.config.part.options",
@@ -95,8 +95,13 @@ class EnvironmentCheck(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def outcome(self) -> Outcome:
-        """Return the verdict, or that nothing differs in what was compared and not all was."""
-        return "incomplete" if self.uncovered and self.verdict != "error" else self.verdict
+        """Return whether anything differs that changes the result, that nothing does in what was compared and not all
+        was, or that something differs of which a person has to say whether it changes the result."""
+        if self.verdict == "error":
+            return "error"
+        if self.uncovered:
+            return "incomplete"
+        return "review" if any(map(differs, self.parts)) else "pass"
 
 
 def part(

@@ -12,7 +12,7 @@ import msgspec
 
 from backends.precision.config import extra_checks, members, pip, result
 from backends.precision.config.code import code_part, uncovered_code
-from backends.precision.config.options import options_part, variable_rows
+from backends.precision.config.options import harmless_options, options_part, variable_rows
 from backends.precision.config.pack import ENV, PIP
 from backends.precision.config.pack_discovery import one_sided, pair_packs, read_packs
 from backends.precision.config.result import (
@@ -20,6 +20,7 @@ from backends.precision.config.result import (
     PARTS,
     EnvironmentCheck,
     Sentence,
+    differs,
     part,
 )
 from backends.precision.config.sheets import read_sheets
@@ -58,7 +59,7 @@ TODO = {
 }
 WORK_VERDICTS = {
     "pass": "precision.config.verdict_pass",
-    "warning": "precision.config.verdict_warning",
+    "review": "precision.config.verdict_review",
     "error": "precision.config.verdict_error",
     "incomplete": "precision.config.verdict_incomplete",
 }
@@ -96,9 +97,9 @@ def config_check(spec: ConfigCheckSpec, run: Run) -> Ended:
         Progress(done=2, total=2, phase="config-check"), Artifact(kind="config-check", path=CONFIG_CHECK_FILE)
     )
     journal.write(_verdict(environment), *_result_notes(environment))
-    if environment.outcome == "incomplete":
-        return Ended(code=NO, reason="incomplete")
-    return Ended(code=NO, reason="no") if environment.outcome == "error" else Ended(code=0)
+    if environment.outcome == "pass":
+        return Ended(code=0)
+    return Ended(code=NO, reason="no" if environment.outcome == "error" else "incomplete")
 
 
 def _interpreter(python: Path) -> Path:
@@ -106,7 +107,7 @@ def _interpreter(python: Path) -> Path:
 
 
 def _verdict(result: EnvironmentCheck) -> Note:
-    differing = [part.name for part in result.parts if part.verdict == result.verdict]
+    differing = [part.name for part in result.parts if part.verdict == result.verdict and differs(part)]
     return Note(key=WORK_VERDICTS[result.outcome], args={"parts": len(differing), "names": ", ".join(differing)})
 
 
@@ -188,7 +189,7 @@ def environment_check(
     if not parts:
         raise StudioError("precision.config.nothing_in_common", golden=str(sides[0]), target=str(sides[1]))
     notes = (*msprobe.notes, *_without_own(pairs), *_rounding(levels))
-    notes += () if options else (Sentence(key="precision.config.no_options"),)
+    notes += harmless_options(*sides) if options else (Sentence(key="precision.config.no_options"),)
     return EnvironmentCheck(
         golden=str(sides[0]), target=str(sides[1]), verdict=result.worst_verdict(parts),
         equal=not any(map(result.differs, parts)) and not uncovered, uncovered=uncovered,
@@ -241,7 +242,8 @@ def config_check_answer(run: Run) -> dict[str, Any]:
         return {}
     part_answers = {part.name: _part_answer(part) for part in check.parts}
     return {
-        "equal": check.equal, "verdict": check.verdict, "complete": not check.uncovered, "parts": part_answers,
+        "equal": check.equal, "verdict": check.verdict, "outcome": check.outcome, "complete": not check.uncovered,
+        "parts": part_answers,
         "pip": list(check.pip), "uncovered": [msgspec.to_builtins(sentence) for sentence in check.uncovered],
         "todo": [msgspec.to_builtins(part) for part in check.todo], "ranks": list(check.ranks),
         "msprobe": check.msprobe,

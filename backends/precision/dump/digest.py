@@ -1,8 +1,9 @@
-"""The digest of a file, to tell whether two dumps are the same one."""
+"""The digests of files, to tell whether two dumps are the same one."""
 
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from studio import files
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PIECE_BYTES = 1 << 20
+MAX_DIGEST_BYTES = 1 << 30
+DIGESTED = ("dump.json", "optimizer.json", "stack.json", "construct.json")
+"""Files of a dump whose digests a comparison keeps."""
 
 
 def file_digest(path: Path) -> str:
@@ -20,3 +24,14 @@ def file_digest(path: Path) -> str:
         while piece := file.read(PIECE_BYTES):
             digest.update(piece)
     return digest.hexdigest()
+
+
+def dump_digests(folder: Path) -> dict[str, str]:
+    """Return the digest of each file of a dump that is there and not larger than MAX_DIGEST_BYTES."""
+    digests = {}
+    for name in DIGESTED:
+        path = folder / name
+        with suppress(OSError):
+            if path.stat().st_size <= MAX_DIGEST_BYTES:
+                digests[name] = file_digest(path)
+    return digests

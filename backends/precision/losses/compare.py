@@ -21,6 +21,7 @@ step_limit    what the relative error of one step may be: STEP_FACTOR times the 
 trend         how much the relative error with its sign grows from the first to the last step, by the straight line that
               fits it best; 0 with less than TREND_STEPS steps, and where the scatter about the line explains it
 trend_limit   the limit, at least NOISE_FACTOR times the trend between the golden runs
+spikes        single steps that are off again and again, and how many of them are allowed: see `spikes`
 expected      the steps that a verdict has to cover: as many as were asked for, else all that either curve has
 
 A second golden run is no measure of the noise, and the limits are the default ones, where it has none of the steps or
@@ -42,6 +43,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+
+from backends.precision.losses.spikes import NO_SPIKES, Spikes, allowed_spikes, find_spikes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +70,7 @@ Verdict = Literal[
     "pass", "differs", "nonfinite", "both_nonfinite", "incomplete", "golden_failed", "too_few", "lone_nonfinite",
     "lone_ranks", "constant",
 ]  # fmt: skip
-Measure = Literal["mean", "window", "shift", "step", "trend"]
+Measure = Literal["mean", "window", "shift", "step", "trend", "spikes"]
 NoiseProblem = Literal["", "absent", "short", "nonfinite", "far", "biased", "target"]
 
 
@@ -125,6 +128,9 @@ class LossJudgement:
     trend_limit: float = DEFAULT_LIMIT
     all_steps: int = 0
     shift_limit: float = WINDOW_FACTOR * DEFAULT_LIMIT
+    spikes: Spikes = NO_SPIKES
+    spike_limit: float = WINDOW_FACTOR * DEFAULT_LIMIT
+    spikes_allowed: int = 0
 
 
 def curve_of(steps: NDArray[Any], values: NDArray[Any], first: int | None = None) -> Curve:
@@ -152,10 +158,16 @@ def judge_losses(
     shift_limit = window_limit if known is None or allow is not None else _shift_limit(known)
     all_steps = max(len(target.steps), len(golden.steps))
     expected = steps or all_steps
+    spike_limit = WINDOW_FACTOR * limit
+    spikes = _spikes(target, golden, steps, spike_limit)
+    noise_spikes = _spikes(golden_again, golden, steps, spike_limit).count if known and golden_again else 0
+    spikes_allowed = allowed_spikes(spikes, measured.steps, NOISE_FACTOR * noise_spikes)
     limits: dict[Measure, float] = {
         "mean": limit, "window": window_limit, "shift": shift_limit, "step": step_limit, "trend": trend_limit,
     }  # fmt: skip
     exceeded = _exceeded(measured, limits)
+    if spikes.count > spikes_allowed:
+        exceeded = (*exceeded, "spikes")
     verdict = _verdict(measured, exceeded, steps, expected)
     if verdict == "pass" and _is_stuck(target, golden, steps):
         verdict = "constant"
@@ -163,8 +175,14 @@ def judge_losses(
         verdict=verdict, exceeded=exceeded, expected=expected, distance=measured,
         noise=noise, noise_problem=noise_problem, limit=limit, window_limit=window_limit, step_limit=step_limit,
         first_beyond=_first_beyond(target, golden, steps, step_limit), trend_limit=trend_limit, all_steps=all_steps,
-        shift_limit=shift_limit,
+        shift_limit=shift_limit, spikes=spikes, spike_limit=spike_limit, spikes_allowed=spikes_allowed,
     )  # fmt: skip
+
+
+def _spikes(target: Curve, golden: Curve, steps: int | None, limit: float) -> Spikes:
+    common, ours, others = align_curves(target, golden, steps)
+    both = np.isfinite(ours) & np.isfinite(others)
+    return find_spikes(common[both], _errors(ours[both], others[both])[1], limit)
 
 
 def _noise_problem(

@@ -31,7 +31,9 @@ def as_json(metric: str, judgement: LossJudgement) -> dict[str, Any]:
         "exceeded": list(judgement.exceeded), "expected": judgement.expected, **_distance_json(judgement.distance),
         "limit": judgement.limit, "window_limit": judgement.window_limit, "step_limit": judgement.step_limit,
         "trend_limit": judgement.trend_limit, "shift_limit": judgement.shift_limit, "all_steps": judgement.all_steps,
-        "first_beyond": judgement.first_beyond,
+        "first_beyond": judgement.first_beyond, "spikes": judgement.spikes.count,
+        "spike_steps": list(judgement.spikes.steps), "spike_limit": judgement.spike_limit,
+        "spikes_allowed": judgement.spikes_allowed,
         "noise": _distance_json(judgement.noise) if judgement.noise else None,
         "noise_problem": judgement.noise_problem,
     }  # fmt: skip

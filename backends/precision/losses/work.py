@@ -138,6 +138,7 @@ class Comparing:
         lone = self.of_ranks.lone_nonfinite if self.of_ranks else None
         args["lone_rank"], args["lone_step"] = lone or (0, 0)
         self.journal.write(Note(key=f"precision.losses.limits_{self._limit_origin(judgement)}", args=args))
+        self.journal.write(Note(key="precision.losses.limits_spikes", args=args))
         self.journal.write(*self._remarks(judgement))
         if judgement.verdict in ("pass", "incomplete") and not self.are_over():
             self.journal.write(Finding(rule="precision.losses.running", severity="warning", args=args))
@@ -208,7 +209,9 @@ def sentence_args(judgement: LossJudgement) -> dict[str, object]:
         "beyond": judgement.first_beyond or 0, "trend": _percent(abs(distance.trend)),
         "trend_limit": f"{judgement.trend_limit:.3%}", "shift": _percent(distance.shift),
         "shift_limit": f"{judgement.shift_limit:.3%}", "shift_first": shift_first, "shift_last": shift_last,
-        "all_steps": judgement.all_steps,
+        "all_steps": judgement.all_steps, "spikes": judgement.spikes.count,
+        "spike_limit": f"{judgement.spike_limit:.3%}", "spikes_allowed": judgement.spikes_allowed,
+        "spike_steps": ", ".join(map(str, judgement.spikes.steps)) or "–",
     }  # fmt: skip
 
 

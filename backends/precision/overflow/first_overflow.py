@@ -7,7 +7,8 @@ call makes +Inf only where it turns signs: else, as of the loss of a masked clas
 a call makes it of inputs without one, also of infinite ones: a softmax over a wholly masked row does. A NaN that a call
 is given counts where it comes through to an output: `where` and `isnan` are given one on purpose. So does +Inf that no
 call before it had as an output, and any Inf in a weight: a mask that is made before the step holds -Inf. What an
-optimizer is given counts always.
+optimizer is given counts always, and so does an argument that is NaN, unless the call is there to write one or to look
+for one.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, MAX, MEAN, MIN,
 from backends.precision.dump.names import name_of, source_of
 from backends.precision.dump.optimizer import OPTIMIZER
 from backends.precision.measure.formats import FLOATS
+from backends.precision.overflow.arguments import nonfinite_arguments, number_of
 from backends.precision.overflow.result import Overflow
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from backends.precision.dump.dump import Dump
+    from backends.precision.overflow.result import OverflowPlace
 
     Array = NDArray[Any]
 
@@ -60,11 +63,16 @@ def first_overflow(dump: Dump, step: int, rank: int) -> Overflow | None:
     given_rows = _given_infinite(dump, is_input, is_output)
     is_given = _has(dump, given_rows) & passes_on & has_output & ~comes_in & ~makes_nan
     is_given |= is_infinite & _of_optimizer(dump) & ~comes_in & ~makes_nan
-    events = np.flatnonzero((comes_in & passes_on) | makes_nan | makes_infinite | is_given)
+    arguments = nonfinite_arguments(dump)
+    has_argument = _has(dump, arguments)
+    events = np.flatnonzero((comes_in & passes_on) | makes_nan | makes_infinite | is_given | has_argument)
     events = events if len(events) else np.flatnonzero(comes_in)
     if not len(events):
         return None
     call = int(events[0])
+    if has_argument[call] and not comes_in[call]:
+        row = int(arguments[dump.call[arguments] == call][0])
+        return _overflow_at(dump, row, step, rank, is_made=False)
     made_rows = (is_nan if makes_nan[call] else is_bad) & is_output
     given_rows = given_rows | (is_bad & is_input & _of_optimizer(dump)[dump.call])
     rows = is_nan & is_input if comes_in[call] else given_rows if is_given[call] else made_rows
@@ -128,15 +136,8 @@ def _among(dump: Dump, cells: Array, columns: tuple[int, int] = (MAX, MIN)) -> A
 def _asks(dump: Dump, is_asked: Callable[[float], bool]) -> Array:
     """Return for each call whether one of its arguments is such a number."""
     calls = np.zeros(len(dump.calls), bool)
-    calls[[dump.call[row] for row, text in dump.value.items() if is_asked(_number(text))]] = True
+    calls[[dump.call[row] for row, text in dump.value.items() if is_asked(number_of(text))]] = True
     return calls
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except (ValueError, OverflowError):
-        return 0.0
 
 
 def _has_turned(dump: Dump, is_input: Array, is_output: Array) -> Array:
@@ -170,9 +171,12 @@ def _is_high(dump: Dump) -> Array:
 def _overflow_at(dump: Dump, row: int, step: int, rank: int, *, is_made: bool) -> Overflow:
     call = int(dump.call[row])
     stack = int(dump.stacks[call])
+    place: OverflowPlace = "output" if dump.role[row] in OUTPUT_ROLES else "input"
+    value = _value(dump.stats[row])
+    if row in dump.value:
+        place, value = "argument", _value_of_number(number_of(dump.value[row]))
     return Overflow(
-        step=step, rank=rank, call=dump.calls[call], is_made=is_made, value=_value(dump.stats[row]),
-        place="output" if dump.role[row] in OUTPUT_ROLES else "input", item=dump.item[row],
+        step=step, rank=rank, call=dump.calls[call], is_made=is_made, value=value, place=place, item=dump.item[row],
         source=source_of(dump.stack_lines[stack]) if stack >= 0 else "",
     )  # fmt: skip
 
@@ -182,3 +186,9 @@ def _value(stats: Array) -> str:
     if math.isnan(high) or math.isnan(low) or (math.isfinite(high) and math.isfinite(low)):
         return "NaN"
     return "Inf" if high == math.inf else "-Inf"
+
+
+def _value_of_number(number: float) -> str:
+    if math.isnan(number):
+        return "NaN"
+    return "Inf" if number > 0 else "-Inf"

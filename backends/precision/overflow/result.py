@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from studio.run import Run
 
 OVERFLOW_FILE = "artifacts/overflow.json"
-OverflowPlace = Literal["input", "output"]
+OverflowPlace = Literal["input", "output", "argument"]
 
 
 class Overflow(msgspec.Struct, frozen=True, kw_only=True):
     """The first call of one step and rank with a NaN or an Inf, by our reader. `is_made`: the call made it, of finite
     inputs or, where `has_infinite_inputs`, of inputs with an Inf and without a NaN; else it came in with an input, and
-    nothing traced before had made it. `value`: "NaN", "Inf" or "-Inf";
-    `item`: of which input or output; `source`: as "model.py:88"."""
+    nothing traced before had made it, or it is a number among the arguments. `value`: "NaN", "Inf" or "-Inf";
+    `item`: of which input, output or argument; `source`: as "model.py:88"."""
 
     step: int
     rank: int

@@ -154,6 +154,8 @@ def result_notes(result: OverflowResult) -> list[Finding | Note]:
 
 
 def rule_of(overflow: Overflow) -> str:
+    if overflow.place == "argument":
+        return "precision.overflow.argument_at" if overflow.source else "precision.overflow.argument"
     if overflow.has_infinite_inputs:
         return "precision.overflow.infinite_at" if overflow.source else "precision.overflow.infinite"
     if overflow.is_made:

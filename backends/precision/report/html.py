@@ -33,16 +33,17 @@ from backends.precision.issue.markdown import (
     value_text,
 )
 from backends.precision.origin import VERSIONS, origin_of
-from backends.precision.report import plot, summary
+from backends.precision.report import compared_dumps, plot, summary
 from backends.precision.report.deeper import origin_comparison
 from backends.precision.report.losses import ReportedLosses, losses_of
+from backends.precision.report.outcome import outcome_of
 from studio.texts import t_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from backends.precision.compare.comparison import Comparison, Outcome
+    from backends.precision.compare.comparison import Comparison
     from studio.run import Run
     from studio.texts import Language
 
@@ -53,10 +54,6 @@ MAX_PASSING = 500
 OUTCOMES = {
     "pass": "precision.report.outcome_pass", "differs": "precision.report.outcome_differs",
     "incomplete": "precision.report.outcome_incomplete",
-}  # fmt: skip
-OUTCOME_TEXTS = {
-    "pass": "precision.report.outcome_pass_text", "differs": "precision.report.outcome_differs_text",
-    "incomplete": "precision.report.outcome_incomplete_text",
 }  # fmt: skip
 SIGNATURE = (
     "precision.report.sign_decision", "precision.report.sign_name", "precision.report.sign_date",
@@ -107,30 +104,18 @@ class Report:
     def _verdict(self) -> Iterator[str]:
         comparison = self.comparison
         calls, rows = len(comparison.names), len(comparison.verdict)
-        outcome, text = self._outcome()
-        state = escaped(self.say(OUTCOMES[outcome]))
+        origin = origin_comparison(self.run) if self.is_top else None
+        outcome = outcome_of(comparison, self.run, self._reported_losses, origin)
+        text = self.say(outcome.key, **outcome.args)
+        state = escaped(self.say(OUTCOMES[outcome.outcome]))
         first = comparison.first
         if first is not None:
             text = f"{first.name}: {sentence(comparison, first.call, self.language)}"
-        yield f'<p class="outcome {outcome}">{state}</p>{tag("p", text, "verdict")}'
+        yield f'<p class="outcome {outcome.outcome}">{state}</p>{tag("p", text, "verdict")}'
         created = time.strftime("%Y-%m-%d %H:%M", time.localtime(self.run.request.time / 1e9))
         yield tag(
             "p", self.say("precision.report.made", when=created, run=self.run.name, rows=rows, calls=calls), "dim"
         )
-
-    def _outcome(self) -> tuple[Outcome, str]:
-        """Return the outcome of the comparison and its text; a pass only where the losses of the two trainings do not
-        differ, and the dumps are those that were compared."""
-        outcome = self.comparison.outcome
-        if outcome != "pass":
-            return outcome, self.say(OUTCOME_TEXTS[outcome])
-        losses = self._reported_losses
-        if losses is not None and losses.differ:
-            return "differs", self.say(losses.key, **losses.args)
-        dumps = (folder for pair in self.comparison.passes for folder in (pair.target, pair.golden))
-        if any(folder is not None and summary.is_changed_since(folder, self.run) for folder in dumps):
-            return "incomplete", self.say("precision.report.outcome_changed_text")
-        return outcome, self.say(OUTCOME_TEXTS[outcome])
 
     def _covered(self) -> Iterator[str]:
         """Yield what was compared of what was there, and what was not."""
@@ -195,6 +180,8 @@ class Report:
             yield tag("p", self.say("precision.report.no_losses"))
             return
         yield tag("p", self.say(losses.key, **losses.args))
+        if not losses.curves:
+            return
         names = {side: self.say(key) for side, key in SIDE.items()}
         yield plot.loss_plot(losses.curves, names, title, self.say("precision.report.step"))
 
@@ -311,8 +298,8 @@ class Report:
         versions = ", ".join(f"{text} {origin.versions[text]}" for text in VERSIONS if text in origin.versions)
         unknown = self.say("precision.issue.unknown")
         location = f"<code>{escaped(str(folder / 'dump.json'))}</code>"
-        digest = f"<code>{summary.dump_digest(folder) or escaped(unknown)}</code>"
-        if summary.is_changed_since(folder, self.run):
+        digest = f"<code>{compared_dumps.dump_digest(folder) or escaped(unknown)}</code>"
+        if compared_dumps.state_of(folder, self.run) == "changed":
             digest += tag("p", self.say("precision.report.changed_since"))
         texts = (escaped(commit or unknown), escaped(versions or unknown))
         return row([str(step), str(rank), escaped(name), location, digest, *texts], [])

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import studio
 from backends.precision.compare.spec import CompareSpec
-from backends.precision.dump.digest import file_digest
 from backends.precision.msprobe.installed import version_of
 from backends.precision.origin import VERSIONS, origin_of
 from studio import files, interpreters, schema
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from backends.precision.compare.comparison import Comparison
     from studio.run import Run
 
-MAX_DUMP_BYTES = 1 << 30
 HEAD_BYTES = 400
 _FRAMEWORK = re.compile(rb'"framework"\s*:\s*"(\w+)"')
 
@@ -63,23 +61,6 @@ def _framework(folder: Path) -> str:
     except OSError:
         return ""
     return {"pytorch": "torch"}.get(match[1].decode(), match[1].decode()) if match else ""
-
-
-def dump_digest(folder: Path) -> str:
-    """Return the SHA-256 of a dump.json, "" where it is gone or too large to read for a report."""
-    path = folder / "dump.json"
-    try:
-        return file_digest(path) if path.stat().st_size <= MAX_DUMP_BYTES else ""
-    except OSError:
-        return ""
-
-
-def is_changed_since(folder: Path, run: Run) -> bool:
-    """Return whether a dump was written again after it was compared: its digest is that of another dump."""
-    try:
-        return (folder / "dump.json").stat().st_mtime_ns > run.request.time
-    except OSError:
-        return False
 
 
 def settings(run: Run) -> Iterator[tuple[str, str]]:

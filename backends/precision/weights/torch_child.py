@@ -18,6 +18,9 @@ WEIGHTS_SPARE = 2 << 30
 NO_TORCH = 10
 NO_TENSORS = 11
 TWICE = 12
+OLD_TORCH = 13
+REFUSAL = "WeightsUn"
+"""Begins the line in which torch says what it refuses; those behind it say where to read on."""
 VALUES = "values"
 """Where the child keeps what is no tensor."""
 
@@ -56,11 +59,14 @@ def _wait(child: subprocess.Popen[str]) -> str:
 def _check(code: int, reply: str, path: Path, python: Path) -> None:
     if not code:
         return
-    reason = (reply.strip().splitlines() or [f"exit code {code}"])[-1][:300]
+    lines = reply.strip().splitlines() or [f"exit code {code}"]
+    reason = next((line.strip() for line in lines if line.strip().startswith(REFUSAL)), lines[-1])[:300]
     if code == TWICE:
         raise StudioError("precision.weights.twice_in_file", place=str(path), name=reason)
     if code == NO_TORCH:
         raise StudioError("precision.weights.no_torch", place=str(path), python=str(python))
+    if code == OLD_TORCH:
+        raise StudioError("precision.weights.holds_numpy", place=str(path), python=str(python))
     if code == NO_TENSORS:
         raise StudioError("precision.weights.no_tensors", place=str(path))
     raise StudioError("precision.weights.child_failed", place=str(path), reason=reason)

@@ -26,6 +26,8 @@ PATCHED = ("_compile", "convert_frame")
 LOGS = tuple(
     package + ".trainer.connectors.logger_connector.result" for package in ("lightning.pytorch", "pytorch_lightning")
 )
+# Of one step, which are recorded behind the one that ended it.
+MAX_UPDATES = 16
 # torch_npu looks at its file every 2 to 50 seconds, and analyses what it has profiled.
 LONGEST_WAIT = 600.0
 
@@ -52,9 +54,9 @@ def _before(watch: captures.Watch) -> Any:
         saw(optimizer)
         if _dump is not None:
             _dump.capture.guarded(_dump.hold)
-        if optimizer is watch.optimizer:  # a training without modules has no forward that is seen
+        if optimizer is watch.optimizer:
             for open_dump in filter(None, (_dump, _last_dump)):
-                open_dump.close_record()
+                open_dump.close_unseen_step()
         dump = _dump or _last_dump
         if dump is not None:
             dump.quietly(dump.record.begin, optimizer)
@@ -330,6 +332,13 @@ class TorchDump(Dump):  # type: ignore[misc]
                     switch_apis(self.debugger, True)
 
         return run
+
+    def close_unseen_step(self) -> None:
+        """Close the record where no forward does so: a training without modules has none that is seen. Else another
+        update before the next forward is one of the same step, but for a training whose forwards are not seen any
+        more."""
+        if self.named_root is None or len(self.record.updates) >= MAX_UPDATES:
+            self.close_record()
 
     def close_record(self, root: Any = None) -> None:
         global _last_dump

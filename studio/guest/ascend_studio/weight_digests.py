@@ -7,10 +7,11 @@ line still have the same weights, also behind the last update.
 
 `weights`: what the optimizers update, by its name where the framework knows one, else by the numbers of its optimizer,
 its group and itself. `state`: what the optimizers keep besides. `buffers`: what the modules of torch that hold these
-weights save besides them, by name: persistent buffers, and, after the first and the last of the watched steps and at
-the end, parameters that no optimizer updates, also those of a second model of the same shapes, such as a moving average
-(a model whose weights are mostly frozen is large). Reading a tensor changes nothing and draws no random number; it
-waits for the device and copies every weight to the host, so this is for a proof, not for a training.
+weights have besides them, by name: buffers, saved or not, and, after the first and the last of the watched steps and at
+the end, parameters that no optimizer updates, also those of other models, such as a moving average or a frozen teacher
+(a model whose weights are mostly frozen is large); of MindSpore then the parameters of all cells that no optimizer has,
+such as moving means. Reading a tensor changes nothing and draws no random number; it waits for the device and copies
+every weight to the host, so this is for a proof, not for a training.
 """
 
 from __future__ import annotations
@@ -64,7 +65,10 @@ class Digests:
         if not weights:
             return
         is_all = final or self.last in (1, self.steps)
-        buffers = {name: _digest(tensor) for name, tensor in _saved_besides(self._live_optimizers(), is_all)}
+        optimizers = self._live_optimizers()
+        buffers = {name: _digest(tensor) for name, tensor in _kept_besides(optimizers, is_all)}
+        if is_all:
+            buffers.update((name, _digest(parameter)) for name, parameter in _mindspore_besides(optimizers))
         record = {"step": self.last, "final": final, "weights": weights, "state": state, "buffers": buffers}
         path = os.path.join(os.environ[ascend_studio.RUN], FILE % process_rank.rank())
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -134,9 +138,9 @@ def _torch_tensors(optimizer: Any, prefix: str) -> Iterator[Tuple[str, Any, bool
                     yield "%s.%s" % (name, key), value, False
 
 
-def _saved_besides(optimizers: List[Any], with_parameters: bool) -> Iterator[Tuple[str, Any]]:
-    """Yield what the outermost modules save besides the weights of optimizers: those that hold such a weight, and those
-    with parameters of the same shapes. `with_parameters`: not the buffers alone."""
+def _kept_besides(optimizers: List[Any], with_parameters: bool) -> Iterator[Tuple[str, Any]]:
+    """Yield what the outermost modules of torch hold besides the weights of optimizers: those that hold such a weight,
+    and those with parameters of the same shapes. `with_parameters`: not the buffers alone, and of all others too."""
     torch: Any = sys.modules.get("torch")
     if torch is None:
         return
@@ -146,12 +150,29 @@ def _saved_besides(optimizers: List[Any], with_parameters: bool) -> Iterator[Tup
     holders = [module for module in tops if any(id(weight) in weights for weight in module.parameters())]
     shapes = {_parameter_shapes(module) for module in holders}
     twins = [module for module in tops if module not in holders and _parameter_shapes(module) in shapes]
+    others = [module for module in tops if module not in holders + twins] if with_parameters else []
     counts: Dict[str, int] = {}
-    for module in holders + twins:
-        for name, tensor in _saved_tensors(module):
+    for module in holders + twins + _ordered(others):
+        for name, tensor in _kept_tensors(module):
             if id(tensor) not in weights and (with_parameters or not isinstance(tensor, torch.nn.Parameter)):
-                counts[name] = counts.get(name, 0) + 1
-                yield name if counts[name] == 1 else "%s (%d)" % (name, counts[name]), tensor
+                yield _counted(counts, name), tensor
+
+
+def _counted(counts: Dict[str, int], name: str) -> str:
+    """Return a name that was not used before."""
+    counts[name] = counts.get(name, 0) + 1
+    return name if counts[name] == 1 else "%s (%d)" % (name, counts[name])
+
+
+def _ordered(modules: List[Any]) -> List[Any]:
+    """Return modules in an order that does not depend on where they lie in memory: by class and shapes, and where these
+    are the same, by what they hold."""
+    keys = [(type(module).__name__, str(_parameter_shapes(module))) for module in modules]
+    rows = []
+    for number, (module, key) in enumerate(zip(modules, keys)):
+        content = [_digest(tensor) for _, tensor in _kept_tensors(module)] if keys.count(key) > 1 else []
+        rows.append((key, content, number))
+    return [modules[number] for _, _, number in sorted(rows)]
 
 
 def _outermost(modules: List[Any]) -> List[Any]:
@@ -164,15 +185,38 @@ def _parameter_shapes(module: Any) -> Tuple[Tuple[int, ...], ...]:
     return tuple(sorted(tuple(parameter.shape) for parameter in module.parameters()))
 
 
-def _saved_tensors(top: Any) -> Iterator[Tuple[str, Any]]:
-    """Yield the parameters of a module, and the buffers that its state_dict has."""
+def _kept_tensors(top: Any) -> Iterator[Tuple[str, Any]]:
+    """Yield the parameters of a module, and its buffers, those too that its state_dict leaves out."""
     for path, module in top.named_modules():
-        state_tensors = [
-            (key, tensor) for key, tensor in module._buffers.items() if key not in module._non_persistent_buffers_set
-        ]
-        for key, tensor in sorted(state_tensors + list(module._parameters.items()), key=lambda pair: str(pair[0])):
-            if tensor is not None:
+        own = list(module._buffers.items()) + list(module._parameters.items())
+        for key, tensor in sorted(own, key=lambda pair: str(pair[0])):
+            if tensor is not None and _has_values(tensor):
                 yield "%s.%s" % (path, key) if path else key, tensor
+
+
+def _has_values(tensor: Any) -> bool:
+    """Return whether a tensor is on a device, and its size is known."""
+    return not hasattr(tensor, "materialize") and not tensor.is_meta
+
+
+def _mindspore_besides(optimizers: List[Any]) -> Iterator[Tuple[str, Any]]:
+    """Yield the parameters of cells that no optimizer updates or keeps, by name."""
+    mindspore: Any = sys.modules.get("mindspore")
+    if mindspore is None or not hasattr(mindspore, "nn"):
+        return
+    of_optimizers = [optimizer for optimizer in optimizers if not _is_torch(optimizer)]
+    known = {id(parameter) for optimizer in of_optimizers for parameter in optimizer.parameters}
+    known.update(id(parameter) for optimizer in of_optimizers for parameter in optimizer.get_parameters())
+    cells = [item for item in gc.get_objects() if issubclass(type(item), mindspore.nn.Cell)]
+    others = {}
+    for cell in cells:
+        for parameter in cell._params.values():
+            if parameter is not None and id(parameter) not in known and not getattr(parameter, "has_init", False):
+                others[id(parameter)] = parameter
+    rows = sorted((parameter.name, _digest(parameter), key) for key, parameter in others.items())
+    counts: Dict[str, int] = {}
+    for name, _, key in rows:
+        yield _counted(counts, name), others[key]
 
 
 def _mindspore_tensors(optimizer: Any, prefix: str) -> Iterator[Tuple[str, Any, bool]]:
@@ -197,5 +241,7 @@ def _bytes(tensor: Any) -> bytes:
     torch: Any = sys.modules["torch"]
     with torch.no_grad():
         local = tensor.to_local() if hasattr(tensor, "to_local") else tensor  # this rank's part of it
+        local = local.int_repr() if local.is_quantized else local
+        local = local if local.layout is torch.strided else local.to_dense()
         plain = local.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
     return bytes(plain.numpy().tobytes())

@@ -1,4 +1,5 @@
-"""Trainings with two optimizers: the update of the second one belongs to the step, and to its verdict."""
+"""Trainings with two optimizers, or two updates of one: what comes behind the first update belongs to the step, and to
+its verdict."""
 
 from __future__ import annotations
 
@@ -111,3 +112,30 @@ def test_that_the_second_optimizer_is_compared_in_the_first_step(
 def test_that_two_equal_optimizers_agree(pair: dict[str, Path], tmp_path: Path, steps: int) -> None:
     code, answer = compared(pair[f"again{steps}"], pair[f"golden{steps}"], tmp_path)
     assert (code, answer["verdict"]) == (0, "pass")
+
+
+AGAIN = {
+    "torch": (TORCH, "    optimizer.step()\n", "16"),
+    "mindspore": (MINDSPORE.replace("    hooks.stepped(step)\n", ""), "    optimizer(gradients)\n", "pynative"),
+}
+
+
+@pytest.mark.parametrize("framework", AGAIN)
+def test_that_a_second_update_behind_the_last_captured_step_differs(framework: str, tmp_path: Path) -> None:
+    skip_without(framework, "msprobe")
+    script, update, argument = AGAIN[framework]
+    assert update in script
+    captures = {}
+    for name, lines in {"golden": script, "target": script.replace(update, 2 * update)}.items():
+        training = planned(tmp_path / name, lines, argument, steps=1, level="L1")
+        capture = training.captured("plan")
+        assert capture.state == "done", training.log()
+        training.wait_for_steps(len(training.losses) + 2)
+        assert training.finish() == 0, training.log()
+        captures[name] = training.folder / capture.path
+    records = {name: files.read_json(next(path.rglob(OPTIMIZER_FILE)))["updates"] for name, path in captures.items()}
+    assert {name: len(updates) for name, updates in records.items()} == {"golden": 1, "target": 2}
+    code, answer = compared(captures["target"], captures["golden"], tmp_path)
+    first = answer["first_divergence"]
+    assert (code, answer["verdict"], first["place"]) == (3, "differs", "extra")
+    assert first["name"].startswith("Optimizer.")

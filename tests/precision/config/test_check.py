@@ -245,6 +245,14 @@ MEMBERS = {"weights__step0__rank0__weight": WEIGHTS, "dataset__step0__rank0__dat
         (LINE, {"weights__step0__rank0__weight": ""}),
         (LINE, {"weights__step1__rank0__weight": WEIGHTS}),
         (LINE, {"env": '{"LR_SCALE": "2", "BATCH_SIZE": "8"}'}),
+        ([*LINE, "--fancy-kernel"], {}),
+        ([*LINE, "--checkpoint-path", "/a/pretrained.pth"], {}),
+        ([*LINE, "--num-workers", "4"], {}),
+        ([*LINE, "extra.yaml"], {}),
+        (LINE, {"own": {"versions": {"python": "3.11.7", "torch": "2.12.0"}}}),
+        (LINE, {"own": {"threads": {"OMP_NUM_THREADS": "8"}}}),
+        (LINE, {"code": {"commit": "", "dirty": None, "sources": {"train.py": "other"}}}),
+        (LINE, {"pip": "torch=2.6.0\nrich=13.0\n"}),
         (LINE, {"code": {"commit": "", "dirty": None}}),
         (LINE, {"code": {"sources": {"train.py": ""}}}),
     ],
@@ -282,6 +290,44 @@ def test_that_what_both_sides_lack_is_no_success(
     assert not answer["complete"] or answer["verdict"] == "error"
 
 
+HEALTHY: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "another folder": (["python", "/elsewhere/train.py", *LINE[2:]], {}),
+    "another name of the run": ([*LINE, "--run-name", "second"], {}),
+    "another folder for what it writes": ([*LINE, "--output-dir", "/scratch/b", "--logging_dir=/scratch/c"], {}),
+    "another interval of printing": ([*LINE, "--log-interval", "50", "--disable-tqdm"], {}),
+    "another port": ([*LINE, "--master-port", "29501"], {}),
+    "options in another order": ([*LINE[:2], *LINE[4:], *LINE[2:4]], {}),
+    "an option with an equals sign": ([*LINE[:2], f"{LINE[2]}={LINE[3]}", *LINE[4:]], {}),
+    "another variable of the desktop": (LINE, {"env": '{"LR_SCALE": "1", "BATCH_SIZE": "8", "GDK_SCALE": "2"}'}),
+    "another interpreter of the same versions": (LINE, {"own": {"python": "/opt/other/bin/python"}}),
+    "another name of the project": ([*LINE, "--wandb-project", "port", "--exp_name", "b", "--report-to", "none"], {}),
+    "packages written otherwise": (LINE, {"pip": "Torch=2.6.0\n"}),
+    "generators that no script has to use": (LINE, {"own": {"seeds": {"torch.seed": 3, "torch.state": "aa"}}}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("pair", HEALTHY)
+def test_that_no_healthy_pair_is_a_difference(tmp_path: Path, interpreter: Callable[[str], Path], pair: str) -> None:
+    line, changed = HEALTHY[pair]
+    golden = packed_run(tmp_path / "trained", LINE, **MEMBERS)
+    target = packed_run(tmp_path / "trained", line, **{**MEMBERS, **changed})
+    code, run = check(tmp_path / "runs", golden, target, interpreter("exit 0"))
+    found = result.read_check(run)
+    assert (code, found.outcome, found.equal) == (0, "pass", True), [
+        row for part in found.parts for row in part.rows if row.level != "pass"
+    ]
+
+
+def test_that_determinism_that_is_off_on_both_sides_is_no_difference(
+    tmp_path: Path, interpreter: Callable[[str], Path]
+) -> None:
+    own = {"own": {"determinism": {"torch.deterministic_algorithms": False}}}
+    sides = [packed_run(tmp_path / "trained", LINE, **{**MEMBERS, **own}) for _ in range(2)]
+    code, run = check(tmp_path / "runs", *sides, interpreter("exit 0"))
+    assert (code, result.read_check(run).outcome) == (0, "pass")
+    assert "precision.config.deterministic_torch" in [sentence.key for sentence in result.read_check(run).todo]
+
+
 def test_that_another_learning_rate_or_command_line_is_told_and_no_secret(
     tmp_path: Path, interpreter: Callable[[str], Path]
 ) -> None:
@@ -294,8 +340,10 @@ def test_that_another_learning_rate_or_command_line_is_told_and_no_secret(
     options = {one.name: one for one in result.read_check(run).parts}["options"]
     assert code == 3
     assert [(row.level, *row.cells) for row in options.rows if row.level != "pass"] == [
-        ("error", "--lr", "0.1", "0.2"), ("warning", "--log-every", "5", "9")
+        ("error", "--lr", "0.1", "0.2")
     ]  # fmt: skip
+    harmless = [note.args for note in result.read_check(run).notes if note.key.endswith("harmless_options")]
+    assert harmless == [{"names": "--log-every"}]
     assert SECRET not in (run.folder / result.CONFIG_CHECK_FILE).read_text()
     same = packed_run(tmp_path / "trained", line, **MEMBERS)
     assert check(tmp_path / "runs", a, same, interpreter("exit 0"))[0] == 0

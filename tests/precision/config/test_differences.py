@@ -167,16 +167,53 @@ def test_that_sums_may_differ_by_their_rounding_and_extremes_may_not(golden: Any
     ("name", "level"),
     [
         ("--lr", "error"), ("--learning-rate", "error"), ("--model.hidden_size", "error"), ("weight_decay", "error"),
-        ("--warmup-steps", "error"), ("--train_batch_size", "error"), ("--dtype", "error"), ("--output", "warning"),
+        ("--warmup-steps", "error"), ("--train_batch_size", "error"), ("--dtype", "error"),
         ("--label-smoothing", "error"), ("--model", "error"), ("--reduction", "error"), ("--max-length", "error"),
         ("--lora_alpha", "error"), ("--rope-theta", "error"), ("--freeze", "error"), ("--use-ema", "error"),
-        ("--output-dir", "warning"), ("--log-model", "warning"), ("--num-workers", "warning"), ("--device", "warning"),
-        ("--flash-attention", "warning"), ("--local-rank", "warning"), ("--run-name", "warning"),
-        ("--log-steps", "warning"), ("--save_steps", "warning"), ("OMP_NUM_THREADS", "warning"),
+        ("--num-workers", "warning"), ("--device", "warning"), ("--flash-attention", "warning"),
+        ("--eval-steps", "warning"), ("--checkpoint-path", "warning"), ("OMP_NUM_THREADS", "warning"),
     ],
 )  # fmt: skip
 def test_that_an_option_that_changes_what_is_computed_counts_more(name: str, level: str) -> None:
     assert options._row(name, "1", "2").level == level
+
+
+NO_NUMBER = (
+    "--output", "--output-dir", "--out_dir", "--log-model", "--run-name", "--log-steps", "--save_steps", "--local-rank",
+    "--logging-dir", "--exp_name", "--wandb-project", "--report_to", "--master-port", "--disable-tqdm", "--save-path",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NO_NUMBER)
+def test_that_an_option_that_changes_no_number_is_in_no_table_but_named(tmp_path: Path, name: str) -> None:
+    sides = [
+        runs.create(
+            tmp_path, "script", {"program": {"line": ["python", "train.py", name, value, "--lr", "0.1"]}}
+        ).folder
+        for value in ("a", "b")
+    ]
+    found = options.options_part(*sides)
+    assert found is not None
+    assert found.verdict == "pass"
+    (note,) = options.harmless_options(*sides)
+    assert t(note.key, **note.args).endswith(f": {name}.")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "--checkpoint-path",
+        "--eval-steps",
+        "--data-dir",
+        "--model-path",
+        "--resume",
+        "--num-workers",
+        "--foo",
+        "--output-scale",
+    ],
+)
+def test_that_an_option_in_no_list_is_not_harmless(name: str) -> None:
+    assert not options._is_harmless(name)
 
 
 # Packages

@@ -61,7 +61,7 @@ def test_that_a_training_with_seeds_is_the_same_to_the_last_bit_and_is_not_run_t
     assert (found["tensor_steps"], found["weight_steps"], found["is_over"]) == ([1, 2], [1, 2, 3], False)
     assert len(set(found["runs"])) == 3
     assert (
-        "losses of 3 of 3 steps, weights, all that torch modules save besides and optimizer state after 3 of 3 steps"
+        "losses of 3 of 3 steps, weights, what torch modules hold besides and optimizer state after 3 of 3 steps"
         in said
     )
     assert "in 2 of 2 steps" in said
@@ -86,6 +86,22 @@ def test_that_a_mindspore_training_is_proved_too(tmp_path: Path, homes: Path) ->
     assert (found["verdict"], found["weight_steps"]) == ("equal", [1, 2, 3])
 
 
+def test_that_a_mindspore_parameter_outside_the_optimizer_is_compared(tmp_path: Path, homes: Path) -> None:
+    begin = "for step in range(5):"
+    drifting = """
+import time
+from mindspore import Parameter, Tensor
+class Teacher(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.average = Parameter(Tensor([0.0], ms.float32), name="average", requires_grad=False)
+teacher = Teacher()
+"""
+    line = "\n    teacher.average.set_data(Tensor([time.time() % 1e3], ms.float32))"
+    code, found, said = prove(tmp_path, MINDSPORE.replace(begin, drifting + begin + line))
+    assert (code, found["first"]["place"], found["first"]["name"]) == (3, "buffer", "average"), said
+
+
 SHORT = """
 import sys, threading, torch
 torch.manual_seed(1)
@@ -97,9 +113,14 @@ noise.seed()
 net[0].register_buffer("noise", torch.zeros(1))
 net[0].frozen = torch.nn.Parameter(torch.zeros(1), requires_grad=False)
 average = torch.optim.swa_utils.AveragedModel(net)
+net[0].register_buffer("unsaved", torch.zeros(1), persistent=False)
+teacher = torch.nn.Sequential(torch.nn.Linear(8, 3))
+critics = [torch.nn.Linear(2, 5), torch.nn.Linear(2, 5)]
 for step in range(1, 7):
     if sys.argv[1] == "buffer" and step == 4:
         net[0].noise.add_(torch.randn(1, generator=noise))
+    if sys.argv[1] == "unsaved" and step == 4:
+        net[0].unsaved.add_(torch.randn(1, generator=noise))
     loss = net(torch.randn(4, 8)).square().mean()
     optimizer.zero_grad()
     loss.backward()
@@ -111,6 +132,10 @@ for step in range(1, 7):
             net[0].frozen.add_(torch.randn(1, generator=noise))
         if sys.argv[1] == "average" and step == 3:
             average.module[0].weight[0, 0] += torch.randn(1, generator=noise)[0]
+        if sys.argv[1] == "teacher" and step == 3:
+            teacher[0].weight[0, 0] += torch.randn(1, generator=noise)[0]
+        if sys.argv[1] == "critic" and step == 3:
+            critics[1].bias[0] += torch.randn(1, generator=noise)[0]
 if sys.argv[1] == "end":
     with torch.no_grad():
         net[2].bias.add_(torch.randn(1, generator=noise))
@@ -130,6 +155,9 @@ if sys.argv[1] == "end":
         ),
         ("frozen", 3, 6, "buffer", "after step 6: 0.frozen"),
         ("average", 3, 6, "buffer", "after step 6: module.0.weight"),
+        ("unsaved", 3, 4, "buffer", "after step 4: 0.unsaved"),
+        ("teacher", 3, 6, "buffer", "after step 6: 0.weight"),
+        ("critic", 3, 6, "buffer", "after step 6: bias"),
         ("end", 3, 6, "final", "look behind the last update"),
         ("end", 3, 6, "final", "differ only in the weights at the end of the training, after step 6: 0.0.3"),
         ("state", 3, 6, "weights", "differ, first in the weights after the update of step 6"),

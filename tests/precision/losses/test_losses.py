@@ -63,6 +63,7 @@ def test_that_equal_losses_pass_and_the_figures_are_kept(tmp_path: Path) -> None
     assert answer["noise"] is None
     assert [event.key for event in events_of(run) if hasattr(event, "key")] == [
         "precision.losses.limits_default",
+        "precision.losses.limits_spikes",
         "precision.losses.pass",
     ]
 

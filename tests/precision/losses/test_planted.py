@@ -112,6 +112,17 @@ FAULTS: dict[str, Callable[[Path], Pair]] = {
         np.where(PLACES < 180, GOLDEN, GOLDEN * (1 + 0.004 * (PLACES - 179)))
     ),
     "a drift that has only begun": with_losses(GOLDEN * (1 + 0.03 * np.clip((PLACES - 150) / 50, 0, 1))),
+    "spikes of 4.9 % at every tenth step": with_losses(GOLDEN * (1 + 0.049 * (PLACES % 10 == 0))),
+    "spikes of 3 % at every fifteenth step under noise": with_losses(
+        noisy(40, 0.002) + 0.03 * GOLDEN * (PLACES % 15 == 0)
+    ),
+    "spikes of 4 % at every fiftieth step": with_losses(GOLDEN * (1 - 0.04 * (PLACES % 50 == 7))),
+    "spikes of 4 % at 5 % of the steps": with_losses(
+        GOLDEN * (1 + 0.04 * (np.random.default_rng(42).random(STEPS) < 0.05))
+    ),
+    "spikes that the golden runs do not have": with_again(
+        noisy(42, 0.001) + 0.008 * GOLDEN * (PLACES % 10 == 0), noisy(43, 0.001)
+    ),
     "one spike": with_losses(changed(120, GOLDEN[120] * 1.08)),
     "a NaN at the end": with_losses(changed(199, math.nan)),
     "a NaN of the golden run": lambda folder: (trained(folder, GOLDEN), trained(folder, changed(60, math.nan))),
@@ -188,6 +199,17 @@ HEALTHY: dict[str, Callable[[Path], Pair]] = {
     },
     "a second golden run with the same bits": with_again(GOLDEN, GOLDEN),
     "a target that is deterministic beside noise": with_again(GOLDEN, noisy(6)),
+    "spikes as between the golden runs": with_again(
+        noisy(44) * (1 + 0.04 * (PLACES % 10 == 0)), noisy(45) * (1 + 0.04 * (PLACES % 10 == 5))
+    ),
+    "two steps that are off by 4 %": with_losses(GOLDEN * (1 + 0.04 * np.isin(PLACES, (60, 130)))),
+    **{
+        f"heavy tails, seed {seed}": with_losses(GOLDEN * (1 + 0.003 * np.random.default_rng(seed).laplace(size=STEPS)))
+        for seed in range(46, 52)
+    },
+    "a difference that grows with the steps": with_losses(
+        GOLDEN * (1 + 0.018 * np.exp((PLACES - STEPS) / 12) * np.random.default_rng(52).standard_normal(STEPS))
+    ),
     "equal on two ranks": lambda folder: (of_ranks(folder, GOLDEN, GOLDEN * 1.1),) * 2,
     "two ranks with noise": lambda folder: (
         of_ranks(folder, noisy(7), noisy(8) * 1.1), of_ranks(folder, GOLDEN, GOLDEN * 1.1),

@@ -345,3 +345,15 @@ def test_that_msprobes_call_is_held_against_ours(ours: str, theirs: str, key: st
     said = work.result_notes(OverflowResult(passes=1, calls=1, found=found, named=named))[1]
     assert isinstance(said, Note)
     assert said.key == key
+
+
+def test_that_an_argument_that_is_nan_is_named_although_all_results_are_finite(tmp_path: Path) -> None:
+    def change(data: dict[str, Any]) -> None:
+        data[NORM]["input_args"].append({"type": "float", "value": NAN})
+
+    dump = read_dump(DumpLocation(folder=dump_of(tmp_path, change)))
+    found = first_overflow(dump, 0, 0)
+    assert found is not None
+    assert (found.call, found.place, found.value, found.is_made) == (NORM, "argument", "NaN", False)
+    assert work.rule_of(found).startswith("precision.overflow.argument")
+    assert sentence_of(Finding(rule=work.rule_of(found), severity="warning", args=work.args_of(found)))

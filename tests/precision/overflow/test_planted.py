@@ -125,13 +125,13 @@ def later(calls: Calls) -> Callable[[Path], None]:
     return write
 
 
-def with_update(**figures: Any) -> Callable[[Path], None]:
-    """A finite dump with the record of an optimizer of one parameter, with such figures."""
+def with_update(lr: Any = 0.1, values: Any = None, **figures: Any) -> Callable[[Path], None]:
+    """A finite dump with the record of an optimizer of one parameter, with such figures and hyperparameters."""
 
     def write(folder: Path) -> None:
         parameter = {"name": "w", "before": [1.0, -1.0, 0.0, 2.0], "gradient": [1.0, -1.0, 0.0, 2.0]}
         parameter |= {"update": [0.1, -0.1, 0.0, 0.2], **figures}
-        groups = [{"values": {"lr": 0.1}, "parameters": [parameter]}]
+        groups = [{"values": {"lr": lr, **(values or {})}, "parameters": [parameter]}]
         content = {"format": 2, "updates": [{"optimizer": "AdamW", "groups": groups}]}
         place = write_dump(folder, FINITE)
         (place.parent / "optimizer.json").write_text(json.dumps(content))
@@ -202,6 +202,14 @@ FAULTS: dict[str, Calls | Callable[[Path], None]] = {
     "an Inf in the gradient that an optimizer was given": with_update(gradient=["Infinity", -1.0, "NaN", "Infinity"]),
     "an Inf in a parameter that an optimizer was given": with_update(before=[1.0, "-Infinity", "NaN", "Infinity"]),
     "a NaN in the sums of an update": with_update(update_sums=["NaN", "NaN", "NaN", "NaN"]),
+    "a learning rate that is NaN": with_update(lr="NaN"),
+    "a learning rate that is infinite": with_update(lr="Infinity"),
+    "a weight decay that is NaN": with_update(values={"weight_decay": "NaN"}),
+    "a beta that is NaN": with_update(values={"betas": [0.9, "NaN"]}),
+    "a NaN that is multiplied with and does not show": with_calls(mul_0=forward([tensor(), scalar(NAN)], tensor())),
+    "a NaN that is multiplied with": with_calls(mul_0=forward([tensor(), scalar(NAN)], NANS)),
+    "a bound that is NaN": with_calls(clamp_0=forward([tensor(), scalar(NAN)], tensor())),
+    "a dropout of NaN": with_calls(dropout_0=forward([tensor(), scalar(NAN)], tensor())),
     "a dump of names alone beside a record of the optimizer": without_data,
     "a step without the record of the optimizer": without_record,
     "a step that its capture has written and that is gone": recorded(3),
@@ -234,6 +242,15 @@ HEALTHY: dict[str, Calls | Callable[[Path], None]] = {
     ),
     "Inf as a start that is only compared with": with_calls(minimum_0=forward([tensor(), HIGH], tensor())),
     "a norm of infinite order": with_calls(norm_0=forward([tensor(), scalar(INF)], tensor(1.0, 1.0))),
+    "a NaN that is written where a mask says so": with_calls(
+        masked_fill_0=forward([tensor(), tensor(0, 0, "bool"), scalar(NAN)], tensor()),
+        where_0=forward([tensor(1, 1, "bool"), tensor(), scalar(NAN)], tensor()),
+    ),
+    "a NaN that is looked for": with_calls(
+        eq_0=forward([tensor(), scalar(NAN)], tensor(0, 0, "bool")), nan_to_num_0=forward([tensor(), scalar(NAN)]),
+    ),
+    "a bound that is infinite": with_calls(clamp_0=forward([tensor(), scalar(INF)], tensor())),
+    "an optimizer without a bound": with_update(values={"max_grad_norm": "Infinity", "maximize": False}),
     "the largest half": with_calls(mul_0=forward([tensor()], tensor(-65504.0, 65504.0, "float16"))),
     "memory that nobody wrote": {"Torch.empty.0.forward": forward([], NANS), **FINITE},
     "indices and empty tensors": with_calls(

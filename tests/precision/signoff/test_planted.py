@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from backends.precision.report.spec import ReportSpec
-from backends.precision.report.work import REPORT_FILE, write_report
-from studio import run as runs
-from studio import schema
 from studio.errors import StudioError
-from studio.events import Ended, Journal, Metric
-from tests.precision.msprobe.recorded import RECORDED
-from tests.precision.signoff.made import compared_dumps
+from tests.precision.signoff.made import compared_dumps, reported_outcome, sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 NORM, LINEAR, RELU = "Functional.layer_norm.0.forward", "Functional.linear.0.forward", "Torch.relu.0.forward"
 FAIL, INCOMPLETE = "differs", "incomplete"
@@ -107,33 +100,13 @@ HEALTHY: dict[str, Callable[[Path, Path], object]] = {
 }  # fmt: skip
 
 
-def sides(folder: Path) -> tuple[Path, Path]:
-    """The two dumps, each in a run with the same losses."""
-    made = []
-    for name in ("target", "golden"):
-        run = runs.create(folder / name, "script", {})
-        losses = (Metric(step=step, values={"loss": 1 / step}) for step in range(1, 9))
-        Journal(run.folder, 1).write(*losses, Ended(code=0))
-        made.append(Path(shutil.copytree(RECORDED / "target", run.folder / "artifacts" / "captures" / "a")))
-    return made[0], made[1]
-
-
 def outcome(folder: Path, target: Path, golden: Path) -> str:
     """What the report opens with; that the comparison failed, where there is none."""
     try:
         comparison = compared_dumps(folder, target, golden)
     except StudioError:
         return "failed"
-    return reported(folder, comparison)
-
-
-def reported(folder: Path, comparison: runs.Run) -> str:
-    spec = schema.with_value(ReportSpec(), "comparison", comparison.folder)
-    spec = schema.with_value(spec, "report_language", "en")
-    run = runs.create(folder / "reports", "precision-report", schema.to_json(spec))
-    write_report(spec, run)
-    match = re.search(r'class="outcome (\w+)"', (run.folder / REPORT_FILE).read_text(encoding="utf-8"))
-    return match[1] if match else ""
+    return reported_outcome(folder, comparison)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -157,7 +130,7 @@ def test_that_a_report_of_a_dump_that_was_written_again_since_is_no_pass(tmp_pat
     comparison = compared_dumps(tmp_path, *pair.values())
     path = next(pair[side].rglob("dump.json"))
     path.write_bytes(path.read_bytes() + b" ")
-    assert reported(tmp_path, comparison) == INCOMPLETE
+    assert reported_outcome(tmp_path, comparison) == INCOMPLETE
 
 
 @pytest.mark.parametrize("loss", [9.0, "NaN"])
@@ -167,4 +140,4 @@ def test_that_a_report_of_losses_that_differ_is_no_pass(tmp_path: Path, loss: fl
     for path in pair[0].parents[2].glob("events*.jsonl"):
         lines = path.read_text().replace('"loss":0.5', f'"loss":{json.dumps(loss)}')
         path.write_text(lines)
-    assert reported(tmp_path, comparison) in (FAIL, INCOMPLETE)
+    assert reported_outcome(tmp_path, comparison) in (FAIL, INCOMPLETE)

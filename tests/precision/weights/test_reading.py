@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -57,6 +58,71 @@ def test_that_safetensors_are_read(of_torch: Path, tmp_path: Path) -> None:
 def test_that_an_old_file_of_torch_is_read_by_a_child(of_torch: Path, tmp_path: Path) -> None:
     found = values_of(of_torch / "legacy.pt", tmp_path, PYTHON)
     assert_same(found, dict(np.load(of_torch / "state.npz")))
+
+
+ARRAYS = """
+import sys, numpy as np, torch
+content = {
+    "plain": torch.ones(3), "array": np.arange(6, dtype=np.float32).reshape(2, 3), "half": np.float16([1.5, -2.0]),
+    "turned": np.asfortranarray(np.arange(6.0).reshape(2, 3)), "swapped": np.arange(4, dtype=">i4"),
+    "empty": np.zeros((0, 2), np.float32), "flags": np.array([True, False]),
+    "nested": {"mean": np.float64(0.25), "list": [np.int64([7])]},
+    "names": np.array(["a", "bc"]), "objects": np.array([np.float32([2.0]), "text"], dtype=object), "step": np.int64(5),
+}
+torch.save(content, sys.argv[1])
+torch.save(content, sys.argv[2], _use_new_zipfile_serialization=False)
+"""
+
+
+@pytest.mark.parametrize("name", ["new.pth", "old.pth"])
+def test_that_arrays_of_numpy_in_a_file_of_torch_are_read(tmp_path: Path, name: str) -> None:
+    paths = [tmp_path / "new.pth", tmp_path / "old.pth"]
+    subprocess.run([PYTHON, "-c", ARRAYS, *paths], check=True)
+    expected = {
+        "plain": np.ones(3, np.float32), "array": np.arange(6, dtype=np.float32).reshape(2, 3),
+        "half": np.array([1.5, -2.0], np.float16), "turned": np.arange(6.0).reshape(2, 3),
+        "swapped": np.arange(4, dtype=np.int32), "empty": np.zeros((0, 2), np.float32),
+        "flags": np.array([True, False]), "nested.list.0": np.array([7]), "objects.0": np.array([2.0], np.float32),
+    }  # fmt: skip
+    assert_same(values_of(tmp_path / name, tmp_path, PYTHON), expected)
+    checkpoint = open_weights(tmp_path / name, tmp_path / "s", PYTHON)
+    texts = {name: value.text for name, value in checkpoint.values.items()}
+    assert (texts["nested.mean"], texts["step"], texts["objects.1"]) == ("0.25", "5", "text")
+    assert texts["names"].startswith("U2 [2] ")
+
+
+def test_that_an_array_of_numpy_whose_bytes_are_said_to_be_objects_is_no_object(tmp_path: Path) -> None:
+    """numpy's own reader would take the bytes for addresses of objects."""
+    import pickle
+    import zipfile
+
+    from numpy.core import multiarray
+
+    class Lie:
+        def __reduce__(self) -> Any:
+            return multiarray._reconstruct, (np.ndarray, (0,), b"b"), (1, (1,), Objects(), False, b"\x41" * 8)
+
+    class Objects:
+        def __reduce__(self) -> Any:
+            return np.dtype, ("O", False, True), (3, "|", None, None, None, -1, -1, 0)
+
+    with zipfile.ZipFile(tmp_path / "lie.pth", "w") as file:
+        file.writestr("lie/data.pkl", pickle.dumps({"w": Lie()}, 2))
+        file.writestr("lie/version", b"3")
+    with pytest.raises(StudioError) as error:
+        open_weights(tmp_path / "lie.pth", tmp_path / "s", PYTHON)
+    assert error.value.key == "precision.weights.no_tensors"
+
+
+def test_that_a_torch_that_takes_no_stand_ins_for_numpy_says_what_to_do(tmp_path: Path) -> None:
+    subprocess.run([PYTHON, "-c", ARRAYS, tmp_path / "new.pth", tmp_path / "old.pth"], check=True)
+    (tmp_path / "sitecustomize.py").write_text("import torch\ndel torch.serialization.add_safe_globals\n")
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {PYTHON} "$@"\n')
+    python.chmod(0o755)
+    with pytest.raises(StudioError) as error:
+        open_weights(tmp_path / "new.pth", tmp_path / "s", python)
+    assert error.value.key == "precision.weights.holds_numpy"
 
 
 def test_that_a_missing_torch_is_said(of_torch: Path, tmp_path: Path) -> None:

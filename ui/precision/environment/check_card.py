@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 
 TONES: dict[Level, Tone] = {"pass": "good", "warning": "warning", "error": "bad"}
 VERDICTS: dict[Outcome, str] = {
-    "pass": "precision.environment.verdict_pass", "warning": "precision.environment.verdict_warning",
+    "pass": "precision.environment.verdict_pass", "review": "precision.environment.verdict_review",
     "error": "precision.environment.verdict_error", "incomplete": "precision.environment.verdict_incomplete",
+}  # fmt: skip
+CHIPS: dict[Outcome, tuple[str, Tone]] = {
+    "pass": (MARKS["pass"][0], "good"), "review": (MARKS["warning"][0], "warning"), "error": (MARKS["error"][0], "bad"),
+    "incomplete": ("precision.environment.incomplete", "warning"),
 }  # fmt: skip
 COLUMNS = 5
 
@@ -67,9 +71,7 @@ class CheckCard(Card):
         check = self._check
         if check is None:
             return
-        key, tone = MARKS[check.verdict][0], TONES[check.verdict]
-        if check.outcome == "incomplete":
-            key, tone = "precision.environment.incomplete", "warning"
+        key, tone = CHIPS[check.outcome]
         self.chip.show_state(t(key), tone)
         self._show_parts(check)
         empty(self._todo)

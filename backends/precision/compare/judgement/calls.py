@@ -32,7 +32,7 @@ def _own_rounding(walk: Walk, call: Call, value: Value) -> float:
     """Return what one rounding of a call leaves in its result, as far as statistics may hide it."""
     tolerances = walk.evidence.tolerances
     sizes = [other.size for other in call.inputs if other.eps > 0]
-    condition = kappa(call.kind, factors(call.kind, sizes, value.size, tolerances), tolerances)
+    condition = kappa(call.kind, factors(call.api, sizes, value.size, tolerances), tolerances)
     return min(condition, tolerances.hidden_factor) * tolerances.rounding(value.eps)
 
 

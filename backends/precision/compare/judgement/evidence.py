@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from backends.precision.compare.judgement.autocast import autocast_eps
 from backends.precision.compare.judgement.growth import Size
 from backends.precision.compare.judgement.operators import Kind, kind_of
 from backends.precision.compare.judgement.products import product_error
@@ -69,8 +70,9 @@ class Call(NamedTuple):
 class Evidence:
     """`values` of all rows; `drift`: by how much each parameter may differ, by row; `differing_arguments` by row;
     `new_nonfinite`: rows where one side alone has NaN or infinity, and which; `trained`: whether the target and the
-    golden side train a row, where that differs; `product_error`: of products rounded to few bits, else 0; `updates`:
-    parameters whose last update differs by more than its gradients explain."""
+    golden side train a row, where that differs; `product_error`: of products rounded to few bits, else 0;
+    `autocast_eps`: of products that are given more bits, else 0; `updates`: parameters whose last update differs by
+    more than its gradients explain."""
 
     joined: JoinedDumps
     tolerances: Tolerances
@@ -81,6 +83,7 @@ class Evidence:
     new_nonfinite: Mapping[int, str]
     trained: Mapping[int, tuple[bool, bool]]
     product_error: float
+    autocast_eps: float
     updates: UnexplainedUpdates
 
 
@@ -93,7 +96,7 @@ def gather_evidence(
         joined=joined, tolerances=joined.tolerances, calls=_calls(joined, values), values=values, drift=drift,
         differing_arguments=argument_differences(joined), new_nonfinite=_new_nonfinite(joined),
         trained=differing_training(joined), product_error=max(product_error(joined), earlier_product_error),
-        updates=updates,
+        autocast_eps=autocast_eps(joined), updates=updates,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from backends.precision.compare.judgement.operators import Kind
+from backends.precision.compare.judgement.operators import Kind, adds_up, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,9 +42,9 @@ def kappa(kind: Kind, factors: Sequence[float], tolerances: Tolerances) -> float
     return max(1.0, min(largest, tolerances.max_kappa_of_exponent) if kind is Kind.SOFT else largest)
 
 
-def factors(kind: Kind, inputs: Sequence[Size], output: Size, tolerances: Tolerances) -> list[float]:
-    """Return f of each input, by the kind's formula below; 1 where the sizes are not known."""
-    formula = _FORMULAS.get(kind)
+def factors(api: str, inputs: Sequence[Size], output: Size, tolerances: Tolerances) -> list[float]:
+    """Return f of each input, by the formula of the operator's kind below; 1 where the sizes are not known."""
+    formula = _summed if adds_up(api) else _FORMULAS.get(kind_of(api))
     if formula is None:
         max_factor = tolerances.max_unknown_factor
         scales = [max(1.0, min(_ratio(size.amax, output.amax), max_factor)) for size in inputs]
@@ -100,14 +100,19 @@ def _soft(inputs: Sequence[Size], output: Size) -> list[float]:
 
 
 def _reduce(inputs: Sequence[Size], output: Size) -> list[float]:
-    """Sums of n_i / n_o elements that cancel: f = amax(i) · k / amax(o), with k = sqrt(n_i / n_o), or 1 / k in a mean:
-    the sizes say which of them it is."""
+    """A mean, or a sum, of n_i / n_o elements: f as of a sum, and divided by their number in a mean. Where the name
+    does not tell, the sizes say which of them it is: no mean is larger than what it is taken of."""
     scales = []
-    for size in inputs:
-        k = math.sqrt(max(size.elements / max(output.elements, 1.0), 1.0))
-        mean = _ratio(size.rms / k, output.amax)
-        scales.append(max(1.0, mean if output.amax <= size.amax else _ratio(size.rms * k, output.amax)))
+    for size, of_sum in zip(inputs, _summed(inputs, output), strict=True):
+        count = max(size.elements / max(output.elements, 1.0), 1.0)
+        scales.append(max(1.0, of_sum / count) if output.amax <= size.amax else of_sum)
     return scales
+
+
+def _summed(inputs: Sequence[Size], output: Size) -> list[float]:
+    """Sums of n_i / n_o elements, which may cancel: f = rms(i) · sqrt(n_i / n_o) / amax(o)."""
+    summed = (size.rms * math.sqrt(max(size.elements / max(output.elements, 1.0), 1.0)) for size in inputs)
+    return [max(1.0, _ratio(size, output.amax)) for size in summed]
 
 
 def cancelled(inputs: Sequence[Size], siblings: Sequence[Size], output: Size) -> float:

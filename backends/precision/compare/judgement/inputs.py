@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from backends.precision.compare.comparison import EQUAL, EXPLAINED, FOLLOWS, UNKNOWN
+from backends.precision.compare.judgement.autocast import hidden_rounding
 from backends.precision.compare.judgement.state import explained_verdict, hold_against_limit, level_of
 from backends.precision.compare.tolerances import LOW_PRECISION_EPS
 from backends.precision.compare.values.distance import distances
@@ -89,6 +90,9 @@ def _judge_new(walk: Walk, call: Call, value: Value, producer: int, golden_produ
     origin = _origin(walk, value, producer, golden_producer)
     judged_producers = [walk.values[row] for row in origin.producers]
     judged.coarsest_eps = max([value.eps, *(producer_state.coarsest_eps for producer_state in judged_producers)])
+    of_autocast = _rounding_of_autocast(walk, call, value, origin)
+    if of_autocast:
+        judged.coarsest_eps = max(judged.coarsest_eps, evidence.autocast_eps)
     judged.follows = walk.has_diverged and any(producer_state.follows for producer_state in judged_producers)
     judged.hidden_factor = _hidden_factor(walk, value, origin)
     expected = _expected(walk, call, value, origin, is_golden=producer >= 0)
@@ -103,9 +107,18 @@ def _judge_new(walk: Walk, call: Call, value: Value, producer: int, golden_produ
         _judge_updated(walk, call, value)
         judged.level = level_of(walk, value, expected)
         return
-    allowed = _allowed(walk, value, origin, expected)
+    allowed = _allowed(walk, value, origin, expected) + of_autocast
     hold_against_limit(walk, call, value, allowed, _reason(walk, call, value, has_producer=bool(origin.producers)))
     judged.level = level_of(walk, value, expected if origin.is_state else origin.level)
+
+
+def _rounding_of_autocast(walk: Walk, call: Call, value: Value, origin: _Origin) -> float:
+    """Return what autocast leaves in the result of something that neither side traced, data and parameters aside."""
+    evidence = walk.evidence
+    is_result = call.is_forward and bool(walk.recent_levels) and value.eps > 0
+    if not evidence.autocast_eps or not is_result or origin.producers or value.row in evidence.drift:
+        return 0.0
+    return hidden_rounding(evidence.joined, value, evidence.autocast_eps)
 
 
 def _judge_updated(walk: Walk, call: Call, value: Value) -> None:

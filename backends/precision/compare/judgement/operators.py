@@ -41,6 +41,7 @@ _KINKED = re.compile("relu|pool|clamp|clip|abs|^max|^min|hard|sort|topk|where|ma
 _PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _KINDS)
 _CHOICES = re.compile("topk|^sort|argsort|argmax|argmin|^max$|^min$|multinomial|kthvalue")
 _MULTIPLIES = re.compile("lstm|gru|^rnn|attention")
+_SUMS = re.compile(r"^(nan)?sum$|reduce_?sum$")
 _RANDOM = re.compile("dropout|^rand|bernoulli|multinomial|normal_$|uniform_$|^normal$|exponential_")
 
 
@@ -66,6 +67,12 @@ def chooses(api: str) -> bool:
 def multiplies(api: str) -> bool:
     """Whether an operator multiplies matrices, as all it does or first of all."""
     return kind_of(api) is Kind.PRODUCT or _MULTIPLIES.search(api.lower().rpartition(".")[2]) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def adds_up(api: str) -> bool:
+    """Whether a reduction adds its elements, and divides by nothing."""
+    return _SUMS.search(api.lower().rpartition(".")[2]) is not None
 
 
 @lru_cache(maxsize=1 << 14)

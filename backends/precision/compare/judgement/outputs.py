@@ -81,7 +81,7 @@ def _reach(walk: Walk, call: Call, used: list[Value]) -> Reach:
 
 def _forward_limit(walk: Walk, call: Call, value: Value, used: list[Value], reach: Reach) -> _Limit:
     tolerances = walk.evidence.tolerances
-    f = factors(call.kind, [other.size for other in used], value.size, tolerances)
+    f = factors(call.api, [other.size for other in used], value.size, tolerances)
     levels = (factor * walk.values[other.row].level for factor, other in zip(f, used, strict=True))
     expected = _with_hidden(walk, max([reach.level, *levels]), reach.coarsest_eps)
     cancels = kappa(call.kind, f, tolerances)

@@ -3,14 +3,20 @@ safetensors, which the studio reads itself.
 
     save_weights.py <file of torch.save> <new .safetensors> <bytes it may need>
 
-Ends with 10 where torch is missing, 11 where the file holds no tensors, 12 where two have one name. Numbers and texts
-are kept in the header, each with whether it is a number beside tensors (see weights/plain_values.py).
+Ends with 10 where torch is missing, 11 where the file holds no tensors, 12 where two have one name, 13 where it holds
+arrays of numpy and torch is too old to be told how to read them. Numbers and texts are kept in the header, each with
+whether it is a number beside tensors (see weights/plain_values.py).
+
+Arrays of numpy are read by stand-ins for what they are written with: numpy's own functions believe a file's word about
+the type of its elements, and one that says that bytes are objects could run code.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
+import re
 import sys
 from itertools import islice
 from pathlib import Path
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
 NO_TORCH = 10
 NO_TENSORS = 11
 TWICE = 12
+OLD_TORCH = 13
 MAX_TEXT = 200
 MAX_VALUES = 1 << 16
 DTYPES = {
@@ -40,6 +47,96 @@ DTYPES = {
     "complex64": "C64",
     "bool": "BOOL",
 }
+NUMERIC = re.compile(r"b1|[iu][1248]|f[248]|c8|c16")
+BYTE_ORDERS = ("<", ">", "=", "|")
+
+
+class Dtype:
+    """Stands for numpy.dtype: a name such as f4 and a byte order, and nothing that a file may make of it."""
+
+    def __init__(self, name: Any = "", *_: Any) -> None:
+        self.name, self.order = str(name), "="
+
+    def __setstate__(self, state: Any) -> None:
+        self.order = str(state[1]) if state[1] in BYTE_ORDERS else "="
+
+
+class Array:
+    """Stands for numpy.ndarray. `data`: bytes, of objects a list."""
+
+    def __init__(self, *_: Any) -> None:
+        self.shape: Any = ()
+        self.dtype = Dtype()
+        self.data: Any = b""
+        self.is_fortran = False
+
+    def __setstate__(self, state: Any) -> None:
+        _, self.shape, self.dtype, self.is_fortran, self.data = state
+
+
+def array(*_: Any) -> Array:
+    return Array()
+
+
+def no_bytes() -> bytes:
+    """Stands for bytes(), as the data of an empty array is written."""
+    return b""
+
+
+def scalar(dtype: Any, data: Any = b"") -> Any:
+    return plain_array((), dtype, False, data).item() if NUMERIC.fullmatch(dtype.name) else text_of(dtype, (), data)
+
+
+def plain_array(shape: Any, dtype: Any, is_fortran: Any, data: Any) -> Any:
+    numpy = importlib.import_module("numpy")
+    kind = numpy.dtype(("" if dtype.order == "|" else dtype.order) + dtype.name)
+    content = numpy.frombuffer(data, kind) if data else numpy.zeros(0, kind)
+    return content.reshape(shape, order="F" if is_fortran else "C").astype(kind.newbyteorder("="), order="C")
+
+
+def text_of(dtype: Any, shape: Any, data: Any) -> str:
+    """Return what stands for elements that are no numbers, or of a type that torch lacks."""
+    return f"{dtype.name} {list(shape)} {hashlib.sha256(bytes(data)).hexdigest()[:16]}"
+
+
+def stand_ins() -> list[tuple[Any, str]]:
+    modules = ("numpy.core.multiarray", "numpy._core.multiarray")
+    functions = {"_reconstruct": array, "scalar": scalar}
+    named: list[tuple[Any, str]] = [
+        (function, f"{module}.{name}") for module in modules for name, function in functions.items()
+    ]
+    named += [(no_bytes, name) for name in ("bytes", "builtins.bytes", "__builtin__.bytes")]
+    return [*named, (Array, "numpy.ndarray"), (Dtype, "numpy.dtype")]
+
+
+def load(torch: Any, source: str) -> Any:
+    """Raises what torch.load does, and NotImplementedError where this torch takes no stand-ins."""
+    try:
+        return torch.load(source, map_location="cpu", weights_only=True)
+    except Exception as error:  # of a class whose module would be imported for that alone
+        if "numpy" not in str(error):
+            raise
+    try:
+        torch.serialization.add_safe_globals(stand_ins())
+        content = torch.load(source, map_location="cpu", weights_only=True)
+    except (AttributeError, TypeError) as error:  # before torch 2.6
+        raise NotImplementedError from error
+    return content
+
+
+def without_stand_ins(torch: Any, value: Any) -> Any:
+    """Return a content with tensors, lists and texts in the place of numpy's arrays."""
+    if isinstance(value, dict):
+        return {key: without_stand_ins(torch, entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_stand_ins(torch, entry) for entry in value]
+    if not isinstance(value, Array):
+        return value
+    if isinstance(value.data, list):
+        return without_stand_ins(torch, value.data)
+    if not NUMERIC.fullmatch(value.dtype.name):
+        return text_of(value.dtype, value.shape, value.data)
+    return torch.from_numpy(plain_array(value.shape, value.dtype, value.is_fortran, value.data))
 
 
 def main(source: str, target: str, max_bytes: int) -> int:
@@ -49,7 +146,10 @@ def main(source: str, target: str, max_bytes: int) -> int:
         sys.stderr.write(str(error))
         return NO_TORCH
     limit(max_bytes)
-    content = torch.load(source, map_location="cpu", weights_only=True)
+    try:
+        content = without_stand_ins(torch, load(torch, source))
+    except NotImplementedError:
+        return OLD_TORCH
     by_name = {}
     for name, tensor in tensors(torch, content, ""):
         if name in by_name:
