@@ -23,8 +23,8 @@ def training_answer(run: Run) -> dict[str, Any]:
     """Return seconds of the run and, of rank 0, the median seconds of a step, and the mean samples a second.
     The first step compiles, or loads kernels: it is in none of the two. `last_step` is the number of the last step,
     not a count: a script may begin anywhere and record some; `length_known`: whether it is known how many steps were
-    meant, else a training that ended early looks the same as one that is done. `loss` is the same as among the metrics. `speed_basis`:
-    "rank_0" where there are several ranks.
+    meant, else a training that ended early looks the same as one that is done. `loss` is the same as among the
+    metrics. `speed_basis`: "rank_0" where there are several ranks.
     """
     ended = glance(run)
     curves = _curves_of(run)
