@@ -272,7 +272,8 @@ class OwnScript(QWidget):
 
     @property
     def _is_blank(self) -> bool:
-        return not self.form.spec().program.line and _key(self._project) not in self._specs
+        """Whether nothing was written yet."""
+        return self.form.spec() == _first_spec(self._project) and _key(self._project) not in self._specs
 
     def _take(self, key: str, last: LastProgram | None) -> None:
         """Take the program of a run, unless the project is another one or a line was written meanwhile."""
