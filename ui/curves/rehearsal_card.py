@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 COMMAND = "rehearse"
 WIDTH = 560
-MAX_LOSSES, MAX_ROWS = 8, 12
+MAX_LOSSES, MAX_ROWS = 5, 12
 STANCES = {
     "cuda": "curves.rehearsal.as_cuda", "npu": "curves.rehearsal.as_npu", "cpu": "curves.rehearsal.as_cpu",
 }  # fmt: skip
@@ -218,8 +218,9 @@ def device_facts(report: Report) -> list[tuple[str, str]]:
 
 
 def losses_text(losses: tuple[float | str, ...]) -> str:
-    texts = [number(loss) if isinstance(loss, float) else loss for loss in losses[:MAX_LOSSES]]
-    return ", ".join(texts) + (" …" if len(losses) > MAX_LOSSES else "")
+    """Return all losses where they are few, else the first ones and the last two."""
+    texts = [number(loss) if isinstance(loss, float) else loss for loss in losses]
+    return ", ".join(texts if len(texts) <= MAX_LOSSES else [*texts[: MAX_LOSSES - 2], "…", *texts[-2:]])
 
 
 def count_text(value: int) -> str:
