@@ -43,22 +43,22 @@ def step_coverage(trace: Trace) -> StepCoverage:
         if trace.meta.sources[source].kind != "text":
             continue
         path = trace.root / trace.meta.sources[source].path
-        named, asked = _named_steps(path.parent), _asked_steps(path)
-        is_known = is_known and bool(named or asked or trace.meta.sources[source].has_end)
-        gap = _gap(own, named, asked)
+        table_steps, scheduled = _table_steps(path.parent), _scheduled_steps(path)
+        is_known = is_known and bool(table_steps or scheduled or trace.meta.sources[source].has_end)
+        gap = _gap(own, table_steps, scheduled)
         gaps += [(trace.meta.sources[source].path, gap)] if gap else []
     return StepCoverage(steps=tuple(sorted(set().union(*numbers.values()))), is_known=is_known, gaps=tuple(gaps))
 
 
-def _gap(own: set[int], named: set[int], asked: int) -> StudioError | None:
-    if missing := sorted(named - own):
+def _gap(own: set[int], table_steps: set[int], scheduled: int) -> StudioError | None:
+    if missing := sorted(table_steps - own):
         return StudioError("timeline.gap.named_steps", steps=step_names(missing), have=step_names(sorted(own)))
-    if len(own) < asked:
-        return StudioError("timeline.gap.asked_steps", n=asked, have=step_names(sorted(own)))
+    if len(own) < scheduled:
+        return StudioError("timeline.gap.asked_steps", n=scheduled, have=step_names(sorted(own)))
     return None
 
 
-def _named_steps(folder: Path) -> set[int]:
+def _table_steps(folder: Path) -> set[int]:
     """Return the numbers in the profiler's table of steps, none where it was recorded without a schedule."""
     return {number for path in files_of(folder, STEP_TABLE) for number in _column(CsvTable(path))}
 
@@ -73,7 +73,7 @@ def _column(table: CsvTable) -> Iterator[int]:
     yield from (int(cell) for cell in cells if cell.isascii() and cell.isdigit())
 
 
-def _asked_steps(path: Path) -> int:
+def _scheduled_steps(path: Path) -> int:
     """Return how many steps each recording of the schedule has, 0 where there is none."""
     active = switches_of(path).get("active")
     return active if isinstance(active, int) and not isinstance(active, bool) else 0

@@ -165,7 +165,7 @@ def _scan_resolvers(source: ScannedText, value: ConfigValue, key: str) -> Iterat
     """`device: ${pick:${gpu}}`: only the project's own resolver, or the environment, knows which device that is."""
     for match in gpu_names.RESOLVED.finditer(source.text, value.begin, value.end):
         resolver, variable = match[1], gpu_names.VARIABLE_ALONE.match(source.text, match.start(), value.end)
-        is_own = not resolver.startswith("oc.") and resolver not in gpu_names.KNOWN_RESOLVERS
+        is_own = not resolver.startswith("oc.") and resolver not in gpu_names.HYDRA_RESOLVERS
         arguments = source.text[match.end() : value.end] if is_own else ""
         if (is_own or variable) and _may_name_gpu(key, arguments):
             name, context = variable[1] if variable else resolver, f"unresolved:{'.'.join(value.keys)}"

@@ -36,7 +36,7 @@ RESOLVED = re.compile(r"\$\{\s*([A-Za-z_][\w.]*)\s*:(?![-+?=])")
 """The begin of an interpolation of OmegaConf that a resolver works out. `:-` and the like are those of a shell."""
 VARIABLE_ALONE = re.compile(r"\$\{\s*oc\.env:\s*(\w+)\s*\}")
 """A variable of the environment without a value that holds where it is not set."""
-KNOWN_RESOLVERS = frozenset({"now", "hydra", "python_version"})
+HYDRA_RESOLVERS = frozenset({"now", "hydra", "python_version"})
 """Of hydra: none gives a device."""
 INDEX = re.compile(
     r"https?://\S{0,300}?(?:/cu\d{2,3}(?![\w.])|/cu\$\{?\w+\}?|/cu\d{2,3}/|pypi\.(?:ngc\.)?nvidia\.com)\S*"
