@@ -86,7 +86,11 @@ class RehearsalCard(Card):
         self.memory_view, self.operators_view = CardMemoryView(), OperatorsView()
         for view in (self.memory_view, self.operators_view):
             view.setMaximumWidth(2 * WIDTH)
-            self.body.addWidget(view)
+            # A column asks how high a view is at its own width, which is more than the view may have.
+            row = QHBoxLayout()
+            row.addWidget(view, WIDTH)
+            row.addStretch(1)
+            self.body.addLayout(row)
         self.body.addWidget(self.rest)
         self._add_button()
         self._run: Run | None = None
