@@ -107,6 +107,8 @@ def nonfinite_sentence(events: Iterable[Event]) -> str:
     return next((sentence_of(findings[rule]) for rule in NONFINITE_RULES if rule in findings), "")
 
 
+LENGTH_UNKNOWN = "run.length_unknown"
+"""The note that says which step a training came to whose meant number of steps nobody told."""
 EARLY_RULES = ("run.ended_early", "run.rank_ended_early", "run.ended_at_once")
 """The findings that say at which step a training ended before its last one."""
 

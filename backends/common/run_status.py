@@ -9,7 +9,7 @@ from backends.common.marks import Marks, mark_of
 from backends.common.summary import NOTE, Summary, as_number, from_note
 from studio.events import Ended, Finding, Metric, Note, Progress
 from studio.faults.lost_records import NOTHING, is_loss, lost_in
-from studio.sentences import NONFINITE_RULES, with_ranks
+from studio.sentences import LENGTH_UNKNOWN, NONFINITE_RULES, with_ranks
 
 if TYPE_CHECKING:
     from studio.events import Event
@@ -21,7 +21,8 @@ MAX_FINDINGS = 200
 
 class RunStatus:
     """Times in ns since the epoch, 0 where unknown. Only rank 0 tells the phase and the progress. `breaks_in_step`:
-    whether a debugger reaches the code of a step."""
+    whether a debugger reaches the code of a step. `covered`: up to which step a training came whose meant length is not
+    known."""
 
     def __init__(self) -> None:
         self.attempt = 0
@@ -40,6 +41,7 @@ class RunStatus:
         self.findings: list[Finding] = []
         self._tellers: list[tuple[int, Finding, list[int]]] = []  # number of a finding, as it was said, its ranks
         self._ranks: set[int] = set()
+        self.covered: Note | None = None
         self.lost = NOTHING
         self.marks = Marks()
         self.ended: Ended | None = None
@@ -90,7 +92,7 @@ class RunStatus:
     def _begin(self, attempt: int) -> None:
         """A later attempt compiles and finds its speed again."""
         self.attempt = attempt
-        self.compile_since, self.compile_seconds = 0, None
+        self.compile_since, self.compile_seconds, self.covered = 0, None, None
         self._recent.clear()
 
     def _add(self, event: Event) -> None:
@@ -116,6 +118,8 @@ class RunStatus:
             self.debug_ports = _ports(note.args)
         elif note.key == "launch.debugger_compiled":
             self.breaks_in_step = False
+        elif note.key == LENGTH_UNKNOWN:
+            self.covered = note
         elif note.key == NOTE:
             self.summary = from_note(note.args)
 

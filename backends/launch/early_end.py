@@ -1,4 +1,4 @@
-"""Trainings that ended before their last step, although their program ended well."""
+"""Trainings that ended before their last step, although their program ended well, or of which nobody knows that."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from backends.common.nonfinite_losses import is_loss
-from studio.events import Finding, Metric, Progress, decode, process_of
+from studio.events import Finding, Metric, Note, Progress, decode, process_of
+from studio.sentences import LENGTH_UNKNOWN
 from studio.tail import last_lines
 
 if TYPE_CHECKING:
@@ -27,13 +28,15 @@ _PHASES = ("load", "compile", "attach", "train", _FINISH)
 @dataclass(frozen=True, kw_only=True)
 class LastEvents:
     """What the file of a process of a training ends with. `step`: the last one with a loss, 0 without any; `gap`:
-    between two of these steps, at most; `losses`: their names; `progress`: the last of the training itself."""
+    between two of these steps, at most; `losses`: their names; `last`: the last step with any value, 0 without any;
+    `progress`: the last of the training itself."""
 
     rank: int
     pid: int
     step: int
     gap: int
     losses: frozenset[str]
+    last: int
     progress: Progress | None
 
     @property
@@ -52,6 +55,11 @@ class LastEvents:
         return progress is not None and (progress.phase == _FINISH or self.reached >= progress.total > 0)
 
     @property
+    def has_length(self) -> bool:
+        """Whether it is known how many steps were meant: the training told it, or that it came to its own end."""
+        return self.progress is not None and (self.progress.total > 0 or self.progress.phase == _FINISH)
+
+    @property
     def is_early(self) -> bool:
         """Whether steps that were announced are missing. A script may record some of its steps alone."""
         progress = self.progress
@@ -62,21 +70,38 @@ def early_end(folder: Path, attempt: int, left_at_once: Collection[int] = ()) ->
     """Return what is told of a training that ended before its last step, where the number of its steps is known or
     other ranks went further, or that left by os._exit, wherever it was. `left_at_once`: pids of processes that did.
     Raises OSError."""
-    names = [(name, owner) for name in sorted(os.listdir(folder)) if (owner := process_of(name))]
-    processes = [_last_events(folder / name, rank, pid) for name, (number, rank, pid) in names if number == attempt]
+    processes = _processes(folder, attempt)
     findings = (*_before_total(processes), *_behind_others(processes), *_at_once(processes, left_at_once))
     return next(iter(findings), None)
 
 
+def unknown_length(folder: Path, attempt: int) -> Note | None:
+    """Return what a training covered whose meant number of steps nobody told, None where it is known or where no step
+    was recorded. Raises OSError."""
+    processes = _processes(folder, attempt)
+    last = max((process.last for process in processes), default=0)
+    if not last or any(process.has_length for process in processes):
+        return None
+    return Note(key=LENGTH_UNKNOWN, args={"step": last})
+
+
+def _processes(folder: Path, attempt: int) -> list[LastEvents]:
+    """Return what the processes of an attempt left. Raises OSError."""
+    names = [(name, owner) for name in sorted(os.listdir(folder)) if (owner := process_of(name))]
+    return [_last_events(folder / name, rank, pid) for name, (number, rank, pid) in names if number == attempt]
+
+
 def _last_events(path: Path, rank: int, pid: int) -> LastEvents:
     events, _ = decode(b"\n".join(last_lines(path, _END_BYTES)))
-    metrics = [event for event in events if isinstance(event, Metric) and any(map(is_loss, event.values))]
+    all_metrics = [event for event in events if isinstance(event, Metric)]
+    metrics = [metric for metric in all_metrics if any(map(is_loss, metric.values))]
     progress = [event for event in events if isinstance(event, Progress) and event.phase in _PHASES]
     steps = sorted({metric.step for metric in metrics})
     return LastEvents(
         rank=rank, pid=pid, step=steps[-1] if steps else 0,
         gap=max((after - before for before, after in pairwise(steps)), default=1),
         losses=frozenset(name for metric in metrics for name in metric.values if is_loss(name)),
+        last=max((metric.step for metric in all_metrics), default=0),
         progress=progress[-1] if progress else None,
     )  # fmt: skip
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from studio.run import glance
+from studio.events import Note
+from studio.run import glance, last_events
+from studio.sentences import LENGTH_UNKNOWN
 from studio.series import Curves
 from studio.tail import RunTail
 
@@ -20,8 +22,9 @@ if TYPE_CHECKING:
 def training_answer(run: Run) -> dict[str, Any]:
     """Return seconds of the run and, of rank 0, the median seconds of a step, and the mean samples a second.
     The first step compiles, or loads kernels: it is in none of the two. `last_step` is the number of the last step,
-    not a count: a script may begin anywhere and record some. `loss` is the same as among the metrics. `speed_basis`:
-    "rank_0" where there are several ranks.
+    not a count: a script may begin anywhere and record some; `length_known`: whether it is known how many steps were
+    meant, else a training that ended early looks the same as one that is done. `loss` is the same as among the
+    metrics. `speed_basis`: "rank_0" where there are several ranks.
     """
     ended = glance(run)
     curves = _curves_of(run)
@@ -29,7 +32,13 @@ def training_answer(run: Run) -> dict[str, Any]:
     steps = [series.point(-1)[0] for series in curves.every_series() if len(series)]
     speed = _speed(curves)
     basis = {"speed_basis": "rank_0"} if speed and figures["ranks"] > 1 else {}
-    return {**figures, **({"last_step": max(steps)} if steps else {}), **speed, **basis, **_loss(ended)}
+    return {**figures, **_reached(run, steps), **speed, **basis, **_loss(ended)}
+
+
+def _reached(run: Run, steps: list[int]) -> dict[str, int | bool]:
+    """Return what is known of the steps of a training, nothing where it recorded none."""
+    notes = (event.key for event in last_events(run.folder) if isinstance(event, Note))
+    return {"last_step": max(steps), "length_known": LENGTH_UNKNOWN not in notes} if steps else {}
 
 
 def _curves_of(run: Run) -> Curves:

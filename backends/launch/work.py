@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from backends.common import explain
 from backends.common.nonfinite_losses import judged_end
 from backends.launch.capture import state
-from backends.launch.early_end import early_end
+from backends.launch.early_end import early_end, unknown_length
 from backends.launch.idle_options import idle_ascend_options
 from backends.launch.launchers import python_of
 from backends.launch.plan import launch_command, write_inputs
@@ -53,9 +53,12 @@ def end_training(run: Run, ended: Ended, left_at_once: Collection[int] = (), *, 
     attempt = mark.attempt if mark else 1
     with suppress(OSError):
         judged, findings = judged_end(folder, attempt, ended)
-        if not (ended.code or ended.reason or is_cut) and (early := early_end(folder, attempt, left_at_once)):
-            findings = [*findings, early]
-            judged = judged if judged.reason else Ended(code=0, reason="incomplete")
+        if not (ended.code or ended.reason or is_cut):
+            if early := early_end(folder, attempt, left_at_once):
+                findings = [*findings, early]
+                judged = judged if judged.reason else Ended(code=0, reason="incomplete")
+            elif covered := unknown_length(folder, attempt):
+                Journal(run.folder, attempt).write_or_keep(covered)
         Journal(run.folder, attempt).write_or_keep(*explain.findings(folder, judged), *findings)
         return judged
     return ended

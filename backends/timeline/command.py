@@ -57,12 +57,16 @@ def timeline(spec: TimelineSpec, print_line: Print) -> tuple[int, dict[str, Any]
 def _report(opened: Opened, answer: dict[str, Any], print_line: Print) -> tuple[int, dict[str, Any]]:
     """Print where the time went, and add it to the answer. Ends with 3 where a part of the profile is in no figure."""
     from backends.timeline.tables.summary import step_summary
-    from backends.timeline.tables.summary_sentence import texts
+    from backends.timeline.tables.summary_sentence import coverage_texts, texts
 
     summary = step_summary(opened.trace)
     is_whole = opened.is_whole and not summary.idle_devices
     # Before the figures: who reads the first of them must know that they are of a part.
-    sentences = [*(() if is_whole else (t("timeline.said.incomplete"),)), *texts(summary)]
+    sentences = [
+        *(() if is_whole else (t("timeline.said.incomplete"),)),
+        *texts(summary),
+        *coverage_texts(opened.coverage),
+    ]
     for line in (_summary_line(answer), *sentences):
         print_line(printable(line))
     state = "whole" if is_whole else "incomplete"
@@ -99,6 +103,8 @@ def _answer(opened: Opened, private: int) -> dict[str, Any]:
         "flow_ends": meta.flow_ends,
         "dangling": meta.dangling,
         "metadata": meta.metadata,
+        "steps": list(opened.coverage.steps),
+        "steps_known": opened.coverage.is_known,
         "events": meta.events,
         "sources": [
             {"path": source.path, "kind": source.kind, "rank": source.rank, "truncated": source.truncated}

@@ -64,7 +64,8 @@ class GatheredSeries:
 class GatheredSource:
     """A source file. `chunks`, of text only: (first byte, byte after the last, number of the first event), int64 [n,
     3], so that one event can be found again by its number. `limit`: the size in bytes at which unpacking was stopped
-    because it was too large; else 0. `problem`: why it was left out. `gaps`: what it lacks."""
+    because it was too large; else 0. `problem`: why it was left out. `gaps`: what it lacks. `is_kineto`: whether
+    torch.profiler wrote it, which marks the end of its recording behind all else."""
 
     path: Path
     kind: str
@@ -74,6 +75,7 @@ class GatheredSource:
     limit: int = 0
     problem: StudioError | None = None
     gaps: tuple[StudioError, ...] = ()
+    is_kineto: bool = False
 
 
 def _numbers() -> defaultdict[str, int]:

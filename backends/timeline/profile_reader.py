@@ -22,6 +22,7 @@ from backends.timeline.source_discovery import (
     find,
     unreadable,
 )
+from backends.timeline.tables.announced_steps import step_coverage
 from studio.errors import StudioError, from_os
 from studio.gc_pause import gc_paused
 from studio.paths import cache_home
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from backends.timeline.build.locks import Lock
+    from backends.timeline.tables.announced_steps import StepCoverage
     from backends.timeline.trace import Trace
 
     ReportProgress = Callable[[int, int], None]
@@ -65,6 +67,7 @@ class Opened:
     trace: Trace
     cache: Path
     fresh: bool
+    coverage: StepCoverage
     notes: tuple[Remark, ...]
     lease: Lock
 
@@ -137,6 +140,8 @@ def _opened(entry: cache.Entry, remarks: tuple[Remark, ...], *, fresh: bool) -> 
         for source in sources
         for gap in source.gaps
     ]
+    coverage = step_coverage(entry.trace)
+    gaps += [Remark(key="timeline.remark.gap", args={"place": place, "gap": str(gap)}) for place, gap in coverage.gaps]
     tables = [Remark(key="timeline.remark.tables_only")] if all(source.kind == "analysis" for source in sources) else []
     limited = [
         Remark(key="timeline.remark.limited", args={"place": source.path, "mb": source.limit >> 20})
@@ -146,7 +151,7 @@ def _opened(entry: cache.Entry, remarks: tuple[Remark, ...], *, fresh: bool) -> 
     damaged = sum(count for reason, count in entry.trace.meta.set_aside.items() if reason in DAMAGED)
     broken = [Remark(key="timeline.remark.damaged", args={"n": damaged})] if damaged else []
     notes = (*remarks, *left_out, *cut, *gaps, *limited, *broken, *tables)
-    return Opened(trace=entry.trace, cache=entry.folder, fresh=fresh, notes=notes, lease=entry.lease)
+    return Opened(trace=entry.trace, cache=entry.folder, fresh=fresh, coverage=coverage, notes=notes, lease=entry.lease)
 
 
 def _gathered(sources: tuple[SourceFile, ...], progress: _Progress) -> Gathering:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 5
+FORMAT = 6
 META = "meta.json"
 
 
@@ -30,7 +30,8 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     """A source file. `path`: below the root of the trace. `limit`: bytes after which unpacking was stopped, or 0.
-    `problem`: why it was left out. `gaps`: what it lacks."""
+    `problem`: why it was left out. `gaps`: what it lacks. `has_end`: whether the trace itself marks the end of its
+    recording."""
 
     path: str
     kind: str
@@ -39,6 +40,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = 0
     problem: Problem | None = None
     gaps: tuple[Problem, ...] = ()
+    has_end: bool = False
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True):

@@ -106,6 +106,47 @@ def test_that_chance_is_the_same_with_the_same_seed_and_so_are_all_gradients(tmp
     assert not {step.gradients for step in different.trace} & {step.gradients for step in part.trace}
 
 
+BY_KEYWORD = """
+import os, random
+import numpy, torch
+from torch import nn
+
+random.seed(a=1); numpy.random.seed(seed=2); torch.manual_seed(seed=3)
+chosen = numpy.random.default_rng(seed=4).random(), random.random(), numpy.random.rand()
+taken = numpy.random.default_rng(seed=None).random()
+random.seed(a=1)
+assert random.random() == chosen[1] and numpy.random.default_rng(seed=4).random() == chosen[0] != taken
+assert numpy.random.default_rng(seed=None).random() == taken
+device = torch.device(type=DEVICE, index=0)
+module = torch.get_device_module(device=DEVICE)
+module.set_device(device=0); module.synchronize(device=0)
+net = nn.Linear(in_features=4, out_features=2, device=device).to(device=device, dtype=torch.float32)
+adam = torch.optim.Adam(params=net.parameters(), lr=0.1)
+scaler = torch.amp.GradScaler(device=DEVICE)
+for step in range(2):
+    with torch.autocast(device_type=DEVICE, dtype=torch.bfloat16):
+        loss = net(torch.ones(size=(3, 4), device=device)).square().mean()
+    adam.zero_grad(set_to_none=True)
+    torch.autograd.backward(tensors=scaler.scale(outputs=loss), retain_graph=False)
+    scaler.unscale_(optimizer=adam)
+    nn.utils.clip_grad_norm_(parameters=net.parameters(), max_norm=1.0)
+    nn.utils.clip_grad_value_(net.parameters(), clip_value=0.5)
+    scaler.step(optimizer=adam); scaler.update(new_scale=None)
+os.environ.update(MASTER_ADDR="localhost", MASTER_PORT="0", RANK="0", WORLD_SIZE="1")
+torch.save(obj=net.state_dict(), f="net.pt")
+torch.load(f="net.pt", map_location=DEVICE, weights_only=True)
+print("trained")
+"""
+
+
+@pytest.mark.parametrize("stance", ["cuda", "npu", "cpu"])
+def test_that_what_is_watched_takes_its_arguments_by_their_names(tmp_path: Path, stance: str) -> None:
+    """The wrappers of a rehearsal that is compared have other names of their own for what they look at."""
+    text, part = seeded(tmp_path / "run", f"DEVICE = {stance!r}\n{BY_KEYWORD}", "7", stance=stance)
+    assert text.splitlines()[-1] == "trained"
+    assert len(part.trace) == 2
+
+
 def test_that_without_a_seed_nothing_is_traced(tmp_path: Path) -> None:
     done = child(tmp_path, CHANCE, hooks="curves,rehearse=cuda")
     assert done.returncode == 0, done.stderr

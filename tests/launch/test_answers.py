@@ -63,7 +63,7 @@ for step in range(1, 12):
     answer = last_json(done)
     assert done.returncode == 0
     assert answer["duration"] > 0
-    assert (answer["last_step"], answer["ranks"]) == (11, 1)
+    assert (answer["last_step"], answer["ranks"], answer["length_known"]) == (11, 1, False)
     assert (answer["median_step_time"], answer["mean_throughput"]) == (0.5, 64.0)
     assert answer["loss"] == pytest.approx(1 / 11)
     assert "log" not in answer

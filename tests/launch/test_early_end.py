@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from backends.launch.early_end import early_end
+from backends.launch.early_end import early_end, unknown_length
 from tests.command_line import last_json, studio
 
 if TYPE_CHECKING:
@@ -71,6 +71,25 @@ def test_that_an_exit_past_the_end_of_python_behind_the_last_step_is_done(tmp_pa
     assert code == 0
 
 
+UNKNOWN = "How many steps were meant is not known"
+
+
+@pytest.mark.parametrize("end", ["return", "pass"])
+def test_that_a_training_of_unknown_length_says_how_far_it_came(tmp_path: Path, homes: Path, end: str) -> None:
+    (tmp_path / "train.py").write_text(script(end))
+    done = studio("--no-project", "launch", "--json", "--", sys.executable, "train.py", cwd=tmp_path)
+    answer = last_json(done)
+    last = 8 if end == "return" else 20
+    assert (done.returncode, answer["last_step"], answer["length_known"]) == (0, last, False)
+    assert f"came to step {last}. {UNKNOWN}" in done.stderr
+
+
+def test_that_a_training_of_known_length_says_nothing_of_it(tmp_path: Path, homes: Path) -> None:
+    (tmp_path / "train.py").write_text(script("pass", "ascend_studio.progress(step, 20, 'train')"))
+    done = studio("--no-project", "launch", "--json", "--", sys.executable, "train.py", cwd=tmp_path)
+    assert (done.returncode, last_json(done)["length_known"], UNKNOWN in done.stderr) == (0, True, False)
+
+
 # What the files of processes end with
 
 Line = dict[str, object]
@@ -91,6 +110,15 @@ def write(folder: Path, rank: int, *lines: Line, pid: int = 0) -> None:
 
 def told(folder: Path) -> Finding | None:
     return early_end(folder, 1)
+
+
+def test_that_a_length_is_known_where_one_rank_tells_it(tmp_path: Path) -> None:
+    write(tmp_path, 0, *steps(20, name="accuracy"))
+    covered = unknown_length(tmp_path, 1)
+    assert covered is not None
+    assert covered.args == {"step": 20}
+    write(tmp_path, 1, *steps(20), progress(20, 20))
+    assert unknown_length(tmp_path, 1) is None
 
 
 def steps(last: int, every: int = 1, name: str = "loss") -> list[Line]:

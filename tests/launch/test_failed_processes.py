@@ -111,6 +111,16 @@ def test_that_a_damaged_file_is_a_failure_too(tmp_path: Path, text: str) -> None
 EXITS = {
     "sys.exit": "import sys; sys.exit(3)",
     "exit": "exit(3)",
+    "SystemExit by hand": "raise SystemExit(3)",
+    "SystemExit with a text": "def main():\n    raise SystemExit('no card answers')\nmain()",
+    "SystemExit after one that was caught": "try:\n    exit(0)\nexcept SystemExit:\n    pass\nraise SystemExit(45)",
+    "a crash behind the last line": """
+import os
+class Library:
+    def __del__(self, kill=os.kill, pid=os.getpid()):
+        kill(pid, 11)
+library = Library()
+""",
     "os._exit": "import os; os._exit(3)",
     "an uncaught error": "raise RuntimeError('no card answers')",
     "SIGKILL": "import os; os.kill(os.getpid(), 9)",
@@ -126,10 +136,10 @@ def test_that_no_failure_in_front_of_a_pipe_is_done(tmp_path: Path, homes: Path,
     assert (code, answer["code"]) == (1, 1), answer
 
 
-@pytest.mark.parametrize("way", [*EXITS, "SystemExit"])
+@pytest.mark.parametrize("way", EXITS)
 def test_that_a_started_python_whose_exit_code_nobody_looks_at_is_told(tmp_path: Path, homes: Path, way: str) -> None:
     starting = "import subprocess, sys\nsubprocess.Popen([sys.executable, 'child.py']).wait()\n"
-    child = TRAINING + {**EXITS, "SystemExit": "raise SystemExit(3)"}[way] + "\n"
+    child = TRAINING + EXITS[way] + "\n"
     code, _ = ended_by(tmp_path, sys.executable, "train.py", train=starting, child=child)
     assert code == 1
 
@@ -157,6 +167,16 @@ def leave():
     except SystemExit:
         pass
 leave()
+""",
+    "SystemExit by hand of nothing": "def main():\n    return\nraise SystemExit(main())\n",
+    "SystemExit by hand of 0": "raise SystemExit(0)\n",
+    "SystemExit by hand that is caught": "try:\n    raise SystemExit(3)\nexcept SystemExit:\n    pass\n",
+    "an end at once behind the last line": """
+import os
+class Library:
+    def __del__(self, end=os._exit):
+        end(0)
+library = Library()
 """,
     "sys.exit of nothing": "import sys; sys.exit()\n",
     "sys.exit of 0 at the end": "import sys; sys.exit(0)\n",

@@ -155,6 +155,7 @@ EXAMPLES: list[tuple[str, str, str, dict[str, Any], str]] = [
     ("docker_cuda", "nvidia/cuda:12.1.0", "image", {"path": "Dockerfile"}, "docker_cuda.image"),
     ("shell_cuda", "--gpus", "container", {"path": "run.sh"}, "docker_cuda.runtime"),
     ("config_device", "cuda", "key:device", {"path": "a.yaml"}, "config_device.value"),
+    ("config_device", "pick", "unresolved:device", {"path": "a.yaml"}, "config_device.unresolved"),
     ("config_device", "gpu", "key:trainer.accelerator", {"path": "a.yaml"}, "config_device.accelerator"),
     ("req_torch", "torch", "requirement", {"asks": ">=2.1", "path": "requirements.txt"}, "req_torch.torch"),
     ("req_torch", "torch", "requirement", {"asks": "==1.13.1", "path": "requirements.txt"}, "req_torch.unmatched"),

@@ -83,6 +83,36 @@ def test_that_what_an_interpolation_falls_back_to_is_judged_and_edited(tmp_path:
     assert (finding.rule, finding.name) == ("cuda_env.visible", "CUDA_VISIBLE_DEVICES")
 
 
+UNRESOLVED = "config_device.unresolved"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "device: ${pick_device:${gpu}}", "device: ${pick_device:}", 'accelerator: "${my.resolver:a,b}"',
+        "ddp_backend: ${choose:train}", "where: ${if:${fast},cuda,cpu}", "device: ${oc.env:DEVICE}",
+        "trainer:\n  device: 'x-${pick:1}'",
+    ],
+)  # fmt: skip
+def test_that_a_value_that_a_resolver_gives_could_not_be_resolved(tmp_path: Path, text: str) -> None:
+    """Only code of the project, or the environment, knows whether it is cuda: it is no value without findings."""
+    (finding,) = scanned(tmp_path, "a.yaml", f"{text}\n")
+    assert (finding.rule, finding.state) == (UNRESOLVED, "unverified")
+    assert migrated_text(tmp_path, "minimal", f"{text}\n", "a.yaml") == f"{text}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "device: ${model.device}", "lr: ${scaled:${batch}}", "dir: ${now:%Y-%m-%d}", "name: ${hydra:job.name}",
+        "device: ${oc.select:other.device}", "device: ${{ matrix.device }}", "device: ${DEVICE:-cpu}",
+        "home: ${oc.env:HOME}", "loss: ${pick:mse}",
+    ],
+)  # fmt: skip
+def test_that_other_interpolations_are_no_findings(tmp_path: Path, text: str) -> None:
+    assert rules(tmp_path, "a.yaml", f"{text}\n") == []
+
+
 @pytest.mark.parametrize(
     "options",
     ["--gres=gpu:4", "-N 1 --gres=gpu:a100:4", "-G 4", "--gpus-per-node=8", "-p gpu", "--partition=gpu-long",

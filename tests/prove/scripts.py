@@ -74,6 +74,9 @@ def prepare_sites(folder: Path) -> tuple[str, str]:
     shutil.copytree(version.parent, folder / "torchvision")
     init = folder / "torchvision" / "__init__.py"
     init.write_text(OPERATORS + init.read_text("utf-8"), "utf-8")
+    # Else a rehearsal's hooks, which a spawned child of a run on the CPU has too, define the operators once more.
+    text = re.sub(r"\+cu\d+", "+cpu", version.read_text("utf-8"))
+    (folder / "torchvision" / "version.py").write_text(text, "utf-8")
     return str(folder), site
 
 

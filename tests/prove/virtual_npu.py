@@ -104,16 +104,18 @@ class Trial:
         if failure:
             return _row(self.training, style, equal="no", why=failure, right=False)
         report, side = self._rehearsed(style, migrated)
-        cells = self._verdict(report, side)
+        cells = self._verdict(report, side, self.training.minimal_refusal if style == "minimal" else "")
         cells |= {"steps": report.get("steps", 0), "operators": report.get("device_operators", 0)}
         cells["seconds"] = round(time.monotonic() - begun, 1)
         return _row(self.training, style, **cells)
 
-    def _verdict(self, report: dict[str, Any], side: Side) -> dict[str, Any]:
+    def _verdict(self, report: dict[str, Any], side: Side, refusal: str) -> dict[str, Any]:
+        """`refusal`: of this style alone."""
         training = self.training
-        if training.refusal:
-            is_refused = bool(side.code) and training.refusal in side.text
-            return {"equal": "refused" if is_refused else "no", "why": training.refusal, "right": is_refused}
+        if refusal := training.refusal or refusal:
+            is_refused = bool(side.code) and refusal in side.text
+            why = refusal if is_refused else f"{refusal} was expected: {side.code}: {side.text[-1500:]}"
+            return {"equal": "refused" if is_refused else "no", "why": why, "right": is_refused}
         if side.code or report.get("steps") != training.steps or not report.get("device_operators"):
             return {"equal": "no", "why": f"ended with {side.code}: {side.text[-1500:]}", "right": False}
         golden = self._on_cpu()

@@ -86,6 +86,45 @@ train:
 data: [train.bin, val.bin]
 wandb_api_key: none-of-your-business
 """
+# For an NPU: attention under autocast with a scaler, and what a card leaves to the host or waits for.
+NPU = """\
+import torch
+import torch_npu
+from torch import nn
+
+torch.manual_seed(0)
+device = torch.device("npu:0")
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(width, 4, batch_first=True)
+        self.norm = nn.LayerNorm(width)
+        self.dense = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, x):
+        y = self.norm(x)
+        x = x + self.attention(y, y, y, need_weights=False)[0]
+        return x + self.dense(x)
+
+
+model = nn.Sequential(nn.Embedding(512, 64), Block(64), Block(64), nn.Linear(64, 512)).to(device)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+scaler = torch.amp.GradScaler("npu")
+for step in range(40):
+    tokens = torch.arange(8 * 33).reshape(8, 33).add(step).remainder(512).to(device)
+    with torch.autocast("npu", dtype=torch.float16):
+        logits = model(tokens[:, :-1])
+        loss = nn.functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+    optimizer.zero_grad()
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    kept = tokens[tokens > 256 + step]
+    rank = torch.linalg.matrix_rank(logits[0].float()).item()
+    print(f"step {step} loss {loss.item():.4f} kept {len(kept)} rank {rank}")
+"""
 FILES = {"gpt.py": GLOBALS, "config/small.py": SMALL, "settings.yaml": SETTINGS}
 # A project written for a GPU: what works by itself, what has an edit, what needs a person.
 GPU_TRAIN = """\
@@ -192,7 +231,13 @@ def build(stage: Stage) -> None:
     (stage.folder / "names").mkdir(parents=True)
     stage.project.mkdir()
     stage.empty.mkdir()
-    for name, text in (("xor.py", XOR), ("by_hand.py", BY_HAND), ("cuda_only.py", MUST_HAVE_CUDA), *FILES.items()):
+    for name, text in (
+        ("xor.py", XOR),
+        ("by_hand.py", BY_HAND),
+        ("cuda_only.py", MUST_HAVE_CUDA),
+        ("transformer_npu.py", NPU),
+        *FILES.items(),
+    ):
         (stage.project / name).parent.mkdir(exist_ok=True)
         (stage.project / name).write_text(text)
     _migrate(stage)
@@ -217,7 +262,9 @@ def build(stage: Stage) -> None:
         _own(stage, "own-nothing", "script", "by_hand.py")
         _own(stage, "rehearsal", "rehearse", "xor.py", stance="cuda")
         _own(stage, "rehearsal-refused", "rehearse", "cuda_only.py", stance="npu")
+        _own(stage, "rehearsal-npu", "rehearse", "transformer_npu.py", stance="npu", steps=40)
         _train(stage, "digits", recipe="digits", mode="jit")
+        _cut(stage, "rehearsal-npu-live", share=0.6, source="rehearsal-npu")
         _cut(stage, "capturing", share=0.6, source="own-script")
     _cut(stage, "compiling", phase="compile")
     _cut(stage, "partial", share=0.4)

@@ -6,6 +6,7 @@ import shutil
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication
 
 from backends.launch.capture import state
@@ -124,6 +125,21 @@ def _curves(name: str, *, log: bool = False) -> Callable[[Shell, Stage], None]:
         shell.session.choose_run(stage.run(name))
         page.log.open(log)
         wait(lambda: page.watcher is not None and page.watcher.is_loaded, 60)
+
+    return show
+
+
+def _rehearsed_as_npu(view: str) -> Callable[[Shell, Stage], None]:
+    """What a rehearsal on the virtual NPU shows, scrolled to one of its views."""
+
+    def show(shell: Shell, stage: Stage) -> None:
+        _curves("rehearsal-npu")(shell, stage)
+        content = shell.page_widget("curves").content
+        card = content.rehearsal
+        wait(lambda: card.isVisible() and card.inventory is not None, 60)
+        wait(lambda: content.verticalScrollBar().maximum() > 0, 60)
+        target = getattr(card, view)
+        content.verticalScrollBar().setValue(target.mapTo(content.widget(), QPoint(0, 0)).y() - 60)
 
     return show
 
@@ -315,6 +331,10 @@ STATES = (
     State(name="curves-own-script", show=_curves("own-script"), needs_whole=True),
     State(name="curves-own-nothing", show=_curves("own-nothing"), needs_whole=True),
     State(name="curves-rehearsal", show=_curves("rehearsal"), needs_whole=True),
+    State(name="curves-rehearsal-npu", show=_curves("rehearsal-npu"), needs_whole=True),
+    State(name="curves-rehearsal-npu-live", show=_curves("rehearsal-npu-live"), needs_whole=True),
+    State(name="curves-rehearsal-npu-memory", show=_rehearsed_as_npu("memory_view"), needs_whole=True),
+    State(name="curves-rehearsal-npu-operators", show=_rehearsed_as_npu("operators_view"), needs_whole=True),
     State(name="curves-rehearsal-refused", show=_curves("rehearsal-refused"), needs_whole=True),
     State(name="curves-capture", show=_capture(kind="profile"), needs_whole=True),
     State(name="curves-capture-dump", show=_capture(kind="dump"), needs_whole=True),

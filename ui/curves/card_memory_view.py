@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from studio.texts import t
@@ -43,7 +44,7 @@ class CardMemoryView(QWidget):
         row = QHBoxLayout()
         row.setSpacing(40)
         for table in (self.kinds, self.modules):
-            row.addWidget(table, 1)
+            row.addWidget(table, 1, Qt.AlignmentFlag.AlignTop)
         column.addLayout(row)
         self.limits: QLabel = label("curves.card_memory.limits", "hint")
         self.limits.setWordWrap(True)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 COMMAND = "rehearse"
 WIDTH = 560
-MAX_LOSSES, MAX_ROWS = 8, 12
+MAX_LOSSES, MAX_ROWS = 5, 12
 STANCES = {
     "cuda": "curves.rehearsal.as_cuda", "npu": "curves.rehearsal.as_npu", "cpu": "curves.rehearsal.as_cpu",
 }  # fmt: skip
@@ -86,7 +86,11 @@ class RehearsalCard(Card):
         self.memory_view, self.operators_view = CardMemoryView(), OperatorsView()
         for view in (self.memory_view, self.operators_view):
             view.setMaximumWidth(2 * WIDTH)
-            self.body.addWidget(view)
+            # A column asks how high a view is at its own width, which is more than the view may have.
+            row = QHBoxLayout()
+            row.addWidget(view, WIDTH)
+            row.addStretch(1)
+            self.body.addLayout(row)
         self.body.addWidget(self.rest)
         self._add_button()
         self._run: Run | None = None
@@ -218,8 +222,9 @@ def device_facts(report: Report) -> list[tuple[str, str]]:
 
 
 def losses_text(losses: tuple[float | str, ...]) -> str:
-    texts = [number(loss) if isinstance(loss, float) else loss for loss in losses[:MAX_LOSSES]]
-    return ", ".join(texts) + (" …" if len(losses) > MAX_LOSSES else "")
+    """Return all losses where they are few, else the first ones and the last two."""
+    texts = [number(loss) if isinstance(loss, float) else loss for loss in losses]
+    return ", ".join(texts if len(texts) <= MAX_LOSSES else [*texts[: MAX_LOSSES - 2], "…", *texts[-2:]])
 
 
 def count_text(value: int) -> str:

@@ -231,6 +231,8 @@ class RunContent(QScrollArea):
             return rehearsed
         if outcome == "done" and not self.add_line.isHidden():
             return t("curves.add_line.sentence")
+        if outcome == "done" and status.covered:
+            return t("curves.joined", first=sentence_of(status.covered), then=t("curves.sentence.done_compare")).strip()
         if outcome == "running" and answer and status.phase != "check":
             key = "curves.sentence.answer"
         elif outcome == "running" and status.phase in PHASES:

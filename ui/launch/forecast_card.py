@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from studio.texts import t
 from studio.units import count, duration
 from ui.form.section import HEADER
 from ui.launch.spec_sentences import forecast_sentences
+from ui.services.background import run_in_background
 from ui.services.run_titles import mode_name, when
 from ui.widgets.basic import (
     Card,
@@ -45,6 +47,10 @@ def _device(spec: LaunchSpec) -> tuple[str, str]:
     return (t("launch.no_npu"), "warning") if spec.how.device == "ascend" else (t("launch.auto_cpu"), "dim")
 
 
+def _read_interpreter(path: Path) -> interpreters.Interpreter | None:
+    return interpreters.read(path) if path.is_file() else None
+
+
 class ForecastCard(Card):
     def __init__(self) -> None:
         super().__init__("launch.outlook")
@@ -54,6 +60,7 @@ class ForecastCard(Card):
         self._measured: dict[str, tuple[Run, Summary]] = {}
         self._measured_for: tuple[object, ...] = ()
         self._read = interpreters.Interpreter(path=Path(), version="", packages={})
+        self._is_read = False
         self._device, self._python = Sentence(), Sentence()
         self._sentences: list[Sentence] = []
         self._facts = QVBoxLayout()
@@ -89,16 +96,23 @@ class ForecastCard(Card):
 
     def _show_python(self, python: Path, framework: str) -> None:
         """A chosen interpreter is read, not run; the studio's own is known to have what it needs."""
-        chosen = python != Path() and python.is_file()
-        self._python.setVisible(chosen)
-        if chosen and self._read.path != python:
-            self._read = interpreters.read(python)
-        if chosen:
+        if python != Path() and self._read.path != python:
+            self._read = interpreters.Interpreter(path=python, version="", packages={})
+            self._is_read = False
+            run_in_background(self, partial(_read_interpreter, python), self._take_python)
+        self._python.setVisible(python != Path() and self._is_read)
+        if self._is_read:
             version = self._read.packages.get(framework, "")
             names = {"framework": FRAMEWORKS[framework], "installed": version}
             args = {"version": self._read.version or "?", **names}
             self._python.setText(t("launch.python_with" if version else "launch.python_without", **args))
             retone(self._python, "role", "dim" if version else "warning")
+
+    def _take_python(self, read: interpreters.Interpreter | None) -> None:
+        if read is not None and read.path == self._read.path:
+            self._read, self._is_read = read, True
+            if self._spec is not None:
+                self._show_python(self._spec.advanced.python, self._spec.what.framework)
 
     def show_measured(self, listed: Iterable[tuple[Run, Glance]], recipe: str) -> None:
         """The figures of the last run of a recipe in each mode; files are read only when other runs have ended."""

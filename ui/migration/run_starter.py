@@ -17,6 +17,7 @@ from studio import files, paths, schema
 from studio.errors import from_os
 from ui.migration.run_results import missing_folder
 from ui.migration.start_sheets import ApplySheet, ScanSheet
+from ui.services.background import run_in_background
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +68,12 @@ class RunStarter:
         project, changes = self._session.project, self._page.changes
         if project is not None and changes.plan is not None:
             style, against = changes.header.plan_style, self._page.spec.against
-            spec = spec_to_apply(project.folder, style, against, to_branch=to_branch)
+            question = partial(spec_to_apply, project.folder, style, against, to_branch=to_branch)
+            run_in_background(self._page, question, partial(self._show_apply_sheet, to_branch))
+
+    def _show_apply_sheet(self, to_branch: bool, spec: MigrateSpec) -> None:
+        project, changes = self._session.project, self._page.changes
+        if project is not None and project.folder == spec.migrated.path and changes.plan is not None:
             count, field = len(changes.decisions.accepted), "branch" if to_branch else "into"
             sheet = ApplySheet(self._page, spec, field, count, self.start_apply)
             sheet.show_below(changes.branch if to_branch else changes.apply)

@@ -6,20 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from studio import schema
-from ui.services.last_program import last_program
 
 if TYPE_CHECKING:
     from studio.project import Project
-    from studio.run import Glance, Run
+    from ui.services.last_program import LastProgram
 
 COMMANDS = ("script", "determinism")
 
 
-def with_last_training(spec: Any, project: Project | None, listed: list[tuple[Run, Glance]]) -> Any:
+def with_folder(spec: Any, project: Project | None) -> Any:
+    return schema.with_value(spec, "workdir", project.folder if project else Path())
+
+
+def with_training(spec: Any, project: Project | None, program: LastProgram | None) -> Any:
     """Return `spec` with `line`, `workdir` and `python` of the newest run that has a command line, else with the
     project's folder."""
-    spec = schema.with_value(spec, "workdir", project.folder if project else Path())
-    program = last_program(listed, COMMANDS) if project else None
+    spec = with_folder(spec, project)
     if program is None:
         return spec
     section = program.section

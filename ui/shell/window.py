@@ -16,11 +16,12 @@ from studio.errors import StudioError, from_os
 from studio.feature import load
 from studio.texts import t
 from ui.services import actions, settings
+from ui.services.background import run_in_background
 from ui.services.dropping import Dropping
 from ui.services.file_dialogs import ask_folder
 from ui.services.trainings_at_work import TrainingsAtWork, show_training
 from ui.shell import pages, qt_texts
-from ui.shell.dropped_path import MISSING, PROJECT, RUN, UNKNOWN, recognise
+from ui.shell.dropped_path import MISSING, PROJECT, RUN, UNKNOWN, Dropped, recognise
 from ui.shell.main_menu import main_menu, project_menu, shortcuts_list
 from ui.shell.message_strip import Strip
 from ui.shell.rail import Rail
@@ -135,12 +136,13 @@ class Shell(QWidget):
             QTimer.singleShot(0, self._begin)
 
     def _begin(self) -> None:
-        """The project of last time, unless another was named, and Home."""
+        """The project of last time, unless another was named, and Home. Both may lie on a disk that answers slowly."""
         last = Path(self.settings.project) if self.settings.project else None
-        if self._first is not None:
-            self._open_named(self._first)
-        elif last is not None and last.is_dir():
-            self.session.open_project(last)
+        run_in_background(self, partial(_recognise_first, self._first, last), self._begin_with)
+
+    def _begin_with(self, first: Dropped | None) -> None:
+        if first is not None:
+            self._open_recognised(first.folder if self._first is None else self._first, first)
         self.session.begin()
         self.trainings.begin()
         if not self.page:
@@ -197,8 +199,10 @@ class Shell(QWidget):
         self.session.open_project(folder.absolute() if folder else None)
 
     def open_path(self, path: Path) -> None:
-        """Opens what was dropped or named on the command line where it belongs."""
-        dropped = recognise(path)
+        """Opens what was dropped where it belongs; it is looked at in another thread."""
+        run_in_background(self, partial(recognise, path), partial(self._open_recognised, path))
+
+    def _open_recognised(self, path: Path, dropped: Dropped) -> None:
         if dropped.kind == RUN:
             self._open_run(dropped.folder)
         elif dropped.kind == PROJECT:
@@ -216,13 +220,6 @@ class Shell(QWidget):
             for opener in feature.opens:
                 if opener.kind == kind:
                     load(opener.open)(self.page_widget(feature.id), path)
-
-    def _open_named(self, path: Path) -> None:
-        """What the command line names is meant: any folder that is not a run is a project, even an empty one."""
-        if path.is_dir() and recognise(path).kind == UNKNOWN:
-            self.open_project(path)
-        else:
-            self.open_path(path)
 
     def _open_run(self, folder: Path) -> None:
         try:
@@ -332,3 +329,12 @@ class Shell(QWidget):
             self.settings.width, self.settings.height = self.width(), self.height()
         self.save_settings()
         super().closeEvent(event)
+
+
+def _recognise_first(named: Path | None, last: Path | None) -> Dropped | None:
+    """Return what the window begins with. What the command line names is meant: any folder that is not a run is a
+    project, even an empty one."""
+    if named is None:
+        return Dropped(kind=PROJECT, folder=last) if last is not None and last.is_dir() else None
+    dropped = recognise(named)
+    return Dropped(kind=PROJECT, folder=named) if dropped.kind == UNKNOWN and named.is_dir() else dropped

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from backends.timeline.tables.sheets import holds_tables_only
-from backends.timeline.tables.summary_sentence import texts
+from backends.timeline.tables.summary_sentence import coverage_texts, texts
 from studio.errors import from_os
 from studio.texts import t
 from ui.services import actions
@@ -347,7 +347,7 @@ class TimelinePage(QWidget):
 
     def _show_texts(self) -> None:
         opened, summary = self.opened, self._summary
-        sentences = texts(summary.summary) if summary else []
+        sentences = [*texts(summary.summary), *coverage_texts(opened.coverage)] if summary and opened else []
         self.sentence.setText(joined(sentences))
         self.sentence.setVisible(bool(sentences))
         notes = [t(note.key, **note.args) for note in opened.notes] if opened else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # As studio/guest/ascend_studio/writer/process_record.py writes them; a line that a full disk cut off says nothing.
-_LINE = re.compile(rb"(\d{10}) (\d{10}) (\d{19}) (\d{19}) ([scp]) ([-rx]) (\d{3})")
+_LINE = re.compile(rb"(\d{10}) (\d{10}) (\d{19}) (\d{19}) ([scp]) (?:([-rx]) (\d{3,4})|l (.{4}))\n", re.DOTALL)
+# What stands where the C library has written no exit status: the process ended before, behind its last line of Python.
+_NO_STATUS = b"----"
 _MAX_BYTES = 1 << 23
 
 
@@ -45,7 +48,7 @@ def process_records(folder: Path, attempt: int) -> tuple[ProcessRecord, ...]:
     if not path.exists():
         return ()
     with files.open_regular(path) as file:
-        matches = filter(None, map(_LINE.fullmatch, file.read(_MAX_BYTES).split(b"\n")))
+        matches = list(_LINE.finditer(file.read(_MAX_BYTES)))
     records: dict[int, ProcessRecord] = {}
     for match in matches:
         record = _record(match)
@@ -58,7 +61,9 @@ def process_records(folder: Path, attempt: int) -> tuple[ProcessRecord, ...]:
 
 
 def _record(match: re.Match[bytes]) -> ProcessRecord:
-    pid, parent, begun, ended, kind, way, code = match.groups()
+    pid, parent, begun, ended, kind, way, code, status = match.groups()
+    if way is None:
+        way, code = (b"-", 0) if status == _NO_STATUS else (b"r", int.from_bytes(status, sys.byteorder) & 0xFF)
     return ProcessRecord(
         pid=int(pid), parent=int(parent), begun=int(begun), ended=int(ended), is_command=kind == b"c", way=_WAYS[way],
         code=int(code),

@@ -218,7 +218,7 @@ class _Assembling:
         return Source(
             path=displayable(path), kind=source.kind, rank=source.rank, truncated=source.truncated, limit=source.limit,
             problem=_problem(source.problem) if source.problem else None,
-            gaps=tuple(_problem(gap) for gap in source.gaps),
+            gaps=tuple(_problem(gap) for gap in source.gaps), has_end=source.is_kineto,
         )  # fmt: skip
 
     def _chunks(self) -> None:

@@ -37,6 +37,8 @@ EDGE_SHARE = 0.1
 """Of the flows of a kind that the edges of a capture may cut off."""
 EDGE_COUNT = 4
 MAX_NAMES = 8  # steps
+_RECORDING_END = "Record Window End"  # libkineto writes it behind all events, output_json.cpp
+_MARK_PIDS = ("Spans", "Traces", "")  # of what libkineto writes about the recording itself
 
 
 def note_gaps(gather: Gathering, order: Order, slices: list[NDArray[Any]], ends: list[NDArray[Any]]) -> None:
@@ -44,7 +46,7 @@ def note_gaps(gather: Gathering, order: Order, slices: list[NDArray[Any]], ends:
     as gathered."""
     for number, gap in (
         *_open_flows(gather, ends), *_lost_kernels(gather, slices, ends), *_lost_steps(gather),
-        *_lost_lanes(gather, order),
+        *_later_steps(gather), *_lost_lanes(gather, order), *_open_recordings(gather, slices),
     ):  # fmt: skip
         source = gather.sources[number]
         source.gaps = (*source.gaps, gap)
@@ -117,6 +119,38 @@ def _lost_steps(gather: Gathering) -> Iterator[tuple[int, StudioError]]:
             names = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in gaps[:MAX_NAMES])
             args = {"steps": names + (" …" if len(gaps) > MAX_NAMES else "")}
             yield source, StudioError("timeline.gap.steps", **args)
+
+
+def _later_steps(gather: Gathering) -> Iterator[tuple[int, StudioError]]:
+    """Yield the last steps that a rank lacks, of those that began with the same step as others."""
+    numbers: defaultdict[int, set[int]] = defaultdict(set)
+    for step, _, _, source in gather.steps:
+        numbers[source].add(step)
+    for source, steps in numbers.items():
+        rank = gather.sources[source].rank
+        peers = [own for other, own in numbers.items() if gather.sources[other].rank != rank and min(own) == min(steps)]
+        last = max(map(max, peers), default=0)
+        if rank is not None and last > max(steps):
+            args = {"rank": rank, "last": max(steps), "other": last}
+            yield source, StudioError("timeline.gap.later_steps", **args)
+
+
+def _open_recordings(gather: Gathering, slices: list[NDArray[Any]]) -> Iterator[tuple[int, StudioError]]:
+    """Yield the traces of torch.profiler that lack the end of their recording, or all events of a step before it."""
+    of_lane = np.array([lane.source for lane in gather.lanes], np.int64)
+    works = np.array([gather.processes[lane.process].pid not in _MARK_PIDS for lane in gather.lanes], np.bool_)
+    name = gather.names.get(_RECORDING_END, -1)
+    for number, source in enumerate(gather.sources):
+        if not source.is_kineto or source.truncated or source.problem:
+            continue
+        own = of_lane[slices[0]] == number
+        ends = slices[2][own & (slices[3] == name)]
+        lasting = slices[2][own & works[slices[0]] & (slices[3] != name)]
+        longest = max((end - start for _, start, end, of in gather.steps if of == number), default=0)
+        if not len(ends):
+            yield number, StudioError("timeline.gap.no_end")
+        elif longest and len(lasting) and (rest := int(ends.max() - lasting.max())) > longest:
+            yield number, StudioError("timeline.gap.silent_end", seconds=f"{rest / 1e9:.3g}")
 
 
 def _lost_lanes(gather: Gathering, order: Order) -> Iterator[tuple[int, StudioError]]:

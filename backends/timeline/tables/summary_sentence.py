@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from backends.timeline.tables.announced_steps import step_names
 from studio.texts import t
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from backends.timeline.tables.announced_steps import StepCoverage
     from backends.timeline.tables.idle_causes import Cause
     from backends.timeline.tables.summary import StepTimes, Summary
 
@@ -24,6 +26,13 @@ def texts(summary: Summary) -> list[str]:
     if summary.idle_devices and summary.whole:
         keys.append(("timeline.summary.left_out", {"devices": _names(summary.idle_devices)}))
     return [t(key, **args) for key, args in keys]
+
+
+def coverage_texts(coverage: StepCoverage) -> list[str]:
+    """Return what is said of traces that nothing tells the length of, nothing of others."""
+    if coverage.is_known or coverage.gaps or not coverage.steps:
+        return []
+    return [t("timeline.summary.covered", steps=step_names(coverage.steps))]
 
 
 def sentence(summary: Summary) -> tuple[str, dict[str, str]] | None:

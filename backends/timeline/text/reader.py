@@ -63,6 +63,7 @@ def read_text(
                 report(stream.done, stream.size)
         columns.finish(pieces.base_ns, pieces.late_base_ns)
         gather.sources[source].truncated = pieces.truncated
+        gather.sources[source].is_kineto = bool(pieces.base_ns or pieces.late_base_ns)
         if pieces.arrays > 1:
             gather.sources[source].gaps += (StudioError("timeline.gap.arrays", n=pieces.arrays),)
         gather.sources[source].limit = stream.limit

@@ -47,3 +47,35 @@ def test_that_a_group_of_cards_takes_no_tensor_of_the_cpu_and_there_is_no_nccl(p
         ]  # fmt: skip
         kind, message = rank["group_of_nccl"]["error"]
         assert (kind, "NCCL" in message) == ("RuntimeError", True)
+
+
+MESH = """
+import os, sys, torch, torch_npu
+from torch import distributed
+from torch.distributed.fsdp import fully_shard
+
+rank = int(os.environ["LOCAL_RANK"])
+device = torch.device("npu", rank)
+before = torch.npu.is_initialized()
+distributed.init_process_group("hccl", device_id=device)
+with torch.device("meta"):
+    net = torch.nn.Linear(4, 4)
+fully_shard(net)
+net.to_empty(device=device)
+for parameter in net.parameters():
+    torch.nn.init.ones_(parameter)
+net(torch.ones(2, 4, device=device)).sum().backward()
+places = [str(parameter.grad.device) for parameter in net.parameters()]
+open(f"{sys.argv[1]}.{rank}", "w").write(f"{before} {torch.npu.is_initialized()} {torch.npu.current_device()} {places}")
+"""
+
+
+def test_that_a_mesh_chooses_the_card_of_a_rank_that_chose_none(tmp_path: Path) -> None:
+    """As torch does where a device is not initialized yet; pytorch/examples' FSDP2 relies on it."""
+    script = tmp_path / "mesh.py"
+    script.write_text(MESH, encoding="utf-8")
+    line = (*LAUNCH[:-1], str(script), str(tmp_path / "rank"))
+    done = child(tmp_path, *line, ASCEND_STUDIO_HOOKS="curves,rehearse=npu")
+    assert done.returncode == 0, done.stderr
+    texts = [(tmp_path / f"rank.{rank}").read_text() for rank in (0, 1)]
+    assert texts == [f"False True {rank} {[f'npu:{rank}'] * 2}" for rank in (0, 1)]

@@ -127,6 +127,36 @@ def without_lanes(folder: Path, rank: int, layer: int) -> Path:
     return folder
 
 
+def cut_after(folder: Path, step: int, rank: int = 0, *, count: int = 1, tables: bool = True, asked: int = 0) -> Path:
+    """Of one rank, nothing that begins after a step is in the trace, whose JSON is whole. `asked`: steps of the
+    schedule in the profiler's settings."""
+    path = rank_trace(ranks(folder, count, steps=4, kernels=30), rank)
+    events = json.loads(path.read_text())
+    last = next(event for event in events if is_step(event, step))
+    end = float(last["ts"]) + last["dur"]
+    path.write_text(json.dumps([event for event in events if event["ph"] == "M" or float(event["ts"]) < end]))
+    if not tables:
+        for table in folder.rglob("step_trace_time.csv"):
+            table.unlink()
+    for info in folder.rglob("profiler_info_*.json") if asked else ():
+        settings = json.loads(info.read_text())
+        settings["config"]["common_config"]["schedule"] = {"wait": 0, "warmup": 1, "active": asked, "repeat": 1}
+        info.write_text(json.dumps(settings))
+    return folder
+
+
+def of_torch(folder: Path, *, has_end: bool = True, last: float = 1e5) -> Path:
+    """A trace of torch.profiler whose one step takes 9 ms of the 100 that were recorded. `last`: of its events, in
+    microseconds behind its begin."""
+    whole = kineto(count=90)
+    begin, events = 4341505726000.0, []
+    for event in whole["traceEvents"]:
+        is_end = event["name"] == "Record Window End"
+        if (has_end or not is_end) and (is_end or event["ts"] < begin + last):
+            events.append({**event, "dur": 9e3} if event.get("dur", 0) == 9e4 else event)
+    return write_object(folder / "trace.json", {**whole, "traceEvents": events})
+
+
 THINNED: tuple[tuple[str, Callable[[int, dict[str, Any]], bool]], ...] = (
     ("every second event", lambda number, event: bool(event["ph"] == "M" or number % 2)),
     ("the second half of its events", lambda number, event: number < 1000),
@@ -428,6 +458,37 @@ READING: tuple[tuple[str, Callable[[Path], Path], Observation], ...] = (
         partial(thinned, keeps=lambda _number, event: not (is_flow(event, "f") and str(event["id"]) == "1")),
         WHOLE,
     ),
+    *(
+        (f"a trace that is cut after step {step}, by its table", partial(cut_after, step=step), INCOMPLETE)
+        for step in (0, 1, 2)
+    ),
+    *(
+        (
+            f"a trace that is cut after step {step}, by its schedule",
+            partial(cut_after, step=step, tables=False, asked=4),
+            INCOMPLETE,
+        )
+        for step in (0, 1, 2)
+    ),
+    *(
+        (
+            f"rank {rank} of three is cut after step {step}",
+            partial(cut_after, step=step, rank=rank, count=3, tables=False),
+            INCOMPLETE,
+        )
+        for rank, step in ((0, 2), (1, 0), (2, 1))
+    ),
+    ("a trace with all steps of its schedule", partial(cut_after, step=3, asked=4), WHOLE),
+    (
+        "a trace of torch without its end",
+        partial(of_torch, has_end=False),
+        INCOMPLETE,
+    ),
+    (
+        "a trace of torch without its last events",
+        partial(of_torch, last=9e3),
+        INCOMPLETE,
+    ),
     ("a trace as two arrays in one file", partial(joined, is_array_each=True), INCOMPLETE),
     ("a trace with each event twice", partial(joined, is_array_each=False), INCOMPLETE),
     *(
@@ -458,6 +519,7 @@ READING: tuple[tuple[str, Callable[[Path], Path], Observation], ...] = (
     ),
     *((f"a db of {tasks} tasks", partial(database, tasks=tasks), WHOLE) for tasks in (3, 30, 60, 150, 300, 2000)),
     ("a gzip", zipped, WHOLE),
+    ("a trace of torch to the end of its recording", of_torch, WHOLE),
     ("a trace of torch on a CPU", lambda folder: write_object(folder / "trace.json", kineto()), WHOLE),
     ("a trace with a byte order mark", lambda folder: with_text(folder, "\ufeff" + text(folder).read_text()), WHOLE),
     ("a trace with blank space behind it", lambda folder: with_text(folder, text(folder).read_text() + "\n \n"), WHOLE),

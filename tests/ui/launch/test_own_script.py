@@ -6,8 +6,10 @@ import json
 import os
 import shlex
 import sys
+import threading
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QMimeData, QUrl
@@ -37,6 +39,7 @@ from tests.runs import ended
 from tests.ui import looks
 from ui.home import journey_steps as home_steps
 from ui.launch.page import make_page
+from ui.services import last_program
 from ui.widgets.localized import change_language
 
 if TYPE_CHECKING:
@@ -362,8 +365,8 @@ def test_that_a_capture_that_precision_asked_for_is_not_in_the_next_plain_start(
     session.refresh_runs()
     page = make_page(session)
     qtbot.addWidget(page)
+    qtbot.waitUntil(lambda: page.own().form.spec().program.line == ("python", "train.py"))
     chosen = page.own().form.spec()
-    assert chosen.program.line == ("python", "train.py")
     assert chosen.planned == OwnSpec().planned
 
 
@@ -376,8 +379,35 @@ def test_that_a_window_opened_later_begins_with_the_last_own_script_of_the_proje
     page = make_page(session)
     qtbot.addWidget(page)
     assert page.tabs.currentIndex() == 1
-    assert page.own().form.spec() == spec
+    qtbot.waitUntil(lambda: page.own().form.spec() == spec)
     assert session.run is None
+
+
+def test_that_the_window_waits_for_no_folder_and_no_certificate(
+    project: Path, session: Session, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search takes a second here, as on a disk of the network; a line that is written meanwhile stays."""
+    threads, is_there = [], last_program._is_there
+
+    def slowly(*args: Any) -> bool:
+        threads.append(threading.current_thread())
+        time.sleep(1)
+        return is_there(*args)
+
+    monkeypatch.setattr(last_program, "_is_there", slowly)
+    spec = schema.with_value(OwnSpec(), "line", ("python", "train.py"))
+    runs.create(make_runs_folder(session.project), "script", schema.to_json(spec), project)
+    session.refresh_runs()
+    begun = time.monotonic()
+    page = make_page(session)
+    qtbot.addWidget(page)
+    page.own().form.set_value("line", ("python", "other.py"))
+    session.refresh_runs()
+    assert time.monotonic() - begun < 1
+    qtbot.waitUntil(lambda: not page.own()._search._is_running)
+    assert threads
+    assert threading.main_thread() not in threads
+    assert page.own().form.spec().program.line == ("python", "other.py")
 
 
 def certified(session: Session, project: Path, code: int) -> Path:
@@ -407,15 +437,17 @@ def test_that_a_proof_is_followed_by_the_migrated_project_and_by_no_copy_that_is
     certified(session, project, code=3)
     page = make_page(session)
     qtbot.addWidget(page)
-    program = page.own().form.spec().program
-    assert (program.line[1], program.workdir) == (str(project / "train.py"), project), "refused: the original"
+    form = page.own().form
+    qtbot.waitUntil(lambda: form.spec().program.line[1:2] == (str(project / "train.py"),))
+    assert form.spec().program.workdir == project, "refused: the original"
     migrated = certified(session, project, code=0)
-    program = page.own().form.spec().program
-    assert program.workdir == migrated
+    qtbot.waitUntil(lambda: form.spec().program.workdir == migrated)
+    program = form.spec().program
     assert program.line == ("python", str(migrated / "train.py"), "--device", "npu")
     page.own().form.set_value("line", ("python", "other.py"))
     certified(session, project, code=0)
-    assert page.own().form.spec().program.line == ("python", "other.py"), "what was written stays"
+    qtbot.waitUntil(lambda: not page.own()._search._is_running)
+    assert form.spec().program.line == ("python", "other.py"), "what was written stays"
 
 
 def test_that_a_log_pattern_shows_what_it_finds_while_it_is_written(
@@ -428,6 +460,7 @@ def test_that_a_log_pattern_shows_what_it_finds_while_it_is_written(
     run = runs.create(make_runs_folder(session.project), "script", schema.to_json(spec), project)
     run.log.write_text("".join(f"it {step} | cost {1 / step:.3f}\n" for step in range(1, 9)))
     session.refresh_runs()
+    qtbot.waitUntil(lambda: own.form.spec().program.line == ("python", "train.py"))
     own.form.set_spec(
         schema.with_value(
             schema.with_value(own.form.spec(), "log_pattern", "own"), "pattern", "it {step} : cost {loss}"

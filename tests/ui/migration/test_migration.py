@@ -298,7 +298,7 @@ def test_that_hunks_are_decided_edited_applied_to_a_copy_and_taken_back(
     assert not project.with_name("gpu-project-npu").exists()
 
     press(scanned, "migration.changes.apply")
-    sheet = next(child for child in scanned.window().children() if child.objectName() == "migration_apply_sheet")
+    sheet = sheet_of(qtbot, scanned, "migration_apply_sheet")
     now = sheet.findChild(QPushButton, "migration.changes.apply_now")
     assert now is not None
     now.click()
@@ -630,9 +630,14 @@ def test_that_a_project_of_another_window_is_not_mixed_in(
     assert Project(folder=other).runs.exists() is False
 
 
-def sheet_of(page: MigrationPage, name: str) -> QWidget:
-    """Return the newest sheet of a name, as a closed one may still exist."""
-    return [widget for widget in page.window().findChildren(QWidget, name) if widget.isVisible()][-1]
+def sheet_of(qtbot: QtBot, page: MigrationPage, name: str) -> QWidget:
+    """Return the newest sheet of a name, as a closed one may still exist; its first values are looked up first."""
+
+    def sheets() -> list[QWidget]:
+        return [widget for widget in page.window().findChildren(QWidget, name) if widget.isVisible()]
+
+    qtbot.waitUntil(lambda: bool(sheets()))
+    return sheets()[-1]
 
 
 def press_in(sheet: QWidget, name: str) -> None:
@@ -663,7 +668,7 @@ def test_that_the_changes_become_a_commit_on_a_branch_and_the_files_stay(
     qtbot.waitUntil(lambda: session.refresh_runs() or page.scan is not None)
     planned(qtbot, page)
     press(page, "migration.changes.to_branch")
-    press_in(sheet_of(page, "migration_apply_sheet"), "migration.changes.apply_now")
+    press_in(sheet_of(qtbot, page, "migration_apply_sheet"), "migration.changes.apply_now")
     card = page.changes.applied
     qtbot.waitUntil(lambda: session.refresh_runs() or not card.isHidden())
     assert "transfer_to_npu" in git("show", "npu:train.py")
@@ -681,7 +686,7 @@ def test_that_a_hunk_that_nobody_saw_does_not_go_in_and_is_told(
     press(scanned, "migration.changes.apply")
     changed = TRAIN.replace("print(torch", 'if device.type == "cuda":\n    print("new")\nprint(torch')
     (project / "train.py").write_text(changed, encoding="utf-8")
-    press_in(sheet_of(scanned, "migration_apply_sheet"), "migration.changes.apply_now")
+    press_in(sheet_of(qtbot, scanned, "migration_apply_sheet"), "migration.changes.apply_now")
     card = scanned.changes.applied
     qtbot.waitUntil(lambda: session.refresh_runs() or not card.isHidden())
     copied = (project.with_name("gpu-project-npu") / "train.py").read_text().splitlines()
@@ -721,7 +726,7 @@ def test_that_an_editor_is_asked_for_once_and_then_used(
     monkeypatch.setattr(editor, "EDITORS", ())
     scanned.findings.go_to(next(row for row, finding in enumerate(scanned.findings.findings.rows) if finding.line == 8))
     press(scanned, "migration.open_editor")
-    sheet = sheet_of(scanned, "editor_sheet")
+    sheet = sheet_of(qtbot, scanned, "editor_sheet")
     line = sheet.findChild(QLineEdit)
     assert line is not None
     line.setText(f"{program} +{{line}} {{path}}")
@@ -735,7 +740,7 @@ def test_that_the_options_choose_the_version_that_the_next_scan_is_against(
 ) -> None:
     before = scanned.scan
     press(scanned, "migration.options")
-    sheet = sheet_of(scanned, "migration_options_sheet")
+    sheet = sheet_of(qtbot, scanned, "migration_options_sheet")
     assert isinstance(sheet, ScanSheet)
     version = sheet.boxes["torch_version"].input
     version.show_value("2.7.1")
@@ -800,7 +805,7 @@ def test_that_a_migration_is_proven_after_consent_and_its_sides_are_captured_and
     qtbot.waitUntil(lambda: session.refresh_runs() or page.scan is not None)
     planned(qtbot, page)
     press(page, "migration.changes.apply")
-    press_in(sheet_of(page, "migration_apply_sheet"), "migration.changes.apply_now")
+    press_in(sheet_of(qtbot, page, "migration_apply_sheet"), "migration.changes.apply_now")
     qtbot.waitUntil(lambda: session.refresh_runs() or not page.changes.applied.isHidden())
     press(page, "migration.changes.prove")
     assert page.proof.spec.pair.migrated == project.with_name("gpu-project-npu")

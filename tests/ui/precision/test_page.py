@@ -496,19 +496,22 @@ def test_that_a_capture_is_offered_while_its_training_is_running(
     assert page.views._captures[0].run is not None
 
 
-def test_that_the_last_command_line_is_offered_again(page: PrecisionPage, put: Callable[..., Run]) -> None:
+def test_that_the_last_command_line_is_offered_again(
+    page: PrecisionPage, put: Callable[..., Run], qtbot: QtBot
+) -> None:
     page.tabs.setCurrentIndex(CAPTURE)
     run = put("", "--lr=1")
     own = page.views.capture.own
-    assert own.spec.program.line == ("python", "train.py", "--lr=1")
+    qtbot.waitUntil(lambda: own.spec.program.line == ("python", "train.py", "--lr=1"))
     own.set_value("line", ("python", "other.py"))
     put("", "--lr=2")
+    qtbot.waitUntil(lambda: not page.views.capture._search._is_running)
     assert own.spec.program.line == ("python", "other.py"), "what was written stays"
     assert run.request.command == "script"
 
 
 def test_that_a_capture_after_a_proof_begins_with_the_migrated_project(
-    page: PrecisionPage, put: Callable[..., Run], project: Path, session: Session
+    page: PrecisionPage, put: Callable[..., Run], project: Path, session: Session, qtbot: QtBot
 ) -> None:
     page.tabs.setCurrentIndex(CAPTURE)
     put("", "--lr=1")
@@ -521,7 +524,7 @@ def test_that_a_capture_after_a_proof_begins_with_the_migrated_project(
     run = runs.create(session.folder, "certify", schema.to_json(spec), project)
     Journal(run.folder, 1).write(Ended(code=0))
     session.refresh_runs()
-    assert page.views.capture.own.spec.program.workdir == migrated
+    qtbot.waitUntil(lambda: page.views.capture.own.spec.program.workdir == migrated)
     assert page.views.capture.own.spec.program.line == line
 
 

@@ -270,29 +270,32 @@ def test_that_a_name_of_any_kind_fits_the_bar(shell: Shell, tmp_path: Path) -> N
 # Drops
 
 
-def test_that_a_dropped_project_becomes_the_project(shell: Shell, project: Path) -> None:
+def test_that_a_dropped_project_becomes_the_project(shell: Shell, project: Path, qtbot: QtBot) -> None:
     drop(shell, project)
+    qtbot.waitUntil(lambda: shell.session.project is not None)
     assert shell.session.project is not None
     assert shell.session.project.folder == project
     assert not trust.is_trusted(project)
 
 
-def test_that_a_dropped_run_opens_its_curves(shell: Shell, run: Run) -> None:
+def test_that_a_dropped_run_opens_its_curves(shell: Shell, run: Run, qtbot: QtBot) -> None:
     drop(shell, run.folder)
-    assert shell.session.run == run
+    qtbot.waitUntil(lambda: shell.session.run == run)
     assert shell.page == "curves" or "curves" not in shell.page_ids
 
 
-def test_that_other_things_dropped_are_told(shell: Shell, tmp_path: Path) -> None:
+def test_that_other_things_dropped_are_told(shell: Shell, tmp_path: Path, qtbot: QtBot) -> None:
     (tmp_path / "a.zip").touch()
     drop(shell, tmp_path / "a.zip")
+    qtbot.waitUntil(lambda: bool(shell.strip.messages))
     assert "a.zip is not a run, a project, a dump or a profile" in shell.strip.messages[-1].sentence()
 
 
-def test_that_a_damaged_run_is_told(shell: Shell, tmp_path: Path) -> None:
+def test_that_a_damaged_run_is_told(shell: Shell, tmp_path: Path, qtbot: QtBot) -> None:
     (tmp_path / "r").mkdir()
     (tmp_path / "r" / "run.json").write_text("{")
     drop(shell, tmp_path / "r")
+    qtbot.waitUntil(lambda: bool(shell.strip.messages))
     assert "damaged" in shell.strip.messages[-1].sentence()
 
 

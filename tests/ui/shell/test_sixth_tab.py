@@ -144,6 +144,7 @@ WINDOW = """
 import json
 
 from PySide6.QtCore import QTimer
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from ui.app import open_window
@@ -164,6 +165,7 @@ def look(here):
         shell.session.open_run(run)
         seen["page"] = [label.text() for label in shell.page_widget("memory").findChildren(QLabel)][:1]
         shell.open_path(here / "snapshot.bin")
+        QTest.qWaitFor(lambda: bool(shell.page_widget("memory").opened))
         seen["opened"] = shell.page_widget("memory").opened
         seen["step"] = [(row.step.key, row.step.state) for row in shell.page_widget("home").journey._rows.values()
                         if row.step.id == "memory"]

@@ -26,7 +26,7 @@ from ui.launch.user_script.options_card import ScriptOptions
 from ui.launch.user_script.rehearse_button import RehearseButton
 from ui.services.consent import Consent
 from ui.services.file_dialogs import ask_file
-from ui.services.last_program import last_program
+from ui.services.last_program import ProgramSearch
 from ui.services.run_titles import name_of_line
 from ui.widgets.basic import (
     GAP,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from backends.launch.own.python_choice import PythonChoice
     from studio.project import Project
     from studio.run import Glance, Run
+    from ui.services.last_program import LastProgram
     from ui.services.session import Session
 
 COMMAND = "script"
@@ -92,6 +93,8 @@ class OwnScript(QWidget):
         self._proposed = Path()
         self._taken: tuple[tuple[str, ...], Path] | None = None
         self._judged: tuple[object, ...] = ()
+        self._search = ProgramSearch(COMMANDS, self)
+        self._search.found.connect(self._take)
         self.form = _Form(OwnSpec, "launch", implied, FOLDED)
         self.options = ScriptOptions()
         self.copies = CopyCard("launch.same", ("launch.tab_shell", "launch.tab_json"), "own_script_same")
@@ -236,7 +239,8 @@ class OwnScript(QWidget):
 
     def _change_project(self, project: Project | None) -> None:
         """Each project has its own line, as long as the window is open."""
-        self._specs[_key(self._project)] = self.form.spec()
+        if (spec := self.form.spec()) != _first_spec(self._project):
+            self._specs[_key(self._project)] = spec
         self._project, self._taken = project, None
         self.consent.hide()
         self._begin_project(project)
@@ -246,8 +250,7 @@ class OwnScript(QWidget):
         if (spec := self._specs.get(_key(project))) is not None:
             self.form.set_spec(spec)
             return
-        folder = project.folder if project else Path()
-        self.form.set_spec(schema.with_value(OwnSpec(), "workdir", folder))
+        self.form.set_spec(_first_spec(project))
         self._take_last()
 
     def _runs_changed(self, _listed: object) -> None:
@@ -257,13 +260,27 @@ class OwnScript(QWidget):
         """A project begins with the line of its last own script, where none was written yet. A proof that ended since
         is followed by the training that it names, while that line is as it came. A capture was asked for once, in
         Precision perhaps: the next start has none by itself."""
-        key, program = _key(self._project), self.form.spec().program
-        is_untouched = (program.line, program.workdir) == self._taken
-        if not is_untouched and (program.line or key in self._specs):
-            return
         listed = [(run, glance) for run, glance in self._session.listed if run.folder.parent == self._session.folder]
-        last = last_program(listed, COMMANDS)
-        if last is None or (is_untouched and not last.is_proposed):
+        if listed and (self._is_untouched or self._is_blank):
+            self._search.begin(_key(self._project), listed)
+
+    @property
+    def _is_untouched(self) -> bool:
+        """Whether the line is still the one that a run gave."""
+        program = self.form.spec().program
+        return (program.line, program.workdir) == self._taken
+
+    @property
+    def _is_blank(self) -> bool:
+        """Whether nothing was written yet."""
+        return self.form.spec() == _first_spec(self._project) and _key(self._project) not in self._specs
+
+    def _take(self, key: str, last: LastProgram | None) -> None:
+        """Take the program of a run, unless the project is another one or a line was written meanwhile."""
+        is_untouched = self._is_untouched
+        if last is None or key != _key(self._project) or not (is_untouched or self._is_blank):
+            return
+        if is_untouched and not last.is_proposed:
             return
         spec, wrong = schema.from_json(OwnSpec, last.values)
         if wrong or (spec.program.line, spec.program.workdir) == self._taken:
@@ -303,6 +320,11 @@ class OwnScript(QWidget):
 
     def retranslate(self) -> None:
         self._show()
+
+
+def _first_spec(project: Project | None) -> OwnSpec:
+    spec: OwnSpec = schema.with_value(OwnSpec(), "workdir", project.folder if project else Path())
+    return spec
 
 
 def sentence(spec: OwnSpec) -> str:

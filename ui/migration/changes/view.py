@@ -116,12 +116,18 @@ class ChangesView(QWidget):
 
     # Plan
 
+    def _show_git(self, folder: Path, has_git: bool) -> None:
+        if folder == self._folder:
+            self._has_git = has_git
+            self._show()
+
     def show_scan(self, folder: Path, scan: Scan) -> None:
         """Show another scan; an existing plan is made again, with the decisions that still apply."""
         is_other = folder != self._folder
         self._folder, self.scan = folder, scan
-        self._has_git = (folder / ".git").exists()
         if is_other:
+            self._has_git = False
+            run_in_background(self, (folder / ".git").exists, partial(self._show_git, folder))
             self.plan, self.decisions, self._new_hunks = None, PlanDecisions(), 0
             self.panel.show_hunk(None, (), None)
         elif self.plan is not None:

@@ -23,10 +23,12 @@ from ui.precision.capture.cost_card import CostCard
 from ui.precision.capture.msprobe_card import MsprobeCard
 from ui.precision.capture.other_host_card import OtherHostCard
 from ui.precision.capture.target_sheet import TargetSheet
-from ui.precision.last_training import with_last_training
+from ui.precision.last_training import COMMANDS as LAST_COMMANDS
+from ui.precision.last_training import with_folder, with_training
 from ui.precision.spec_boxes import SpecBoxes
 from ui.services.consent import Consent
 from ui.services.file_dialogs import ask_file
+from ui.services.last_program import ProgramSearch
 from ui.widgets.basic import (
     GAP,
     Card,
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     from studio.project import Project
     from studio.schema import Problem
     from ui.precision.captures import Capture
+    from ui.services.last_program import LastProgram
     from ui.services.session import Session
 
 OWN, RECIPE = range(2)
@@ -140,6 +143,8 @@ class CaptureView(QWidget):
         self._training.body.addWidget(self.recipe)
         self.recipe.hide()
         self._prefilled = self.own.spec
+        self._search = ProgramSearch(LAST_COMMANDS, self)
+        self._search.found.connect(self._prefill_with)
 
     def _make_capture_plan(self) -> None:
         self._planned = Card("precision.more.planned")
@@ -167,12 +172,17 @@ class CaptureView(QWidget):
 
     def show_project(self, project: Project | None) -> None:
         self.consent.hide()
-        self._take(with_last_training(OwnSpec(), project, self._session.listed))
+        self._take(with_folder(OwnSpec(), project))
+        self.prefill()
 
     def prefill(self) -> None:
         """Fill in the last training's command line where nothing has been typed yet."""
-        spec = with_last_training(OwnSpec(), self._session.project, self._session.listed)
-        if self.own.spec == self._prefilled != spec:
+        if self._session.project is not None and self.own.spec == self._prefilled:
+            self._search.begin(self._session.project, self._session.listed)
+
+    def _prefill_with(self, project: Project, program: LastProgram | None) -> None:
+        spec = with_training(OwnSpec(), project, program)
+        if self._session.project == project and self.own.spec == self._prefilled != spec:
             self._take(spec)
 
     def _take(self, spec: OwnSpec) -> None:

@@ -13,8 +13,9 @@ from backends.precision.determinism.work import advice, verdict_notes
 from studio.sentences import sentence_of
 from studio.texts import t
 from studio.units import number
-from ui.precision.last_training import with_last_training
+from ui.precision.last_training import COMMANDS, with_folder, with_training
 from ui.precision.spec_boxes import SpecBoxes
+from ui.services.last_program import ProgramSearch
 from ui.widgets.basic import (
     Card,
     Chip,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from backends.precision.determinism.result import DeterminismResult, LossRow, Verdict
     from studio.project import Project
     from ui.services.consent import Consent
+    from ui.services.last_program import LastProgram
     from ui.services.session import Session
     from ui.widgets.basic import Tone
     from ui.widgets.page_scroll import PageScroll
@@ -70,6 +72,8 @@ class DeterminismCard(Card):
         self.header.insertWidget(1, self.chip)
         self.boxes = SpecBoxes(DeterminismSpec(), "precision", ROWS, IMPLIED)
         self._prefilled = self.boxes.spec
+        self._search = ProgramSearch(COMMANDS, self)
+        self._search.found.connect(self._prefill_with)
         self.boxes.edited.connect(self._update_start)
         self.start = button("precision.environment.prove", "precision_prove")
         self.start.clicked.connect(self._request_start)
@@ -89,13 +93,18 @@ class DeterminismCard(Card):
         self.show_result(None)
 
     def show_project(self, project: Project | None) -> None:
-        self._take(with_last_training(DeterminismSpec(), project, self._session.listed))
+        self._take(with_folder(DeterminismSpec(), project))
         self.show_result(None)
+        self.prefill()
 
     def prefill(self) -> None:
         """Fill in the last training's command line where nothing has been typed yet."""
-        spec = with_last_training(DeterminismSpec(), self._session.project, self._session.listed)
-        if self.boxes.spec == self._prefilled != spec:
+        if self._session.project is not None and self.boxes.spec == self._prefilled:
+            self._search.begin(self._session.project, self._session.listed)
+
+    def _prefill_with(self, project: Project, program: LastProgram | None) -> None:
+        spec = with_training(DeterminismSpec(), project, program)
+        if self._session.project == project and self.boxes.spec == self._prefilled != spec:
             self._take(spec)
 
     def _take(self, spec: DeterminismSpec) -> None:

@@ -60,7 +60,7 @@ mmdet detectron tensorrt spconv cudf cuml cugraph liger unsloth mamba causal-con
 sageattention 8bit 32bit 4bit quantization_bit bnb megatron cupy kaolin minkowski transformer- transformer_ fla
 linear-attention nsys nvprof ncu singularity apptainer /cu
 """
-MENTIONS = tuple(_NAMED.split())
+MENTIONS = (*_NAMED.split(), "${")  # the last gives a value that only the program knows
 
 
 def parse_json(text: str) -> Iterator[ConfigValue]:

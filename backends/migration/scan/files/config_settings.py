@@ -46,6 +46,7 @@ IMPORT_KEY = re.compile(
 )
 DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+\Z")
 TRUE = frozenset({"true", "yes", "on", "1"})
+GPU_WORD = re.compile(r"(?<![a-z0-9])(?:cuda|nccl|gpu)(?![a-z])", re.IGNORECASE)
 ITEM = re.compile(rf"\s*-?\s*({gpu_names.VARIABLE})=(\S*)\s*\Z")
 
 
@@ -141,8 +142,9 @@ def _scan_value(source: ScannedText, value: ConfigValue, key: str, flag: str) ->
         context = f"flag:{flag}" if flag else _context(value)
         yield source.occurrence(value.begin, value.end, category, name=text, context=context)
         return
-    if "${oc." in text:
+    if "${" in text:
         yield from _scan_interpolations(source, value, key)
+        yield from _scan_resolvers(source, value, key)
     yield from requirements.scan_index_addresses(source, value.begin, value.end)
     if text.startswith("--") or "=" in text:
         yield from _scan_override(source, value, text)
@@ -157,6 +159,24 @@ def _scan_interpolations(source: ScannedText, value: ConfigValue, key: str) -> I
         category = command_scanner.value_category(fallback, key, "config_device")
         if category:
             yield source.occurrence(*match.span(2), category, name=fallback, context=_context(value))
+
+
+def _scan_resolvers(source: ScannedText, value: ConfigValue, key: str) -> Iterator[Occurrence]:
+    """`device: ${pick:${gpu}}`: only the project's own resolver, or the environment, knows which device that is."""
+    for match in gpu_names.RESOLVED.finditer(source.text, value.begin, value.end):
+        resolver, variable = match[1], gpu_names.VARIABLE_ALONE.match(source.text, match.start(), value.end)
+        is_own = not resolver.startswith("oc.") and resolver not in gpu_names.HYDRA_RESOLVERS
+        arguments = source.text[match.end() : value.end] if is_own else ""
+        if (is_own or variable) and _may_name_gpu(key, arguments):
+            name, context = variable[1] if variable else resolver, f"unresolved:{'.'.join(value.keys)}"
+            yield source.occurrence(value.begin, value.end, "config_device", name=name, context=context)
+            return
+
+
+def _may_name_gpu(key: str, arguments: str) -> bool:
+    name = key.replace("-", "_")
+    is_of_device = gpu_names.DEVICE_KEY.match(name) or gpu_names.BACKEND_KEY.match(name)
+    return bool(is_of_device) or GPU_WORD.search(arguments) is not None
 
 
 def _imported_category(text: str, key: str) -> str | None:

@@ -32,6 +32,12 @@ BITSANDBYTES_OPTIMIZER = re.compile(
 """Names of optimizers of transformers that are those of bitsandbytes."""
 INTERPOLATED = re.compile(r"\$\{oc\.(?:env|select|decode):\s*(\w[\w.]*)\s*(?:,\s*([^{},\s]+)\s*)?\}")
 """An interpolation of OmegaConf: the name of a variable or a setting, and what holds where it is not set."""
+RESOLVED = re.compile(r"\$\{\s*([A-Za-z_][\w.]*)\s*:(?![-+?=])")
+"""The begin of an interpolation of OmegaConf that a resolver works out. `:-` and the like are those of a shell."""
+VARIABLE_ALONE = re.compile(r"\$\{\s*oc\.env:\s*(\w+)\s*\}")
+"""A variable of the environment without a value that holds where it is not set."""
+HYDRA_RESOLVERS = frozenset({"now", "hydra", "python_version"})
+"""Of hydra: none gives a device."""
 INDEX = re.compile(
     r"https?://\S{0,300}?(?:/cu\d{2,3}(?![\w.])|/cu\$\{?\w+\}?|/cu\d{2,3}/|pypi\.(?:ngc\.)?nvidia\.com)\S*"
 )

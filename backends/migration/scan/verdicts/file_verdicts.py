@@ -79,6 +79,8 @@ def judge_docker_cuda(occurrence: Occurrence, facts: Facts) -> Verdict:
 
 
 def judge_config_device(occurrence: Occurrence, facts: Facts) -> Verdict:
+    if occurrence.context.startswith("unresolved:"):
+        return Verdict("config_device.unresolved", "unresolved", "low")
     if occurrence.name.lower().startswith(("cuda", "multi_gpu")):
         return Verdict("config_device.value", "contract")
     return Verdict("config_device.accelerator", "contract", "medium")

@@ -11,7 +11,7 @@ if False:
 
 _CALLS = ("scale", "unscale_", "step", "update")
 _SETTINGS = ("init_scale", "growth_factor", "backoff_factor", "growth_interval", "enabled")
-_CLIPS = ("clip_grad_norm_", "clip_grad_value_")
+_CLIPS = {"clip_grad_norm_": "max_norm", "clip_grad_value_": "clip_value"}  # and how torch calls the limit
 
 
 def install(torch: Any) -> None:
@@ -48,9 +48,10 @@ def _followed(name: str, original: Any) -> Any:
 
 def _clipping(name: str, original: Any) -> Any:
     @functools.wraps(original)
-    def clipped(parameters: Any, limit: Any, *args: Any, **kwargs: Any) -> Any:
+    def clipped(*args: Any, **kwargs: Any) -> Any:
         if not log.is_compiling():
-            log.append("scaler", "%s(%s)" % (name, float(limit)))
-        return original(parameters, limit, *args, **kwargs)
+            limit = args[1] if len(args) > 1 else kwargs.get(_CLIPS[name])
+            log.append("scaler", "%s(%s)" % (name, limit if limit is None else float(limit)))
+        return original(*args, **kwargs)
 
     return clipped

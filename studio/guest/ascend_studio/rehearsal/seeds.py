@@ -23,6 +23,7 @@ UNWRITTEN = frozenset((
     "aten.empty.memory_format", "aten.empty_strided.default", "aten.empty_like.default", "aten.new_empty.default",
     "aten.new_empty_strided.default", "aten.empty_permuted.default",
 ))  # fmt: skip
+_SEED_NAMES = ("seed", "a")  # of numpy.random, and of random
 
 
 def requested_seed() -> Optional[int]:
@@ -42,8 +43,12 @@ def _seeded(original: Callable[..., Any], seed: int) -> Callable[..., Any]:
     """Return this seed where a generator would take one from the system."""
 
     @functools.wraps(original)
-    def with_seed(value: Any = None, *args: Any, **kwargs: Any) -> Any:
-        return original(seed if value is None else value, *args, **kwargs)
+    def with_seed(*args: Any, **kwargs: Any) -> Any:
+        values = [*args[:1], *(kwargs[name] for name in _SEED_NAMES if name in kwargs)]
+        if any(value is not None for value in values):
+            return original(*args, **kwargs)
+        rest = {name: value for name, value in kwargs.items() if name not in _SEED_NAMES}
+        return original(seed, *args[1:], **rest)
 
     return with_seed
 

@@ -20,6 +20,7 @@ FORKED = (
 )
 _local = threading.local()
 _used_in = 0
+_initialized_in = 0
 
 
 def on_host() -> int:
@@ -54,6 +55,7 @@ def current() -> int:
 def select(index: int) -> None:
     """Make a card the current one of this thread. Raises RuntimeError beyond the cards, as aclrtSetDevice does."""
     _local.index = checked(index)
+    initialize()
 
 
 def checked(index: int) -> int:
@@ -82,6 +84,17 @@ def mark_used() -> None:
     """Remember that this process used a card: a child forked from it cannot, as with any accelerator."""
     global _used_in
     _used_in = os.getpid()
+
+
+def initialize() -> None:
+    """Remember that this process has begun to use its cards, as torch_npu's _lazy_init does: until then a DeviceMesh
+    makes the card of LOCAL_RANK the current one."""
+    global _initialized_in
+    _initialized_in = os.getpid()
+
+
+def is_initialized() -> bool:
+    return _initialized_in == os.getpid()
 
 
 def is_in_bad_fork() -> bool:

@@ -24,14 +24,14 @@ def of_npu(torch: Any) -> Dict[str, Callable[..., Any]]:
 def _of_cards() -> Dict[str, Callable[..., Any]]:
     return {
         "is_available": lambda: cards.count() > 0,
-        "is_initialized": lambda: True,
+        "is_initialized": cards.is_initialized,
         "_is_in_bad_fork": cards.is_in_bad_fork,
         "_lazy_init": _lazy_init,
         "init": _lazy_init,
         "device_count": cards.count,
-        "current_device": cards.current,
+        "current_device": lambda: _of_card(None, cards.current()),
         "set_device": lambda device: cards.select(cards.index_of(device)),
-        "synchronize": lambda device=None: cards.index_of(device) and None,
+        "synchronize": lambda device=None: _of_card(device, None),
         "get_device_name": lambda device=None: _of_card(device, NAME),
         "is_bf16_supported": lambda *_, **__: True,
     }
@@ -39,12 +39,14 @@ def _of_cards() -> Dict[str, Callable[..., Any]]:
 
 def _of_card(device: Any, answer: Any) -> Any:
     cards.index_of(device)
+    cards.initialize()
     return answer
 
 
 def _lazy_init() -> None:
     if cards.is_in_bad_fork():
         raise RuntimeError(cards.FORKED)
+    cards.initialize()
 
 
 def of_memory() -> Dict[str, Callable[..., Any]]:

@@ -130,6 +130,8 @@ def _is_flash(query: Any, key: Any, value: Any, mask: Any, chance: float, is_cau
         return bool(attention_memory.is_fused(_torch, query, key, value, mask))
     if mask is not None and mask.requires_grad:
         return False
+    if hasattr(query, "_local_tensor"):  # DTensor knows how to spread the formula, but not the CPU's kernel
+        return False
     on_cpu = [None if part is None else storages.host(part) for part in parts]
     choice = _torch._fused_sdp_choice(*on_cpu, dropout_p=chance, is_causal=is_causal, **options)
     return bool(choice == FLASH)

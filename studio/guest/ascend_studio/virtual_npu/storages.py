@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 
-from ascend_studio.virtual_npu import host_pages, memory
+from ascend_studio.virtual_npu import cards, host_pages, memory
 
 if False:
     from typing import Any, Dict, List, Tuple
@@ -173,6 +173,7 @@ def _first(index: int) -> Any:
     """Return the first tensor of a card. DLPack is the one way of torch in Python to one beyond npu:0; its device
     type 12 is kDLExtDev, which torch takes for PrivateUse1, and its type code 2 a float.
     """
+    cards.initialize()
     sizes, memory_of_none = (ctypes.c_int64 * 1)(0), ctypes.create_string_buffer(8)
     managed = _Managed()
     tensor = managed.tensor

@@ -7,16 +7,14 @@ length from the beginning: a full disk cannot take the end away. Python 3.7, sta
 from __future__ import annotations
 
 import atexit
-import builtins
 import functools
 import os
 import sys
-import threading
 import time
 
 import ascend_studio
 from ascend_studio import hooks
-from ascend_studio.writer import process_rank
+from ascend_studio.writer import exit_status, process_rank
 
 if False:  # typing costs more at the start than all the rest
     from types import ModuleType
@@ -24,35 +22,34 @@ if False:  # typing costs more at the start than all the rest
 
 FILE = "processes.a%d"
 # pid, pid of the parent, begin and end in ns since the epoch, kind, way and code of the end.
-LINE = "%010d %010d %019d %019d %s %s %03d\n"
+LINE = "%010d %010d %019d %019d %s %s %s\n"
 SCRIPT, COMMAND = "s", "c"  # `python -c` only asks something, most of the time
 CHILD = "p"  # the line of a child by its parent, of the module subprocess, which knows its code better than the child
 MAX_CHILDREN = 100
 NONE, REGULAR, AT_ONCE = "-", "r", "x"  # AT_ONCE: by os._exit(), past all that is to be done at the end
-_RETURNS = ("RETURN_VALUE", "RETURN_CONST")
+BY_LIBC, UNKNOWN = "l", "-" * exit_status.SIZE  # the C library writes the status over UNKNOWN, as an int
 
 # The process, where its line is, and its first words; None before the first line and after the end.
 _line: Optional[Tuple[int, int, Tuple[Any, ...]]] = None
-# What sys.exit() was given last, and the outermost frame that it left if nobody caught it.
-_exit: Optional[Tuple[int, Any]] = None
+_is_past_end = False
 
 
 def begin() -> None:
     begin_process()
-    atexit.register(_end)
+    atexit.register(hooks.guarded("process_record")(_end))
     _watch_exits()
     hooks.after_import("subprocess", _watch_children)
 
 
 def begin_process() -> None:
     """Write the line of this process, unless it has one: a child that was forked begins here."""
-    global _line, _exit
+    global _line
     run = os.environ.get(ascend_studio.RUN)
     if run is None or (_line is not None and _line[0] == os.getpid()):
         return
     kind = COMMAND if getattr(sys, "argv", [""])[:1] == ["-c"] else SCRIPT
     words = (os.getpid(), os.getppid(), time.time_ns())
-    _line, _exit = (os.getpid(), _append(run, *words, 0, kind, NONE, 0), (*words, kind)), None
+    _line = os.getpid(), _append(run, *words, 0, kind, NONE, "0000"), (*words, kind)
 
 
 def _append(run: str, *words: Any) -> int:
@@ -74,13 +71,17 @@ def end_process(exit_kind: str, code: int) -> None:
     if run is None or line is None or line[0] != os.getpid():
         return
     _line = None
-    pid, parent, begun, kind = line[2]
+    os.close(_rewrite(run, line, exit_kind, "%04d" % (code & 0xFF)))
+
+
+def _rewrite(run: str, line: Tuple[int, int, Tuple[Any, ...]], exit_kind: str, code: str) -> int:
+    """Return a descriptor that stands where the code is."""
     descriptor = os.open(_path(run), os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-    try:
-        text = LINE % (pid, parent, begun, time.time_ns(), kind, exit_kind, code & 0xFF)
-        os.pwrite(descriptor, text.encode(), line[1])
-    finally:
-        os.close(descriptor)
+    pid, parent, begun, kind = line[2]
+    text = (LINE % (pid, parent, begun, time.time_ns(), kind, exit_kind, code)).encode()
+    os.pwrite(descriptor, text, line[1])
+    os.lseek(descriptor, line[1] + len(text) - len(code) - 1, os.SEEK_SET)
+    return descriptor
 
 
 def _path(run: str) -> str:
@@ -88,50 +89,35 @@ def _path(run: str) -> str:
 
 
 def _end() -> None:
-    hooks.guarded("process_record")(lambda: end_process(REGULAR, exit_code()))()
-
-
-def exit_code() -> int:
-    """Return the exit code of this process at its end, as far as Python knows it: a SystemExit that was raised by hand
-    leaves no trace."""
+    """The last function that Python runs before it ends. An end by Ctrl-C is somebody's wish."""
     error = getattr(sys, "last_value", None)
-    if error is not None and not isinstance(error, KeyboardInterrupt):
-        return 1
-    return _exit[0] if _exit is not None and not _has_returned(_exit[1]) else 0
+    if isinstance(error, KeyboardInterrupt):
+        end_process(REGULAR, 0)
+        return
+    try:
+        _leave_code_to_libc()
+    except (ImportError, AttributeError):  # a Python without ctypes: an uncaught error is all that is known
+        end_process(REGULAR, int(error is not None))
 
 
-def _has_returned(frame: Any) -> bool:
-    """Tell whether a frame that has ended went to its own end: somebody caught the exit then."""
-    import opcode
-
-    return frame.f_lasti >= 0 and opcode.opname[frame.f_code.co_code[frame.f_lasti]] in _RETURNS
+def _leave_code_to_libc() -> None:
+    """The line is kept: os._exit() may come yet, of what Python takes down."""
+    global _is_past_end
+    _is_past_end = True
+    line, run = _line, os.environ.get(ascend_studio.RUN)
+    if run is not None and line is not None and line[0] == os.getpid():
+        exit_status.write_at_exit(_rewrite(run, line, BY_LIBC, UNKNOWN))
 
 
 def _watch_exits() -> None:
-    note, end_at_once = hooks.guarded("process_record")(_note_exit), hooks.guarded("process_record")(_end_at_once)
-    exit_regularly, exit_at_once = sys.exit, os._exit
-
-    @functools.wraps(exit_regularly)
-    def exit(*status: Any) -> Any:
-        note(*status)
-        exit_regularly(*status)
+    end_at_once, exit_at_once = hooks.guarded("process_record")(_end_at_once), os._exit
 
     @functools.wraps(exit_at_once)
     def _exit(status: int) -> Any:
         end_at_once(status)
         exit_at_once(status)
 
-    sys.exit, os._exit = exit, _exit
-    quitter: Any = type(getattr(builtins, "exit", None))
-    if quitter.__name__ == "Quitter":  # exit() and quit() of the module site
-        quit_regularly = quitter.__call__
-
-        @functools.wraps(quit_regularly)
-        def __call__(self: Any, code: Any = None) -> Any:
-            note(code)
-            quit_regularly(self, code)
-
-        quitter.__call__ = __call__
+    os._exit = _exit
 
 
 def _watch_children(subprocess: ModuleType) -> None:
@@ -159,19 +145,9 @@ def _watch_children(subprocess: ModuleType) -> None:
 def note_child(pid: int, code: int) -> None:
     """`code`: below 0 the signal that ended it."""
     if ascend_studio.RUN in os.environ:
-        code = code if code >= 0 else 128 - code
-        _append(os.environ[ascend_studio.RUN], pid, os.getpid(), 0, time.time_ns(), CHILD, REGULAR, code & 0xFF)
+        text = "%04d" % ((code if code >= 0 else 128 - code) & 0xFF)
+        _append(os.environ[ascend_studio.RUN], pid, os.getpid(), 0, time.time_ns(), CHILD, REGULAR, text)
 
 
 def _end_at_once(status: int) -> None:
-    end_process(AT_ONCE, int(status))
-
-
-def _note_exit(status: Any = None) -> None:
-    """Remember an exit of the main thread: another one ends alone."""
-    global _exit
-    if threading.current_thread() is threading.main_thread():
-        frame = sys._getframe(1)
-        while frame.f_back is not None:
-            frame = frame.f_back
-        _exit = 0 if status is None else status if isinstance(status, int) else 1, frame
+    end_process(REGULAR if _is_past_end else AT_ONCE, int(status))
