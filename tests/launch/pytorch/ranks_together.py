@@ -73,15 +73,19 @@ main()
 """
 
 
+def torchrun(workers: int, *script: str) -> tuple[str, ...]:
+    """What a launch starts, for a script and its arguments."""
+    watch = (sys.executable, "-m", "ascend_engine.parallel.ranks", "--workers", str(workers), "--")
+    return (
+        *watch, sys.executable, "-m", "torch.distributed.run", "--nnodes=1", f"--nproc_per_node={workers}",
+        "--master_addr=127.0.0.1", "--master_port=0", *script,
+    )  # fmt: skip
+
+
 def check_together(folder: Path, workers: int, script: str) -> Ran:
     """Runs SCRIPT and then this in each rank; all of them must come to the end."""
     path = save(folder / "script.py", SCRIPT + script + CALL)
-    torchrun = (
-        sys.executable, "-m", "torch.distributed.run", "--nnodes=1", f"--nproc_per_node={workers}",
-        "--master_addr=127.0.0.1", "--master_port=0", "--tee=3", path,
-    )  # fmt: skip
-    line = (sys.executable, "-m", "ascend_engine.parallel.ranks", "--workers", str(workers), "--", *torchrun)
-    ran = finish(folder, start(folder, *line, python_path=SCRIPT_PATHS))
+    ran = finish(folder, start(folder, *torchrun(workers, "--tee=3", path), python_path=SCRIPT_PATHS))
     assert ran.code == 0, ran.output
     assert all(f"all true on rank {rank}" in ran.output for rank in range(workers)), ran.output
     return ran
