@@ -28,7 +28,6 @@ FOUR = f"""
     for parallel in ("data", "fsdp"):
         compare("--recipe linear", parallel, 4)
         compare("--recipe digits --accumulate 2 --clip 0.5", parallel, 4)
-        compare("--recipe digits --amp O1 --amp-dtype bf16", parallel, 8)
         compare(text + " --accumulate 2 --recompute", parallel, 1)
     compare(text, "tensor", 2)
     compare(text + " --accumulate 2 --clip 0.5", "tensor", 2)

@@ -4,6 +4,7 @@ used (FSDP2), or a part that it computes with (tensor parallel, DTensor)."""
 from __future__ import annotations
 
 import contextlib
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import ascend_studio
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from ascend_engine.pytorch.group import TorchGroup
     from ascend_engine.pytorch.recipe import Recipe
 
+OPTIONS = inspect.signature(DistributedDataParallel).parameters
+BUFFERS_OPTION = "forward_sync_buffers" if "forward_sync_buffers" in OPTIONS else "broadcast_buffers"
+"""Of torch 2.13 on, and of those before."""
+
 
 def divide(plan: Recipe, config: Config, device: torch.device, process_group: TorchGroup) -> nn.Module:
     """The network to call. Divided weights replace those of `plan.network`, so that an optimizer is made after this.
@@ -35,9 +40,11 @@ def divide(plan: Recipe, config: Config, device: torch.device, process_group: To
     network = plan.network
     if config.parallel == "data":
         unused = config.recipe == "own"  # a network of which some part may take no part in a step
+        # A buffer may belong to a rank's own samples, as that of a dropout does.
+        own_buffers: dict[str, Any] = {BUFFERS_OPTION: False}
         return DistributedDataParallel(
-            network, bucket_cap_mb=config.fusion, find_unused_parameters=unused, broadcast_buffers=False
-        )  # a buffer may belong to a rank's own samples, as that of a dropout does
+            network, bucket_cap_mb=config.fusion, find_unused_parameters=unused, **own_buffers
+        )
     if config.parallel in ("fsdp", "tensor"):
         if plan.optimizer is not None:
             raise Failure("launch.torch_optimizer_of_whole", file=str(config.recipe_file))
