@@ -119,6 +119,13 @@ class Trial:
         if side.code or report.get("steps") != training.steps or not report.get("device_operators"):
             return {"equal": "no", "why": f"ended with {side.code}: {side.text[-1500:]}", "right": False}
         golden = self._on_cpu()
+        if not training.is_repeatable and side.is_finite and side.losses:
+            return {
+                "equal": "not comparable",
+                "losses": len(side.losses),
+                "why": training.note,
+                "right": not golden.code,
+            }
         if golden.code or not (golden.losses or golden.weights):
             return {"equal": "no", "why": f"the CPU: {golden.code}: {golden.text[-1500:]}", "right": False}
         different = side.differences(golden)

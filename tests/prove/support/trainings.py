@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tests.prove.migration import EXCLUDED
 from tests.prove.support import trainings_data as data
 from tests.prove.support.projects import PROJECTS, Project
 
@@ -28,7 +29,8 @@ class Training:
     `cpu_line`: the same on the CPU, where it differs; `npu_line`: of the explicit result, where a device is named on it.
     `edits`: in both runs; `on_cpu`: in the one on the CPU alone, None
     where only a rehearsal takes the CPU. `refusal`: what a card refuses it with;
-    `minimal_refusal`: what it refuses the minimal style with. `note`: what is not as one expects."""
+    `minimal_refusal`: what it refuses the minimal style with. `is_repeatable`: whether two runs on the CPU are equal.
+    `note`: what is not as one expects."""
 
     name: str
     folder: str
@@ -43,6 +45,7 @@ class Training:
     steps: int = 3
     refusal: str = ""
     minimal_refusal: str = ""
+    is_repeatable: bool = True
     note: str = ""
 
 
@@ -77,7 +80,7 @@ def of_project(project: Project) -> Training:
         name=project.name, folder=project.folder, line=project.cuda, cpu_line=project.cpu if is_own else "",
         edits=tuple((project.file, old, new) for old, new in project.seeds),
         on_cpu=None if on_cpu is None else tuple(on_cpu), make_data=data.of_examples, cards=project.cards,
-        steps=project.steps, note=note,
+        steps=project.steps, is_repeatable=project.name not in EXCLUDED, note=note,
     )  # fmt: skip
 
 

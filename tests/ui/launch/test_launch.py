@@ -239,17 +239,20 @@ def test_that_an_npu_that_is_not_there_is_said_before_the_start(page: LaunchPage
     assert page.forecast._device.text().startswith("No NPU found on this host. The training would end at once")
 
 
-def test_that_an_interpreter_without_mindspore_is_said_before_the_start(page: LaunchPage, tmp_path: Path) -> None:
+def test_that_an_interpreter_without_mindspore_is_said_before_the_start(
+    page: LaunchPage, tmp_path: Path, qtbot: QtBot
+) -> None:
     for name, package in (("without", "numpy-1.26.4"), ("with", "mindspore-2.10.0")):
         (tmp_path / name / "lib" / "python3.10" / "site-packages" / f"{package}.dist-info").mkdir(parents=True)
         (tmp_path / name / "bin").mkdir()
         (tmp_path / name / "bin" / "python").touch()
     page.form.set_spec(launch_spec(python=tmp_path / "without" / "bin" / "python"))
-    assert page.forecast._python.text().startswith("The chosen interpreter (Python 3.10) has no MindSpore")
+    sentence = page.forecast._python
+    qtbot.waitUntil(lambda: sentence.text().startswith("The chosen interpreter (Python 3.10) has no MindSpore"))
     page.form.set_spec(launch_spec(python=tmp_path / "with" / "bin" / "python"))
-    assert page.forecast._python.text() == "Chosen interpreter: Python 3.10 with MindSpore 2.10.0."
+    qtbot.waitUntil(lambda: sentence.text() == "Chosen interpreter: Python 3.10 with MindSpore 2.10.0.")
     page.form.set_spec(launch_spec(framework="torch", python=tmp_path / "with" / "bin" / "python"))
-    assert page.forecast._python.text().startswith("The chosen interpreter (Python 3.10) has no PyTorch")
+    qtbot.waitUntil(lambda: sentence.text().startswith("The chosen interpreter (Python 3.10) has no PyTorch"))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

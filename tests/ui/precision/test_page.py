@@ -665,7 +665,7 @@ def test_that_a_determinism_proof_asks_for_trust_and_shows_its_answer(
     put()
     page.tabs.setCurrentIndex(ENVIRONMENT)
     view = page.views.environment
-    assert view.determinism.boxes.spec.training.line == ("python", "train.py")
+    qtbot.waitUntil(lambda: view.determinism.boxes.spec.training.line == ("python", "train.py"))
     press(view, "precision_prove")
     assert view.consent.isVisible()
     assert len(session.listed) == 1
