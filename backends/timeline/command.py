@@ -104,7 +104,7 @@ def _answer(opened: Opened, private: int) -> dict[str, Any]:
         "dangling": meta.dangling,
         "metadata": meta.metadata,
         "steps": list(opened.coverage.steps),
-        "steps_known": opened.coverage.is_known,
+        "steps_known": opened.coverage.is_announced,
         "events": meta.events,
         "sources": [
             {"path": source.path, "kind": source.kind, "rank": source.rank, "truncated": source.truncated}

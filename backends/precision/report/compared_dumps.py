@@ -33,8 +33,8 @@ def state_of(folder: Path, run: Run) -> State:
     """Return whether a dump is the one that `run` compared, another one by now, or no longer there."""
     if not (folder / "dump.json").is_file():
         return "gone"
-    kept = comparison_answer(run).get("digests", {}).get(str(folder))
-    if kept is not None and kept != dump_digests(folder):
+    digests = comparison_answer(run).get("digests", {}).get(str(folder))
+    if digests is not None and digests != dump_digests(folder):
         return "changed"
     return "changed" if any(written > run.request.time for written in _times(folder)) else "same"
 

@@ -65,12 +65,12 @@ def _folders(comparison: Comparison) -> Iterator[Path]:
 
 
 def _is_of_other_dumps(comparison: Comparison, run: Run) -> bool:
-    """Return whether a result lies in a run that was asked to compare other dumps than it has compared."""
+    """Return whether a result lies in a run that was requested to compare other dumps than it has compared."""
     sides = schema.from_json(CompareSpec, run.request.values)[0].sides
     pairs = [
-        (asked, folder)
+        (requested, folder)
         for each in comparison.passes
-        for asked, folder in ((sides.target, each.target), (sides.golden, each.golden))
+        for requested, folder in ((sides.target, each.target), (sides.golden, each.golden))
         if folder is not None
     ]
-    return any(not (folder / "dump.json").resolve().is_relative_to(asked.resolve()) for asked, folder in pairs)
+    return any(not (folder / "dump.json").resolve().is_relative_to(requested.resolve()) for requested, folder in pairs)

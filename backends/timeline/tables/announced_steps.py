@@ -24,11 +24,11 @@ MAX_NAMES = 8
 
 @dataclass(frozen=True, kw_only=True)
 class StepCoverage:
-    """`steps`: numbers of those in the traces. `is_known`: whether each trace, or the files next to it, tell which
+    """`steps`: numbers of those in the traces. `is_announced`: whether each trace, or the files next to it, tell which
     steps it should have; `gaps`: what they tell that is not there, by path of the trace below the profile."""
 
     steps: tuple[int, ...]
-    is_known: bool
+    is_announced: bool
     gaps: tuple[tuple[str, StudioError], ...]
 
 
@@ -38,16 +38,16 @@ def step_coverage(trace: Trace) -> StepCoverage:
     steps = trace.meta.steps
     numbers = {source: {step.number for step in steps if step.source == source} for source in {s.source for s in steps}}
     gaps: list[tuple[str, StudioError]] = []
-    is_known = True
+    is_announced = True
     for source, own in numbers.items():
         if trace.meta.sources[source].kind != "text":
             continue
         path = trace.root / trace.meta.sources[source].path
         table_steps, scheduled = _table_steps(path.parent), _scheduled_steps(path)
-        is_known = is_known and bool(table_steps or scheduled or trace.meta.sources[source].has_end)
+        is_announced = is_announced and bool(table_steps or scheduled or trace.meta.sources[source].has_end)
         gap = _gap(own, table_steps, scheduled)
         gaps += [(trace.meta.sources[source].path, gap)] if gap else []
-    return StepCoverage(steps=tuple(sorted(set().union(*numbers.values()))), is_known=is_known, gaps=tuple(gaps))
+    return StepCoverage(steps=tuple(sorted(set().union(*numbers.values()))), is_announced=is_announced, gaps=tuple(gaps))
 
 
 def _gap(own: set[int], table_steps: set[int], scheduled: int) -> StudioError | None:

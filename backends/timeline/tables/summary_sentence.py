@@ -30,7 +30,7 @@ def texts(summary: Summary) -> list[str]:
 
 def coverage_texts(coverage: StepCoverage) -> list[str]:
     """Return what is said of traces that nothing tells the length of, nothing of others."""
-    if coverage.is_known or coverage.gaps or not coverage.steps:
+    if coverage.is_announced or coverage.gaps or not coverage.steps:
         return []
     return [t("timeline.summary.covered", steps=step_names(coverage.steps))]
 

@@ -66,7 +66,7 @@ class Digests:
             return
         is_all = final or self.last in (1, self.steps)
         optimizers = self._live_optimizers()
-        buffers = {name: _digest(tensor) for name, tensor in _kept_besides(optimizers, is_all)}
+        buffers = {name: _digest(tensor) for name, tensor in _other_tensors(optimizers, is_all)}
         if is_all:
             buffers.update((name, _digest(parameter)) for name, parameter in _mindspore_besides(optimizers))
         record = {"step": self.last, "final": final, "weights": weights, "state": state, "buffers": buffers}
@@ -138,7 +138,7 @@ def _torch_tensors(optimizer: Any, prefix: str) -> Iterator[Tuple[str, Any, bool
                     yield "%s.%s" % (name, key), value, False
 
 
-def _kept_besides(optimizers: List[Any], with_parameters: bool) -> Iterator[Tuple[str, Any]]:
+def _other_tensors(optimizers: List[Any], with_parameters: bool) -> Iterator[Tuple[str, Any]]:
     """Yield what the outermost modules of torch hold besides the weights of optimizers: those that hold such a weight,
     and those with parameters of the same shapes. `with_parameters`: not the buffers alone, and of all others too."""
     torch: Any = sys.modules.get("torch")
@@ -153,7 +153,7 @@ def _kept_besides(optimizers: List[Any], with_parameters: bool) -> Iterator[Tupl
     others = [module for module in tops if module not in holders + twins] if with_parameters else []
     counts: Dict[str, int] = {}
     for module in holders + twins + _ordered(others):
-        for name, tensor in _kept_tensors(module):
+        for name, tensor in _held_tensors(module):
             if id(tensor) not in weights and (with_parameters or not isinstance(tensor, torch.nn.Parameter)):
                 yield _counted(counts, name), tensor
 
@@ -170,7 +170,7 @@ def _ordered(modules: List[Any]) -> List[Any]:
     keys = [(type(module).__name__, str(_parameter_shapes(module))) for module in modules]
     rows = []
     for number, (module, key) in enumerate(zip(modules, keys)):
-        content = [_digest(tensor) for _, tensor in _kept_tensors(module)] if keys.count(key) > 1 else []
+        content = [_digest(tensor) for _, tensor in _held_tensors(module)] if keys.count(key) > 1 else []
         rows.append((key, content, number))
     return [modules[number] for _, _, number in sorted(rows)]
 
@@ -185,7 +185,7 @@ def _parameter_shapes(module: Any) -> Tuple[Tuple[int, ...], ...]:
     return tuple(sorted(tuple(parameter.shape) for parameter in module.parameters()))
 
 
-def _kept_tensors(top: Any) -> Iterator[Tuple[str, Any]]:
+def _held_tensors(top: Any) -> Iterator[Tuple[str, Any]]:
     """Yield the parameters of a module, and its buffers, those too that its state_dict leaves out."""
     for path, module in top.named_modules():
         own = list(module._buffers.items()) + list(module._parameters.items())

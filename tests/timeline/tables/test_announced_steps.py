@@ -56,11 +56,11 @@ def test_that_a_trace_alone_says_which_steps_it_has_and_that_there_may_be_more(t
 @pytest.mark.parametrize("asked", [0, 4])
 def test_that_a_whole_capture_says_nothing_of_it(tmp_path: Path, asked: int) -> None:
     profile = opened(cut_after(tmp_path, step=3, asked=asked))
-    assert (profile.is_whole, profile.coverage.is_known, coverage_texts(profile.coverage)) == (True, True, [])
+    assert (profile.is_whole, profile.coverage.is_announced, coverage_texts(profile.coverage)) == (True, True, [])
 
 
 def test_that_the_end_of_a_recording_of_torch_tells_that_no_step_follows(tmp_path: Path) -> None:
-    assert opened(of_torch(tmp_path)).coverage.is_known
+    assert opened(of_torch(tmp_path)).coverage.is_announced
 
 
 def test_that_ranges_of_steps_are_short() -> None:

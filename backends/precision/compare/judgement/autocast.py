@@ -39,12 +39,12 @@ def _eps_of_rows(side: Dump, rows: Array) -> Array:
 
 def _coarsest(joined: JoinedDumps, rows: Array, eps: Array) -> float:
     """Return the coarsest eps of results that is coarser than that of what was multiplied, of rows of one side."""
-    calls, place = np.unique(joined.rows.call[rows], return_inverse=True)
+    calls, call = np.unique(joined.rows.call[rows], return_inverse=True)
     is_result = np.isin(joined.rows.role[rows], (OUTPUT, GRADIENT))
     of_results, of_operands = np.zeros(len(calls)), np.full(len(calls), np.inf)
-    np.maximum.at(of_results, place[is_result], eps[is_result])
+    np.maximum.at(of_results, call[is_result], eps[is_result])
     is_operand = ~is_result & (eps > 0)
-    np.minimum.at(of_operands, place[is_operand], eps[is_operand])
+    np.minimum.at(of_operands, call[is_operand], eps[is_operand])
     narrowed = of_results[(of_results >= LOW_PRECISION_EPS) & (of_operands < of_results)]
     return float(narrowed.max(initial=0.0))
 

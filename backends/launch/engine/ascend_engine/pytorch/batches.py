@@ -56,8 +56,8 @@ class Batches:
         return (number * self.readers + self.reader) * self.batch
 
     def __getitem__(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        wanted = number * self.readers + self.reader
-        while self.position < wanted:
+        target = number * self.readers + self.reader
+        while self.position < target:
             self._next()
         return arrays_of(self._next())
 

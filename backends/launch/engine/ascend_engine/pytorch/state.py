@@ -33,8 +33,8 @@ def network_tensors(network: nn.Module, has_frozen: bool = True) -> dict[str, Te
     `has_frozen` those that are trained alone."""
     tensors, listed_ids = {}, set()
     for name, tensor in network.state_dict(keep_vars=True).items():
-        is_kept = has_frozen or (isinstance(tensor, torch.Tensor) and tensor.requires_grad)
-        if isinstance(tensor, torch.Tensor) and is_kept and id(tensor) not in listed_ids:
+        is_saved = has_frozen or (isinstance(tensor, torch.Tensor) and tensor.requires_grad)
+        if isinstance(tensor, torch.Tensor) and is_saved and id(tensor) not in listed_ids:
             listed_ids.add(id(tensor))
             tensors[name] = tensor
     return tensors
