@@ -47,7 +47,9 @@ def step_coverage(trace: Trace) -> StepCoverage:
         is_announced = is_announced and bool(table_steps or scheduled or trace.meta.sources[source].has_end)
         gap = _gap(own, table_steps, scheduled)
         gaps += [(trace.meta.sources[source].path, gap)] if gap else []
-    return StepCoverage(steps=tuple(sorted(set().union(*numbers.values()))), is_announced=is_announced, gaps=tuple(gaps))
+    return StepCoverage(
+        steps=tuple(sorted(set().union(*numbers.values()))), is_announced=is_announced, gaps=tuple(gaps)
+    )
 
 
 def _gap(own: set[int], table_steps: set[int], scheduled: int) -> StudioError | None:
