@@ -158,3 +158,20 @@ def test_that_a_file_that_took_the_name_meanwhile_is_not_overwritten(tmp_path: P
     (folder / NAME).write_text("mine = 1\n")
     with pytest.raises(StudioError):
         edited_files(changes, folder)
+
+
+def test_that_a_package_with_a_module_of_its_own_name_is_imported_as_a_package(tmp_path: Path) -> None:
+    """As denoising_diffusion_pytorch: the module stood in the package, and was imported as if beside the script."""
+    project(
+        tmp_path,
+        net___net__py=USE,
+        net___other__py="import torch\nfrom net.net import x\nfrom net.third import z\ny = x.cuda()\n",
+        net___third__py="import torch\nz = torch.ones(1).cuda()\n",
+        train__py="import torch\nfrom net import y\nprint(y.cuda().device)\n",
+    )
+    (tmp_path / "net" / "__init__.py").write_text("from net.other import y\n")
+    texts = planned_texts(tmp_path, "explicit")
+    (module,) = {path for path in texts if path.endswith(NAME)}
+    assert module == f"net/{NAME}"
+    imports = {path: [line for line in text.splitlines() if "npu_or_cuda" in line] for path, text in texts.items()}
+    assert imports["net/net.py"] == imports["net/third.py"] == ["from .npu_or_cuda import DEVICE_TYPE"]

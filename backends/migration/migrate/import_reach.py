@@ -59,19 +59,29 @@ class ImportReach:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     words = alias.name.split(".")
-                    yield from self.module_origins((folder, *folder.parents), words, is_relative=False)
+                    yield from self.module_origins(self._bases(folder), words, is_relative=False)
             elif isinstance(node, ast.ImportFrom):
                 words = node.module.split(".") if node.module else []
                 above = (folder, *folder.parents)
-                bases = above[node.level - 1 : node.level] if node.level else above
+                bases = above[node.level - 1 : node.level] if node.level else self._bases(folder)
                 for alias in node.names:
-                    yield from self.module_origins(bases, [*words, alias.name], is_relative=bool(node.level))
+                    yield from self.module_origins(
+                        bases, [*words, alias.name], is_relative=bool(node.level), is_package=len(words) > 1
+                    )
+
+    def _bases(self, folder: PurePosixPath) -> list[PurePosixPath]:
+        """Return the folders in which an absolute import may find its first word: a package comes last, as Python looks
+        into it only where one of its files is run."""
+        return sorted((folder, *folder.parents), key=lambda base: (self._folder / base / "__init__.py").is_file())
 
     def module_origins(
-        self, bases: Iterable[PurePosixPath], words: list[str], *, is_relative: bool
+        self, bases: Iterable[PurePosixPath], words: list[str], *, is_relative: bool, is_package: bool = False
     ) -> Iterator[Origin]:
-        """Yield the files of a.b.c from the first folder that has a; packages are included, as they run first."""
+        """Yield the files of a.b.c from the first folder that has a; packages are included, as they run first.
+        `is_package`: a has to be one."""
         for base in bases:
+            if is_package and self._file(base / words[0]).endswith(f"{words[0]}.py"):
+                continue
             paths = [path for end in range(1, len(words) + 1) if (path := self._file(base.joinpath(*words[:end])))]
             if paths:
                 yield from (Origin(path=path, base=base.as_posix(), is_relative=is_relative) for path in paths)
