@@ -283,6 +283,12 @@ STATES = (
     State(name="launch-ascend", show=_launch(visible="3,1", launch_blocking=True, unfold="log_level")),
     State(name="launch-debug", show=_launch(synchronous=True, debug_port=5678, unfold="debug_port")),
     State(name="launch-own", show=_launch(recipe="own")),
+    State(name="launch-torch-lora", show=_launch(framework="torch", recipe="lora", device="virtual_npu")),
+    State(name="launch-torch-fsdp", show=_launch(framework="torch", recipe="text", parallel="fsdp", unfold="launcher")),
+    State(
+        name="launch-torch-ascend",
+        show=_launch(framework="torch", device="ascend", task_queue="2", cpu_affinity="3", unfold="cpu_affinity"),
+    ),
     State(name="launch-script-empty", show=_script()),
     State(name="launch-script", show=_script("python", "xor.py", "--lr", "0.3", "--optimizer", "adam")),
     State(name="launch-script-npu", show=_needs_npu),

@@ -110,6 +110,8 @@ def empty_field_texts(spec: LaunchSpec) -> dict[str, str]:
         "recipe_file": t("launch.implied_recipe_file"),
         "corpus": t("launch.implied_corpus"),
         "images": t("launch.implied_images"),
+        "base_model": t("launch.implied_base_model"),
+        "examples": t("launch.implied_examples"),
         "weights": t("launch.implied_weights"),
         "checkpoint_every": t("launch.implied_checkpoint"),
         "checkpoint_minutes": t("launch.implied_checkpoint"),
