@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -85,9 +86,15 @@ class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
             (len(self.weight_steps), self.steps),
             (len(self.tensor_steps), self.digest_steps),
         )
-        has_losses = _are_regular(self.losses, self.steps)
+        has_losses = _are_regular(self.losses, self.steps) and not self.is_nonfinite
         is_whole = has_losses and not self.lacks_final and not self.lacks_without
         return is_whole and all(0 < expected <= count for count, expected in counts)
+
+    @property
+    def is_nonfinite(self) -> bool:
+        """Return whether no loss is a finite number: then nothing can differ."""
+        numbers = [loss for row in self.losses for loss in (row.first, row.second) if loss is not None]
+        return bool(numbers) and not any(math.isfinite(float(number)) for number in numbers)
 
     @property
     def verdict(self) -> Verdict:

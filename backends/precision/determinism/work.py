@@ -178,6 +178,8 @@ def verdict_notes(result: DeterminismResult) -> list[Finding | Note]:
         notes.append(Note(key="precision.determinism.equal", args=coverage(result)))
     else:
         notes.append(Finding(rule="precision.determinism.incomplete", severity="warning", args=coverage(result)))
+    if result.is_nonfinite:
+        notes.append(Finding(rule="precision.determinism.nonfinite", severity="warning"))
     if result.lacks_without and not result.capture_changes:
         notes.append(Finding(rule="precision.determinism.lacks_without", severity="warning"))
     if result.lacks_final:

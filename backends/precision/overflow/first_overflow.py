@@ -6,7 +6,9 @@ arguments: masks are filled with -Inf on purpose, by an argument that says so. O
 call makes +Inf only where it turns signs: else, as of the loss of a masked class, it counts too. A NaN counts wherever
 a call makes it of inputs without one, also of infinite ones: a softmax over a wholly masked row does. A NaN that a call
 is given counts where it comes through to an output: `where` and `isnan` are given one on purpose. So does +Inf that no
-call before it had as an output, and any Inf in a weight: a mask that is made before the step holds -Inf. What an
+call before it had as an output, and any Inf in a weight. A call that hides an Inf which no call before it had as an
+output counts too, be it of data, weights or untraced code, unless it is there to take one: a mask that is made before
+the step holds -Inf, and softmax or attention take it. What an
 optimizer is given counts always, and so does an argument that is NaN, unless the call is there to write one or to look
 for one.
 """
@@ -43,6 +45,18 @@ TURNS_SIGNS = frozenset(
      "pow", "maximum", "max", "where", "masked_fill", "cat", "concat", "stack")
 )  # fmt: skip
 """Calls that make +Inf of -Inf, or take it from another input."""
+WRITES_ARGUMENT = frozenset(
+    ("full", "full_like", "new_full", "fill", "fill_", "masked_fill", "masked_fill_", "index_fill", "index_fill_")
+)
+"""Calls that write an Inf of the sign of their argument, and none of the other."""
+TAKES_INFINITE = frozenset(
+    ("softmax", "log_softmax", "logsoftmax", "logsumexp", "npu_fusion_attention", "npu_scaled_masked_softmax", "where", "masked_fill",
+     "masked_fill_", "minimum", "maximum", "min", "max", "amin", "amax", "fmin", "fmax", "clamp", "clamp_", "clip",
+     "isinf", "isfinite", "isnan", "isneginf", "isposinf", "eq", "ne", "lt", "le", "gt", "ge", "argmax", "argmin",
+     "topk", "sort", "argsort", "copy_", "__setitem__", "multi_head_attention_forward", "scaled_dot_product_attention")
+)  # fmt: skip
+"""Calls that are there to take an Inf: those that a mask is for, and those that compare."""
+MODULES = ("Module", "Cell")
 UNINITIALISED = ("Torch.empty.", "Torch.empty_like.", "Torch.empty_strided.")
 """They give memory as it is."""
 
@@ -53,7 +67,8 @@ def first_overflow(dump: Dump, step: int, rank: int) -> Overflow | None:
     is_nan, is_bad = _is_nan(dump), _is_bad(dump)
     is_input, is_output = np.isin(dump.role, INPUT_ROLES), np.isin(dump.role, OUTPUT_ROLES)
     unwritten = np.array([name.startswith(UNINITIALISED) for name in dump.calls], bool)
-    is_asked = unwritten | _asks(dump, math.isinf) | _asks(dump, math.isnan)
+    asks_other = _asks_for_low(dump) & ~_has(dump, _is_high(dump) & is_input) & _has(dump, _is_high(dump) & is_output)
+    is_asked = (unwritten | _asks(dump, math.isinf) | _asks(dump, math.isnan)) & ~asks_other
     has_output = _has(dump, is_output)
     comes_in, passes_on = _has(dump, is_nan & is_input), _has(dump, is_bad & is_output) | ~has_output
     is_infinite = _has(dump, is_bad & is_input)
@@ -61,7 +76,9 @@ def first_overflow(dump: Dump, step: int, rank: int) -> Overflow | None:
     turned = _has_turned(dump, is_input, is_output)
     makes_infinite = _has(dump, is_bad & is_output) & (~is_infinite | turned) & ~is_asked
     given_rows = _given_infinite(dump, is_input, is_output)
+    hidden_rows = _hidden_infinite(dump, is_input, is_output)
     is_given = _has(dump, given_rows) & passes_on & has_output & ~comes_in & ~makes_nan
+    is_given |= _has(dump, hidden_rows) & ~comes_in & ~makes_nan
     is_given |= is_infinite & _of_optimizer(dump) & ~comes_in & ~makes_nan
     arguments = nonfinite_arguments(dump)
     has_argument = _has(dump, arguments)
@@ -74,7 +91,7 @@ def first_overflow(dump: Dump, step: int, rank: int) -> Overflow | None:
         row = int(arguments[dump.call[arguments] == call][0])
         return _overflow_at(dump, row, step, rank, is_made=False)
     made_rows = (is_nan if makes_nan[call] else is_bad) & is_output
-    given_rows = given_rows | (is_bad & is_input & _of_optimizer(dump)[dump.call])
+    given_rows = given_rows | hidden_rows | (is_bad & is_input & _of_optimizer(dump)[dump.call])
     rows = is_nan & is_input if comes_in[call] else given_rows if is_given[call] else made_rows
     row = int(np.flatnonzero(rows & (dump.call == call))[0])
     overflow = _overflow_at(dump, row, step, rank, is_made=not (comes_in[call] or is_given[call]))
@@ -83,7 +100,16 @@ def first_overflow(dump: Dump, step: int, rank: int) -> Overflow | None:
 
 def infinite_calls(dump: Dump) -> int:
     """Return how many calls have an Inf in an output, as masks do."""
-    return int(_has(dump, _is_bad(dump) & ~_is_nan(dump) & np.isin(dump.role, OUTPUT_ROLES)).sum())
+    return _infinite_count(dump, OUTPUT_ROLES)
+
+
+def infinite_inputs(dump: Dump) -> int:
+    """Return how many calls have an Inf in an input, as those do that take a mask."""
+    return _infinite_count(dump, INPUT_ROLES)
+
+
+def _infinite_count(dump: Dump, roles: tuple[int, ...]) -> int:
+    return int(_has(dump, _is_bad(dump) & ~_is_nan(dump) & np.isin(dump.role, roles)).sum())
 
 
 def _has(dump: Dump, rows: Array) -> Array:
@@ -159,6 +185,34 @@ def _given_infinite(dump: Dump, is_input: Array, is_output: Array) -> Array:
     return np.asarray(is_given & ~_is_nan(dump))
 
 
+def _hidden_infinite(dump: Dump, is_input: Array, is_output: Array) -> Array:
+    """Return the rows of inputs with an Inf that no call before has as an output, of forward calls whose outputs are
+    finite, and which are not there to take one. A module takes its masks behind its first input."""
+    rows = np.zeros(len(dump.call), bool)
+    is_bad = _is_bad(dump)
+    hides = ~_has(dump, is_bad & is_output) & _has(dump, is_output)
+    for is_signed in (_is_high(dump), _is_low(dump)):
+        outputs = dump.call[is_signed & is_output]
+        first = int(outputs.min()) if len(outputs) else len(dump.calls)
+        rows |= is_signed & is_input & (dump.call < first) & hides[dump.call]
+    rows[[row for row in np.flatnonzero(rows) if not _is_hidden(dump, int(row))]] = False
+    return np.asarray(rows & ~_is_nan(dump))
+
+
+def _is_hidden(dump: Dump, row: int) -> bool:
+    name = name_of(dump.calls[int(dump.call[row])])
+    if name.direction != "forward" or not TAKES_INFINITE.isdisjoint((name.api.strip("_"), name.api, name.type.lower())):
+        return False
+    return name.kind not in MODULES or (dump.role[row] == INPUT and dump.item[row].partition(".")[0] == "0")
+
+
+def _asks_for_low(dump: Dump) -> Array:
+    """Return for each call whether it writes the -Inf of an argument, and no argument is +Inf."""
+    writes = np.array([name_of(name).api in WRITES_ARGUMENT for name in dump.calls], bool)
+    is_low, is_high = (_asks(dump, end.__eq__) for end in (-math.inf, math.inf))
+    return np.asarray(writes & is_low & ~is_high)
+
+
 def _is_weight(dump: Dump, row: int) -> bool:
     name = name_of(dump.calls[int(dump.call[row])])
     return name.direction == "forward" and is_parameter_input(name.api, name.type, int(dump.role[row]), dump.item[row])
@@ -166,6 +220,10 @@ def _is_weight(dump: Dump, row: int) -> bool:
 
 def _is_high(dump: Dump) -> Array:
     return _among(dump, np.isposinf(dump.stats))
+
+
+def _is_low(dump: Dump) -> Array:
+    return _among(dump, np.isneginf(dump.stats))
 
 
 def _overflow_at(dump: Dump, row: int, step: int, rank: int, *, is_made: bool) -> Overflow:

@@ -44,7 +44,8 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
 
 class OverflowResult(msgspec.Struct, frozen=True, kw_only=True):
     """`found` and `named` by step and rank, empty where all is finite. `passes`: how many steps of a rank were looked
-    through, `calls`: their calls, `infinite`: those with an Inf in an output, as a mask has. `damaged` and `unread`: of
+    through, `calls`: their calls, `infinite`: those with an Inf in an output, as a mask has, `inputs`: those with an Inf in
+    an input. `damaged` and `unread`: of
     the passes, those with entries that could not be read, and those without statistics; `blind`: tensors without,
     of the other passes; `empty`: ranks without a dump, as "step0/rank1", or without the
     record of the optimizer that other steps have. `problem`: a key, its sentence takes
@@ -53,6 +54,7 @@ class OverflowResult(msgspec.Struct, frozen=True, kw_only=True):
     passes: int
     calls: int
     infinite: int = 0
+    inputs: int = 0
     damaged: int = 0
     unread: int = 0
     blind: int = 0
@@ -85,7 +87,8 @@ def overflow_answer(run: Run) -> dict[str, Any]:
     first = plain["found"][0] if plain["found"] else None
     return {
         "first_overflow": first, "passes": result.passes, "calls": result.calls,
-        "infinite": result.infinite, "damaged": result.damaged, "unread": result.unread,
+        "infinite": result.infinite, "infinite_inputs": result.inputs, "damaged": result.damaged,
+        "unread": result.unread,
         "blind": result.blind, "empty": list(result.empty), "found": plain["found"],
         "msprobe": {"named": plain["named"], "problem": result.problem},
     }  # fmt: skip

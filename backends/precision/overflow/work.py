@@ -14,7 +14,13 @@ from backends.precision.dump.names import source_of
 from backends.precision.dump.optimizer import OPTIMIZER_FILE
 from backends.precision.dump.read import read_dump
 from backends.precision.msprobe.overflow import run_overflow_check
-from backends.precision.overflow.first_overflow import blind_tensors, first_overflow, has_statistics, infinite_calls
+from backends.precision.overflow.first_overflow import (
+    blind_tensors,
+    first_overflow,
+    has_statistics,
+    infinite_calls,
+    infinite_inputs,
+)
 from backends.precision.overflow.result import OVERFLOW_FILE, Named, Overflow, OverflowResult
 from studio import files
 from studio.errors import Stopped, StudioError
@@ -59,7 +65,7 @@ class _Looking:
         self.overflows: list[Overflow] = []
         self.named: list[Named] = []
         self.calls, self.done = 0, 0
-        self.infinite, self.damaged, self.unread, self.blind = 0, 0, 0, 0
+        self.infinite, self.inputs, self.damaged, self.unread, self.blind = 0, 0, 0, 0, 0
         self.is_torch = True
         self.problem: tuple[str, dict[str, Any]] = ("", {})
 
@@ -73,7 +79,7 @@ class _Looking:
             raise StudioError("precision.overflow.no_statistics", place=str(self.places[0].folder))
         problem, args = self.problem
         return OverflowResult(
-            passes=len(self.places), calls=self.calls, infinite=self.infinite, damaged=self.damaged,
+            passes=len(self.places), calls=self.calls, infinite=self.infinite, inputs=self.inputs, damaged=self.damaged,
             unread=self.unread, blind=self.blind, empty=self.empty, found=tuple(self.overflows),
             named=tuple(self.named), problem=problem, args=args,
         )  # fmt: skip
@@ -88,8 +94,10 @@ class _Looking:
             self.journal.write(Note(key="precision.compare.damaged_dump", args=args))
         self.calls += len(dump.calls)
         self.infinite += infinite_calls(dump)
-        self.damaged += bool(dump.damage)
-        self.unread += not (dump.damage or has_statistics(dump))
+        self.inputs += infinite_inputs(dump)
+        is_damaged = bool(dump.damage or dump.skipped)
+        self.damaged += is_damaged
+        self.unread += not (is_damaged or has_statistics(dump))
         self.blind += blind_tensors(dump) if has_statistics(dump) else 0
         self.is_torch &= dump.framework != "mindspore"
         if (overflow := first_overflow(dump, step, location.rank or 0)) is not None:
@@ -132,7 +140,7 @@ def _chosen(spec: OverflowSpec) -> tuple[DumpLocation, ...]:
 def result_notes(result: OverflowResult) -> list[Finding | Note]:
     """What is said of it: ours, then msprobe's beside it."""
     ours: Finding | Note
-    covered = {"calls": result.calls, "passes": result.passes, "infinite": result.infinite}
+    covered = {"calls": result.calls, "passes": result.passes, "infinite": result.infinite, "inputs": result.inputs}
     if result.first is None and not result.is_whole:
         args = {
             **covered,
@@ -143,7 +151,8 @@ def result_notes(result: OverflowResult) -> list[Finding | Note]:
         }
         ours = Finding(rule="precision.overflow.incomplete", severity="warning", args=args)
     elif result.first is None:
-        ours = Note(key="precision.overflow.masked" if result.infinite else "precision.overflow.clean", args=covered)
+        has_infinite = result.infinite or result.inputs
+        ours = Note(key="precision.overflow.masked" if has_infinite else "precision.overflow.clean", args=covered)
     else:
         ours = Finding(rule=rule_of(result.first), severity="warning", args=args_of(result.first))
     notes = [ours, msprobe_note(result)]

@@ -180,7 +180,9 @@ def test_that_an_option_that_changes_what_is_computed_counts_more(name: str, lev
 
 NO_NUMBER = (
     "--output", "--output-dir", "--out_dir", "--log-model", "--run-name", "--log-steps", "--save_steps", "--local-rank",
-    "--logging-dir", "--exp_name", "--wandb-project", "--report_to", "--master-port", "--disable-tqdm", "--save-path",
+    "--logging-dir", "--log_dir", "--logdir", "--log-level", "--log_interval", "--log-every", "--log_every_n_steps",
+    "--log-freq", "--log-file", "--logger", "--logging", "--logging-steps",
+    "--exp_name", "--wandb-project", "--report_to", "--master-port", "--disable-tqdm", "--save-path",
 )  # fmt: skip
 
 
@@ -210,6 +212,11 @@ def test_that_an_option_that_changes_no_number_is_in_no_table_but_named(tmp_path
         "--num-workers",
         "--foo",
         "--output-scale",
+        "--log_sigma",
+        "--log-temperature",
+        "--log-loss-scale",
+        "--log-lr",
+        "--logging-lr",
     ],
 )
 def test_that_an_option_in_no_list_is_not_harmless(name: str) -> None:

@@ -157,6 +157,7 @@ OF_BOTH: dict[str, Callable[[Left], object]] = {
     "losses of half of the steps": lambda left: left.losses[0].__delitem__(slice(2, 4)),
     "weights of half of the steps": lambda left: left.weights[0].__delitem__(slice(2, 4)),
     "nothing": clear_all,
+    "losses that are NaN in every step": lambda left: left.losses.update({0: ["NaN"] * STEPS}),
 }  # fmt: skip
 """What both runs lack: nothing differs, and not all was compared."""
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as some
 from backends.precision.dump.dump import DumpLocation
 from backends.precision.dump.read import read_dump
 from backends.precision.overflow import work
-from backends.precision.overflow.first_overflow import TURNS_SIGNS, first_overflow
+from backends.precision.overflow.first_overflow import TAKES_INFINITE, TURNS_SIGNS, first_overflow
 from backends.precision.overflow.result import Named, Overflow, OverflowResult, overflow_answer, read_overflow
 from backends.precision.overflow.spec import OverflowSources, OverflowSpec
 from studio import run as runs
@@ -176,8 +176,16 @@ def _slowly(data: dict[str, Any]) -> tuple[str, bool] | None:
     def high(tensors: Any) -> bool:
         return bad(tensors, lambda value: value == INF)
 
+    def hides(name: str, one: dict[str, Any], signs: set[float]) -> bool:
+        if ".forward" not in name or TAKES_INFINITE & {word.lower() for word in name.split(".")}:
+            return False
+        tensors = one["input_args"][:1] if name.startswith("Module.") else inputs(one)
+        outputs = [tensor for tensor in one["output"] if tensor]
+        return bool(outputs) and not bad(outputs, endless) and bad(tensors, lambda value: value in {INF, -INF} - signs)
+
     given = [name for name, one in data.items() if bad(inputs(one), math.isnan)]
     has_high = False
+    signs: set[float] = set()
     for name, one in data.items():
         if name in given:
             has_output = any(tensor and "Max" in tensor for tensor in one["output"])
@@ -189,7 +197,10 @@ def _slowly(data: dict[str, Any]) -> tuple[str, bool] | None:
             return name, False
         elif high(one["output"]) and not high(inputs(one)) and name.split(".")[1] not in TURNS_SIGNS:
             return name, True
+        elif hides(name, one, signs):
+            return name, False
         has_high |= high(one["output"])
+        signs |= {sign for sign in (INF, -INF) if bad(one["output"], lambda value, sign=sign: value == sign)}
     return (given[0], False) if given else None
 
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from backends.precision.overflow.result import read_overflow
 from backends.precision.overflow.spec import OverflowSources, OverflowSpec
-from backends.precision.overflow.work import overflow_check
+from backends.precision.overflow.work import overflow_check, result_notes
 from studio import run as runs
 from studio import schema
 from studio.errors import StudioError
+from studio.events import Note
 from studio.exit_codes import NO
 
 if TYPE_CHECKING:
@@ -191,6 +193,16 @@ FAULTS: dict[str, Calls | Callable[[Path], None]] = {
     "a NaN of a call that is asked for an Inf": with_calls(norm_0=forward([tensor(), scalar(INF)], NANS)),
     "an Inf of the other sign than the mask's": with_calls(attention_0=forward([tensor(), MASKED], HIGH)),
     "a loss that takes a masked logit": with_calls(cross_entropy_0=forward([MASKED, tensor()], HIGH)),
+    "-Inf in the data that sigmoid hides": with_calls(sigmoid_0=forward([LOW], tensor(0.0))),
+    "+Inf in the data that sigmoid hides": with_calls(sigmoid_0=forward([HIGH], tensor(0.0))),
+    "an Inf in a weight that nothing comes of": with_calls(
+        linear_1=forward([tensor(), tensor(-INF, 1.0, requires_grad=True)])
+    ),
+    "an untraced Inf that a module hides": {
+        **FINITE, "Module.gate.Sigmoid.forward.0": forward([LOW], tensor(0.0)),
+    },
+    "+Inf of a fill with -Inf": with_calls(masked_fill_0=forward([tensor(), tensor(), scalar(-INF)], HIGH)),
+    "a call that is null": {**FINITE, "Tensor.add.0.forward": None},  # type: ignore[dict-item]
     "figures that are missing": with_calls(add_0=forward([tensor(None, None)], tensor(None, None))),
     "on one rank alone": on_rank(with_change(1, "output", 0, HIGH)),
     "in the second step alone": later(with_change(1, "output", 0, NANS)),
@@ -233,6 +245,9 @@ HEALTHY: dict[str, Calls | Callable[[Path], None]] = {
     "attention with a mask": with_calls(
         scaled_dot_product_attention_0=forward([tensor(), tensor(), tensor(), MASKED], tensor()),
     ),
+    "a module with a mask": {
+        **FINITE, "Module.block.EncoderLayer.forward.0": forward([tensor(), MASKED]),
+    },
     "a mask that is turned": with_calls(
         full_0=forward([scalar(-INF)], tensor(-INF, -INF)), neg_0=forward([tensor(-INF, -INF)], tensor(INF, INF)),
         clamp_0=forward([tensor(INF, INF)], tensor()),
@@ -285,3 +300,15 @@ def test_that_no_planted_overflow_is_a_success(tmp_path: Path, no_msprobe: Path,
 @pytest.mark.parametrize("dump", HEALTHY)
 def test_that_no_healthy_dump_is_an_overflow(tmp_path: Path, no_msprobe: Path, dump: str) -> None:
     assert code_of(tmp_path, HEALTHY[dump], no_msprobe) == 0
+
+
+def test_that_nothing_is_called_finite_beside_a_mask_that_comes_from_outside(tmp_path: Path, no_msprobe: Path) -> None:
+    write_dump(tmp_path / "dump", with_calls(softmax_0=forward([MASKED], tensor(0.0))))
+    spec = OverflowSpec(looked=OverflowSources(dump=tmp_path / "dump", check_python=no_msprobe))
+    run = runs.create(tmp_path / "runs", "overflow-check", schema.to_json(spec))
+    assert overflow_check(spec, run).code == 0
+    result = read_overflow(run)
+    assert result is not None
+    (note, *_) = result_notes(result)
+    assert isinstance(note, Note)
+    assert (note.key, result.inputs) == ("precision.overflow.masked", 1)
