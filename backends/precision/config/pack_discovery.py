@@ -6,11 +6,12 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from backends.precision.config.members import OF_TENSORS
+from backends.precision.config.members import MAX_NESTING, OF_TENSORS
 from backends.precision.config.pack import read_pack
 from backends.precision.config.result import Sentence
+from backends.precision.config.statistics import FIGURES
 from studio.errors import StudioError, from_os
 
 if TYPE_CHECKING:
@@ -86,6 +87,10 @@ def one_sided(
         kinds["B"] |= _kinds(b) - _kinds(a)
     if absent := sorted(MAIN_PARTS - {kind for pair in pairs for pack in pair for kind in _kinds(pack)}):
         sentences.append(Sentence(key="precision.config.part_nowhere", args={"names": ", ".join(absent)}))
+    for side, packs in (("A", golden), ("B", target)):
+        if reasons := [pack.own.reason for pack in packs if pack.own is not None and pack.own.reason]:
+            args = {"side": side, "reason": reasons[0][:200]}
+            sentences.append(Sentence(key="precision.config.pack_failed", args=args))
     for side, names in kinds.items():
         if names:
             args = {"side": side, "names": ", ".join(sorted(names))}
@@ -97,9 +102,10 @@ def _kinds(pack: Pack) -> set[str]:
     """Return the parts that a pack has something for."""
     kinds = {member.partition("/")[0] for member, data in pack.members.items() if _holds_figures(member, data)}
     kinds |= {f"{match[1]} {match[2]}" for member in pack.members if (match := FURTHER_STEP.match(member))}
-    kinds |= {"seeds"} if pack.own is not None else set()
+    has_seeds = pack.own is not None and any(value is not None for value in pack.own.seeds.values())
+    kinds |= {"seeds"} if has_seeds else set()
     kinds |= {"env"} if pack.env is not None else set()
-    return kinds | ({"pip"} if pack.packages is not None else set())
+    return kinds | ({"pip"} if pack.packages else set())
 
 
 def _holds_figures(member: str, data: bytes) -> bool:
@@ -108,7 +114,15 @@ def _holds_figures(member: str, data: bytes) -> bool:
         content = json.loads(data)  # with NaN, as msprobe writes it
     except (ValueError, RecursionError):
         return False
-    return member.partition("/")[0] not in OF_TENSORS or (isinstance(content, dict) and b'"max"' in data)
+    return member.partition("/")[0] not in OF_TENSORS or (isinstance(content, dict) and _has_number(content))
+
+
+def _has_number(content: Any, depth: int = MAX_NESTING) -> bool:
+    """Return whether any statistic of any tensor is more than null."""
+    if isinstance(content, dict) and content.keys() >= FIGURES:
+        return any(content[name] is not None for name in FIGURES)
+    inner = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
+    return depth > 0 and any(_has_number(value, depth - 1) for value in inner)
 
 
 def _ranks(packs: Sequence[Pack]) -> str:

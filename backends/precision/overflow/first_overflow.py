@@ -50,7 +50,8 @@ WRITES_ARGUMENT = frozenset(
 )
 """Calls that write an Inf of the sign of their argument, and none of the other."""
 TAKES_INFINITE = frozenset(
-    ("softmax", "log_softmax", "logsoftmax", "logsumexp", "npu_fusion_attention", "npu_scaled_masked_softmax", "where", "masked_fill",
+    ("softmax", "log_softmax", "logsoftmax", "logsumexp", "npu_fusion_attention", "npu_scaled_masked_softmax",
+     "where", "masked_fill",
      "masked_fill_", "minimum", "maximum", "min", "max", "amin", "amax", "fmin", "fmax", "clamp", "clamp_", "clip",
      "isinf", "isfinite", "isnan", "isneginf", "isposinf", "eq", "ne", "lt", "le", "gt", "ge", "argmax", "argmin",
      "topk", "sort", "argsort", "copy_", "__setitem__", "multi_head_attention_forward", "scaled_dot_product_attention")

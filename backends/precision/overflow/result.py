@@ -44,8 +44,8 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
 
 class OverflowResult(msgspec.Struct, frozen=True, kw_only=True):
     """`found` and `named` by step and rank, empty where all is finite. `passes`: how many steps of a rank were looked
-    through, `calls`: their calls, `infinite`: those with an Inf in an output, as a mask has, `inputs`: those with an Inf in
-    an input. `damaged` and `unread`: of
+    through, `calls`: their calls, `infinite`: those with an Inf in an output, as a mask has, `inputs`: those with an
+    Inf in an input. `damaged` and `unread`: of
     the passes, those with entries that could not be read, and those without statistics; `blind`: tensors without,
     of the other passes; `empty`: ranks without a dump, as "step0/rank1", or without the
     record of the optimizer that other steps have. `problem`: a key, its sentence takes
