@@ -158,8 +158,14 @@ def differing_values(
         if ours != other and present:
             yield ValueRow(
                 name=name, target=ours.text if ours else "", golden=other.text if other else "",
-                is_weight=any(value.is_number for value in present) and not is_note(name),
+                is_weight=any(value.is_number for value in present) and not is_note(name)
+                and not ((ours is None or other is None) and _is_in_list(name)),
             )  # fmt: skip
+
+
+def _is_in_list(name: str) -> bool:
+    """Return whether a value is an entry of a list, which of one side alone is a part of its configuration."""
+    return name.rpartition(".")[2].isdecimal()
 
 
 def _golden_names(target: Mapping[str, PlainValue], golden: Mapping[str, PlainValue]) -> dict[str, str]:

@@ -142,6 +142,20 @@ def test_that_a_call_without_a_result_on_both_sides_is_incomplete(
     assert gaps_of(compared(*pair)) == ["precision.compare.no_results"]
 
 
+def test_that_a_function_that_returns_nothing_is_no_gap(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path
+) -> None:
+    pair = [copied(dumps, name, tmp_path / name) for name in ("ulp", "healthy")]
+    for side in pair:
+        (path,) = side.rglob("dump.json")
+        content = json.loads(path.read_text())
+        for name, call in content["data"].items():
+            if name.startswith("Functional.gelu") and name.endswith("forward"):
+                call["output"] = [None]
+        path.write_text(json.dumps(content))
+    assert "precision.compare.no_results" not in compared(*pair).answer["notes"]
+
+
 def test_that_a_rank_that_the_target_never_dumped_is_incomplete(
     compared: Callable[..., Compared], dumps: Path, tmp_path: Path
 ) -> None:

@@ -140,12 +140,16 @@ def _is_one_sided_result(joined: JoinedDumps) -> Array:
 
 
 def _is_first_of_call_without_result(joined: JoinedDumps) -> Array:
-    """Mark the first row of each forward call of both sides that has inputs and no entry of a result, not even of None
-    as a function without one has."""
+    """Mark the first row of each forward call of both sides that has inputs and no result, unless nothing of its kind
+    has one while others have: `__setitem__` returns None."""
     rows, calls = joined.rows, joined.calls
     is_open = (calls.target >= 0) & (calls.golden >= 0)
     is_open &= np.array([name.direction == "forward" and name.kind != OPTIMIZER for name in joined.names], bool)
-    is_open[rows.call[rows.role == OUTPUT]] = False
+    has_result = np.zeros(len(joined.names), bool)
+    has_result[rows.call[rows.role == OUTPUT]] = True
+    apis = [(name.kind, name.type or name.api) for name in joined.names]
+    with_result = {api for api, is_full in zip(apis, has_result.tolist(), strict=True) if is_full}
+    is_open &= ~has_result & np.array([not with_result or api in with_result for api in apis], bool)
     first = np.zeros(len(rows.call), bool)
     first[np.unique(rows.call, return_index=True)[1]] = True
     return np.asarray(first & is_open[rows.call])
