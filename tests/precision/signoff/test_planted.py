@@ -165,10 +165,10 @@ def test_that_a_report_of_a_training_that_failed_is_no_pass(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("is_gone", [True, False])
 def test_that_a_report_of_tensors_that_changed_under_their_old_time_is_no_pass(tmp_path: Path, is_gone: bool) -> None:
-    target, golden = (copy_of("torch_tensor", tmp_path / side) for side in ("target", "golden"))
+    target, golden = (copy_of("mindspore_tensor", tmp_path / side) for side in ("target", "golden"))
     comparison = compared_dumps(tmp_path, target, golden)
     assert reported_outcome(tmp_path, comparison) == "pass"
-    path = next(target.rglob("*.pt"))
+    path = next(target.rglob("*.npy"))
     time = path.stat().st_mtime_ns
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 64
