@@ -44,6 +44,7 @@ GAPS = frozenset(
         "precision.compare.one_direction", "precision.compare.other_program",
         "precision.compare.both_nan", "precision.compare.both_infinite", "precision.compare.no_figures",
         "precision.compare.partial_figures", "precision.compare.one_sided_results",
+        "precision.compare.no_results",
         "precision.compare.optimizer_alone", "precision.compare.absent_records",
         "precision.compare.tensors_failed", "precision.compare.tensors_need_torch", "precision.compare.tensors_beyond",
     )

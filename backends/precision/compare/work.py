@@ -19,7 +19,7 @@ from backends.precision.compare.tolerances import TOLERANCES, Tolerances
 from backends.precision.compare.values.joined import join_dumps
 from backends.precision.compare.verdict.coverage import CoverageCounter
 from backends.precision.compare.verdict.notes import pass_notes, verdict_notes
-from backends.precision.dump.digest import dump_digests
+from backends.precision.dump.digest import TENSOR_SIZES, TENSORS, dump_digests, tensors_digest
 from backends.precision.dump.optimizer import OPTIMIZER
 from backends.precision.msprobe.compare import result_column
 from studio.errors import Stopped, StudioError
@@ -80,14 +80,18 @@ class _ComparisonRun:
 
     def _join(self, pair: DumpPair) -> tuple[JoinedDumps, Array | None]:
         """Return both dumps of a pass beside each other, and the measures of their tensors where there are any."""
-        for location in filter(None, (pair.target, pair.golden)):
-            self.digests[str(location.folder)] = dump_digests(location.folder)
         target, golden = open_dumps(pair, self._note)
+        reads_tensors = self.spec.compared.tensors == "auto" and bool(target.file and golden.file)
+        for dump in (target, golden):
+            folder = dump.place.folder
+            content = tensors_digest(folder, raise_if_stopped, has_contents=reads_tensors)
+            key = TENSORS if reads_tensors else TENSOR_SIZES
+            self.digests[str(folder)] = {**dump_digests(folder), key: content}
         matches = manual_matches.path_of(self.run)
         corrected = manual_matches.read_matches(matches, manual_matches.mark(target.calls, golden.calls))
         joined = join_dumps(target, golden, corrected, self.tolerances)
         measures: Array | None = None
-        if self.spec.compared.tensors == "auto" and target.file and golden.file:
+        if reads_tensors:
             from backends.precision.compare.values.tensor_distance import measure_tensors  # slow to import
 
             measured = measure_tensors(joined, self._report_tensors, self.run.folder / "scratch")

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 from studio import files
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 PIECE_BYTES = 1 << 20
 MAX_DIGEST_BYTES = 1 << 30
 DIGESTED = ("dump.json", "optimizer.json", "stack.json", "construct.json")
 """Files of a dump whose digests a comparison keeps."""
+TENSORS, TENSOR_SIZES = "tensors", "tensor sizes"
+"""Under what it keeps the digest of all tensors' files: of names, sizes and contents, or of names and sizes alone."""
 
 
 def file_digest(path: Path) -> str:
@@ -35,3 +38,17 @@ def dump_digests(folder: Path) -> dict[str, str]:
             if path.stat().st_size <= MAX_DIGEST_BYTES:
                 digests[name] = file_digest(path)
     return digests
+
+
+def tensors_digest(folder: Path, report: Callable[[], object], *, has_contents: bool) -> str:
+    """Return a digest of the files in the folders of a dump: of their names and sizes, and of the contents of those not
+    larger than MAX_DIGEST_BYTES. `report` is called for each file, and may raise."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.glob("*/*") if path.is_file()):
+        report()
+        content = ""
+        with suppress(OSError):
+            size = path.stat().st_size
+            content = f"{size} {file_digest(path) if has_contents and size <= MAX_DIGEST_BYTES else ''}"
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{content}\0".encode(errors="surrogateescape"))
+    return digest.hexdigest()

@@ -1,5 +1,6 @@
 """What a report opens with. It is a pass only where the comparison passed, where what it began from did, where the
-dumps are those that were compared and still there, and where nothing is known against the losses of the trainings."""
+dumps are those that were compared, all that there are and still there, where their trainings did not fail, and where
+nothing is known against the losses of the trainings."""
 
 from __future__ import annotations
 
@@ -52,6 +53,12 @@ def outcome_of(
     for folder in _folders(comparison):
         if key := OF_DUMPS.get(compared_dumps.state_of(folder, run)):
             return ReportOutcome(outcome="incomplete", key=key, args={"place": str(folder)})
+        if training := compared_dumps.failed_run(folder):
+            key = "precision.report.outcome_failed_text"
+            return ReportOutcome(outcome="incomplete", key=key, args={"run": training.name})
+    if added := compared_dumps.added_dump(comparison, run):
+        key = "precision.report.outcome_added_text"
+        return ReportOutcome(outcome="incomplete", key=key, args={"place": str(added)})
     if losses is not None and not losses.passes:
         return ReportOutcome(outcome="incomplete", key=losses.key, args=losses.args)
     return ReportOutcome(

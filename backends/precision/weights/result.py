@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from backends.precision.measure.formats import number
-from backends.precision.weights.names import How, is_note, training_state
+from backends.precision.weights.names import How, canonical, is_note, training_state
+from backends.precision.weights.plain_values import NONE
 from studio import files
 from studio.events import Number  # noqa: TC001 - msgspec reads it
 
@@ -70,8 +71,8 @@ class WeightRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ValueRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A number or text that differs, "" on a side that has none. `is_weight`: a number beside tensors that both have,
-    and no result or counter of the training."""
+    """A number or text that differs, "" on a side that has none. `is_weight`: a number, or bytes, beside tensors, of
+    one side alone too, and no result or counter of the training."""
 
     name: str
     target: str
@@ -148,15 +149,35 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
 def differing_values(
     target: Mapping[str, PlainValue], golden: Mapping[str, PlainValue]
 ) -> Iterator[ValueRow]:  # fmt: skip
-    """Yield the plain values that differ, in the order of the golden side."""
-    for name in dict.fromkeys((*golden, *target)):
-        ours, other = target.get(name), golden.get(name)
-        if ours != other:
-            is_number = ours is not None and other is not None and ours.is_number and other.is_number
+    """Yield the plain values that differ, in the order of the golden side; None is as what is not there."""
+    names = _golden_names(target, golden)
+    renamed = {names.get(name, name): value for name, value in target.items()}
+    for name in dict.fromkeys((*golden, *renamed)):
+        ours, other = renamed.get(name), golden.get(name)
+        present = [value for value in (ours, other) if value is not None and value.text != NONE]
+        if ours != other and present:
             yield ValueRow(
                 name=name, target=ours.text if ours else "", golden=other.text if other else "",
-                is_weight=is_number and not is_note(name),
+                is_weight=any(value.is_number for value in present) and not is_note(name)
+                and not ((ours is None or other is None) and _is_in_list(name)),
             )  # fmt: skip
+
+
+def _is_in_list(name: str) -> bool:
+    """Return whether a value is an entry of a list, which of one side alone is a part of its configuration."""
+    return name.rpartition(".")[2].isdecimal()
+
+
+def _golden_names(target: Mapping[str, PlainValue], golden: Mapping[str, PlainValue]) -> dict[str, str]:
+    """Return the name that the golden side has for values of the target under other prefixes, by that of the target,
+    where only one value on either side can be meant."""
+    sides: list[dict[str, list[str]]] = [{}, {}]
+    for groups, values, others in zip(sides, (target, golden), (golden, target), strict=True):
+        for name in values:
+            if name not in others:
+                groups.setdefault(canonical(name), []).append(name)
+    pairs = ((names, sides[1].get(name, [])) for name, names in sides[0].items())
+    return {names[0]: peers[0] for names, peers in pairs if len(names) == len(peers) == 1}
 
 
 def row_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 from pathlib import Path
@@ -39,9 +40,15 @@ def weights_through_torch(path: Path, target: Path, python: Path) -> Checkpoint:
         raise StudioError("precision.weights.child_failed", place=str(path), reason=str(error)[:300]) from None
     reply = _wait(child)
     _check(child.returncode, reply, path, python)
-    values = msgspec.json.decode(metadata_of(target)[VALUES], type=dict[str, tuple[str, bool]])
-    plain = ((name, PlainValue(text=text, is_number=is_number)) for name, (text, is_number) in values.items())
-    return checkpoint_of(read_safetensors(target), plain)
+    values = msgspec.json.decode(metadata_of(target)[VALUES], type=dict[str, tuple[str | None, bool]])
+    plain = (
+        (name, PlainValue(text=text, is_number=is_number))
+        for name, (text, is_number) in values.items()
+        if text is not None
+    )
+    unknown = tuple(name for name, (text, _) in values.items() if text is None)
+    checkpoint = checkpoint_of(read_safetensors(target), plain)
+    return dataclasses.replace(checkpoint, unread=(*checkpoint.unread, *unknown))
 
 
 def _wait(child: subprocess.Popen[str]) -> str:

@@ -126,8 +126,8 @@ class _Reader(opcodes.Reader):
         values = self.pop_to_mark()
         self.stack[-1].extend(values)
 
-    def text_of_bytes(self, form: str) -> None:
-        self.stack.append(self.take(self.number(form)).decode("utf-8", "replace"))
+    def counted_bytes(self, form: str) -> None:
+        self.stack.append(self.take(self.number(form)))
 
 
 FRESH: dict[bytes, Callable[[], Any]] = {b"}": dict, b"]": list}
@@ -141,6 +141,6 @@ WEIGHT_OPCODES: dict[bytes, Callable[[Any], Any]] = {
     b"e": _Reader.extend,
     b"b": lambda reader: reader.stack.pop(),  # the attributes of an OrderedDict: versions of modules
     b"G": lambda reader: reader.stack.append(struct.unpack(">d", reader.take(8))[0]),
-    b"C": lambda reader: reader.text_of_bytes("<B"),
-    b"B": lambda reader: reader.text_of_bytes("<I"),
+    b"C": lambda reader: reader.counted_bytes("<B"),
+    b"B": lambda reader: reader.counted_bytes("<I"),
 }

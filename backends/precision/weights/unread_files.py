@@ -1,5 +1,5 @@
 """Files with weights in the folders of two checkpoints that were not compared: beside the parts that an index names, of
-another kind, or in folders below."""
+another kind, of a format that the studio does not read, or in folders below."""
 
 from __future__ import annotations
 
@@ -23,8 +23,14 @@ OF_TRAINING = re.compile(
 """Names of files with the state of a training."""
 CHECKPOINT_FOLDER = re.compile(r"(checkpoint|ckpt|epoch|step|global_step|iter)s?[-_]?\d*", re.IGNORECASE)
 """Folders below with checkpoints of their own."""
-SAME_MODEL = re.compile(r"(pytorch_model|model|diffusion_pytorch_model|consolidated)[\w.-]*")
+SAME_MODEL = re.compile(r"(pytorch_model|model|diffusion_pytorch_model|consolidated|tf_model|flax_model)[\w.-]*")
 """Names under which a folder holds one model in two formats."""
+_UNREADABLE = """
+    .npz .npy .distcp .gguf .ggml .h5 .hdf5 .keras .onnx .mindir .air .om .msgpack .ot .pdparams .pb .tflite .pkl
+    .pickle .tar .ptl .zarr .nemo
+"""
+WEIGHT_SUFFIXES = frozenset((*CHECKPOINT_SUFFIXES, *_UNREADABLE.split()))
+"""Endings of files with weights, of formats that the studio does not read too."""
 
 
 def unread_files(target: Path, golden: Path) -> tuple[str, ...]:
@@ -63,10 +69,12 @@ def _is_other_format(path: Path, paths: tuple[Path, ...]) -> bool:
 
 
 def _files(folder: Path, depth: int) -> Iterator[Path]:
+    """Yield what is named as weights are: a link to nowhere and a folder of such a name too, which no reader opens."""
     for path in sorted(folder.iterdir()):
+        if path.suffix.lower() in WEIGHT_SUFFIXES:
+            yield path
+            continue
         if path.is_symlink() and path.is_dir():
             continue
         if path.is_dir() and depth and not CHECKPOINT_FOLDER.fullmatch(path.name) and not path.name.startswith("."):
             yield from _files(path, depth - 1)
-        elif path.suffix in CHECKPOINT_SUFFIXES and path.is_file():
-            yield path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +18,6 @@ from studio.texts import has, t
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.precision.compare.conftest import Compared
 
@@ -111,6 +111,49 @@ def test_that_a_result_of_one_side_alone_is_incomplete(
     path.write_text(json.dumps(content))
     found = compared(without, "healthy") if is_target else compared("healthy", without)
     assert gaps_of(found) == ["precision.compare.one_sided_results"]
+
+
+@pytest.mark.parametrize("is_target", [True, False])
+def test_that_a_gradient_of_a_parameter_of_one_side_alone_is_incomplete(
+    compared: Callable[..., Compared], tmp_path: Path, *, is_target: bool
+) -> None:
+    recorded = Path(__file__).parents[2] / "recorded" / "precision" / "dumps"
+    whole, without = (copied(recorded, "torch_statistics", tmp_path / side) for side in ("whole", "without"))
+    path = without / "dump.json"
+    content = json.loads(path.read_text())
+    gradients = next(call for name, call in content["data"].items() if "parameters_grad" in name and len(call) > 1)
+    gradients.popitem()
+    path.write_text(json.dumps(content))
+    assert gaps_of(compared(without, whole) if is_target else compared(whole, without)) == [
+        "precision.compare.one_sided_results"
+    ]
+
+
+def test_that_a_call_without_a_result_on_both_sides_is_incomplete(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path
+) -> None:
+    pair = [copied(dumps, name, tmp_path / name) for name in ("ulp", "healthy")]
+    for side in pair:
+        (path,) = side.rglob("dump.json")
+        content = json.loads(path.read_text())
+        name = next(name for name in content["data"] if name.startswith("Functional.linear"))
+        content["data"][name].pop("output")
+        path.write_text(json.dumps(content))
+    assert gaps_of(compared(*pair)) == ["precision.compare.no_results"]
+
+
+def test_that_a_function_that_returns_nothing_is_no_gap(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path
+) -> None:
+    pair = [copied(dumps, name, tmp_path / name) for name in ("ulp", "healthy")]
+    for side in pair:
+        (path,) = side.rglob("dump.json")
+        content = json.loads(path.read_text())
+        for name, call in content["data"].items():
+            if name.startswith("Functional.gelu") and name.endswith("forward"):
+                call["output"] = [None]
+        path.write_text(json.dumps(content))
+    assert "precision.compare.no_results" not in compared(*pair).answer["notes"]
 
 
 def test_that_a_rank_that_the_target_never_dumped_is_incomplete(

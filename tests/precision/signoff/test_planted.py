@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from studio.errors import StudioError
+from studio.events import Ended, Journal
+from tests.precision.dump.recorded import copy_of
 from tests.precision.signoff.made import compared_dumps, reported_outcome, sides
 
 if TYPE_CHECKING:
@@ -141,3 +144,36 @@ def test_that_a_report_of_losses_that_differ_is_no_pass(tmp_path: Path, loss: fl
         lines = path.read_text().replace('"loss":0.5', f'"loss":{json.dumps(loss)}')
         path.write_text(lines)
     assert reported_outcome(tmp_path, comparison) in (FAIL, INCOMPLETE)
+
+
+def test_that_a_report_of_a_step_that_was_added_since_is_no_pass(tmp_path: Path) -> None:
+    target, golden = sides(tmp_path)
+    comparison = compared_dumps(tmp_path, target, golden)
+    assert reported_outcome(tmp_path, comparison) == "pass"
+    copy_rank(target, 1, 0)
+    for path in target.rglob("*"):
+        os.utime(path, (0, 0))
+    assert reported_outcome(tmp_path, comparison) == INCOMPLETE
+
+
+def test_that_a_report_of_a_training_that_failed_is_no_pass(tmp_path: Path) -> None:
+    target, golden = sides(tmp_path)
+    comparison = compared_dumps(tmp_path, target, golden)
+    Journal(target.parents[2], 1).write(Ended(code=1))
+    assert reported_outcome(tmp_path, comparison) == INCOMPLETE
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_that_a_report_of_tensors_that_changed_under_their_old_time_is_no_pass(tmp_path: Path, is_gone: bool) -> None:
+    target, golden = (copy_of("mindspore_tensor", tmp_path / side) for side in ("target", "golden"))
+    comparison = compared_dumps(tmp_path, target, golden)
+    assert reported_outcome(tmp_path, comparison) == "pass"
+    path = next(target.rglob("*.npy"))
+    time = path.stat().st_mtime_ns
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 64
+    path.write_bytes(content)
+    os.utime(path, ns=(time, time))
+    if is_gone:
+        path.unlink()
+    assert reported_outcome(tmp_path, comparison) == INCOMPLETE

@@ -187,3 +187,70 @@ def test_that_another_format_the_trainings_state_and_earlier_checkpoints_are_no_
         for file in ("pytorch_model.bin", "optimizer.pt", "rng_state_0.pth", "training_args.bin"):
             torch.save({"w": T + value}, tmp_path / name / file)
     assert answer(tmp_path, tmp_path / "t", tmp_path / "g")["verdict"] == "equal"
+
+
+@pytest.mark.parametrize(
+    "name", ["ema.npz", "a.npy", "__0_0.distcp", "m.gguf", "m.H5", "m.onnx", "m.mindir", "below/m.onnx"]
+)
+def test_that_weights_of_a_format_that_is_not_read_are_said(tmp_path: Path, name: str) -> None:
+    for side in ("t", "g"):
+        path = tmp_path / side / name
+        path.parent.mkdir(parents=True)
+        save_file({"w": W}, tmp_path / side / "a.safetensors")
+        path.write_bytes(side.encode())
+    outcome = answer(tmp_path, tmp_path / "t", tmp_path / "g")
+    assert (outcome["verdict"], outcome["unread"], outcome["code"]) == ("incomplete", [name], 3)
+    for side in ("t", "g"):
+        (tmp_path / side / name).write_bytes(b"the same bytes")
+    assert answer(tmp_path, tmp_path / "t", tmp_path / "g")["code"] == 0
+
+
+@pytest.mark.parametrize("is_link", [True, False])
+def test_that_a_dead_link_and_a_folder_in_the_place_of_a_shard_are_said(tmp_path: Path, is_link: bool) -> None:
+    for side in ("t", "g"):
+        shard = tmp_path / side / "b.safetensors"
+        shard.parent.mkdir()
+        save_file({"w": W}, tmp_path / side / "a.safetensors")
+        if is_link:
+            shard.symlink_to(tmp_path / "nowhere")
+        else:
+            shard.mkdir()
+    outcome = answer(tmp_path, tmp_path / "t", tmp_path / "g")
+    assert (outcome["verdict"], outcome["unread"], outcome["code"]) == ("incomplete", ["b.safetensors"], 3)
+
+
+@pytest.mark.parametrize(
+    ("golden", "target"),
+    [
+        ({"l._extra_state": b"123"}, {"l._extra_state": b"124"}),
+        ({"l._extra_state": {"amax": 1.0}}, {"l._extra_state": {"amax": 2.0}}),
+        ({"z": 1 + 2j}, {"z": 1 + 9j}),
+        ({"scale": 2.0}, {"scale": None}),
+        ({"scale": 2.0}, {"scale": "2.0"}),
+        ({"pruned": {1, 2}}, {"pruned": {1, 3}}),
+        ({"logit_scale": 2.0}, {}),
+        ({}, {"logit_scale": 2.0}),
+        ({"module.logit_scale": 2.0}, {"logit_scale": 3.0}),
+    ],
+)
+def test_that_what_lies_beside_the_weights_counts_as_they_do(
+    tmp_path: Path, golden: dict[str, Any], target: dict[str, Any]
+) -> None:
+    sides = [saved(tmp_path, name, {"w": T, **values}) for name, values in (("t.pt", target), ("g.pt", golden))]
+    assert answer(tmp_path, *sides)["verdict"] == "differs"
+
+
+def test_that_bytes_of_a_later_pickle_protocol_count_as_well(tmp_path: Path) -> None:
+    sides = [saved(tmp_path, name, {"w": T, "l._extra_state": name.encode()}, pickle_protocol=3) for name in "tg"]
+    assert answer(tmp_path, *sides)["verdict"] == "differs"
+
+
+@pytest.mark.parametrize(
+    ("golden", "target"),
+    [({"module.logit_scale": 2.0}, {"logit_scale": 2.0}), ({"bias": None}, {}), ({"x": b"1"}, {"x": b"1"})],
+)
+def test_that_the_same_beside_the_weights_is_no_difference(
+    tmp_path: Path, golden: dict[str, Any], target: dict[str, Any]
+) -> None:
+    sides = [saved(tmp_path, name, {"w": T, **values}) for name, values in (("t.pt", target), ("g.pt", golden))]
+    assert answer(tmp_path, *sides)["code"] == 0

@@ -10,11 +10,12 @@ import numpy as np
 
 from backends.precision.compare.comparison import UNKNOWN, Coverage
 from backends.precision.compare.judgement.evidence import results_of_other_backwards
+from backends.precision.compare.judgement.gradients import CAPTURED
 from backends.precision.compare.values.distance import has_nan
 from backends.precision.compare.values.updates import ends_with, of_optimizers
 from backends.precision.compare.verdict.first_divergence import name_at
-from backends.precision.dump.dump import MAX, MEAN, MIN, NORM, OUTPUT, TENSOR
-from backends.precision.dump.optimizer import GRADIENT_SUFFIX, UPDATE_SUFFIX
+from backends.precision.dump.dump import GRADIENT, MAX, MEAN, MIN, NORM, OUTPUT, TENSOR
+from backends.precision.dump.optimizer import GRADIENT_SUFFIX, OPTIMIZER, UPDATE_SUFFIX
 from backends.precision.overflow.first_overflow import UNINITIALISED, first_overflow
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class CoverageCounter:
         is_partial = is_judged & ~by_element & ~by_digest & _has_figures_on_one_side(joined)
         unjudged = {
             "both_nan": has_nan, "both_infinite": has_inf, "no_figures": is_open, "partial_figures": is_partial,
-            "one_sided_results": _is_one_sided_result(joined),
+            "one_sided_results": _is_one_sided_result(joined), "no_results": _is_first_of_call_without_result(joined),
         }  # fmt: skip
         for key, rows in unjudged.items():
             self._note_unjudged(f"precision.compare.{key}", joined, np.flatnonzero(rows), step, rank)
@@ -122,8 +123,9 @@ class CoverageCounter:
 
 
 def _is_one_sided_result(joined: JoinedDumps) -> Array:
-    """Mark the tensors that a forward call of both sides has as a result on one side alone. Updates are counted apart,
-    and a backward with another number of results is another kernel's."""
+    """Mark the tensors that a forward call of both sides has as a result on one side alone, and gradients of the
+    parameters of a module. Updates are counted apart, and a backward with another number of results is another
+    kernel's."""
     rows, calls = joined.rows, joined.calls
     is_paired = (calls.target >= 0) & (calls.golden >= 0)
     is_forward = np.array([name.direction == "forward" for name in joined.names], bool)
@@ -131,8 +133,26 @@ def _is_one_sided_result(joined: JoinedDumps) -> Array:
         np.append(side.kind == TENSOR, False)[numbers]
         for side, numbers in ((joined.target, rows.target), (joined.golden, rows.golden))
     ]
-    is_result = (rows.role == OUTPUT) & (is_paired & is_forward)[rows.call] & ~of_optimizers(joined)
-    return np.asarray(is_result & (is_tensor[0] != is_tensor[1]))
+    is_captured = np.array([name.direction == CAPTURED for name in joined.names], bool)
+    is_result = (rows.role == OUTPUT) & (is_paired & is_forward)[rows.call]
+    is_gradient = (rows.role == GRADIENT) & (is_paired & is_captured)[rows.call]
+    return np.asarray((is_result | is_gradient) & ~of_optimizers(joined) & (is_tensor[0] != is_tensor[1]))
+
+
+def _is_first_of_call_without_result(joined: JoinedDumps) -> Array:
+    """Mark the first row of each forward call of both sides that has inputs and no result, unless nothing of its kind
+    has one while others have: `__setitem__` returns None."""
+    rows, calls = joined.rows, joined.calls
+    is_open = (calls.target >= 0) & (calls.golden >= 0)
+    is_open &= np.array([name.direction == "forward" and name.kind != OPTIMIZER for name in joined.names], bool)
+    has_result = np.zeros(len(joined.names), bool)
+    has_result[rows.call[rows.role == OUTPUT]] = True
+    apis = [(name.kind, name.type or name.api) for name in joined.names]
+    with_result = {api for api, is_full in zip(apis, has_result.tolist(), strict=True) if is_full}
+    is_open &= ~has_result & np.array([not with_result or api in with_result for api in apis], bool)
+    first = np.zeros(len(rows.call), bool)
+    first[np.unique(rows.call, return_index=True)[1]] = True
+    return np.asarray(first & is_open[rows.call])
 
 
 def _has_digests(joined: JoinedDumps) -> Array:

@@ -30,6 +30,7 @@ NO_TENSORS = 11
 TWICE = 12
 OLD_TORCH = 13
 MAX_TEXT = 200
+EXTRA_STATE = "_extra_state"
 MAX_VALUES = 1 << 16
 DTYPES = {
     "float64": "F64",
@@ -162,17 +163,27 @@ def main(source: str, target: str, max_bytes: int) -> int:
     return 0
 
 
-def values(torch: Any, value: Any, name: str, is_in_model: bool) -> Iterator[tuple[str, tuple[str, bool]]]:
-    """Yield numbers and texts, and of each whether it is a number beside tensors."""
+def values(torch: Any, value: Any, name: str, is_in_model: bool) -> Iterator[tuple[str, tuple[str | None, bool]]]:
+    """Yield what is no tensor as a text, and whether it is beside tensors and no text; None where nothing
+    here can tell its content."""
     if isinstance(value, dict):
-        is_in_model = any(isinstance(entry, torch.Tensor) for entry in value.values())
+        is_in_extra = is_in_model and EXTRA_STATE in name
+        is_in_model = is_in_extra or any(isinstance(entry, torch.Tensor) for entry in value.values())
     pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
     for key, entry in pairs:
         yield from values(torch, entry, f"{name}.{key}" if name else str(key), is_in_model)
-    if isinstance(value, (bool, int, float)):
+    if value is None or isinstance(value, (bool, int, float, complex)):
         yield name, (repr(value), is_in_model)
+    elif isinstance(value, (bytes, bytearray)):
+        yield name, (f"{len(value)} bytes, sha256 {hashlib.sha256(value).hexdigest()[:16]}", is_in_model)
+    elif isinstance(value, (set, frozenset)):
+        yield name, (repr(sorted(value, key=repr)), is_in_model)
     elif isinstance(value, str):
         yield name, (value[:MAX_TEXT], False)
+    elif isinstance(value, (torch.dtype, torch.device)):
+        yield name, (str(value), False)
+    elif not isinstance(value, (dict, list, tuple, torch.Tensor)):
+        yield name, (None, is_in_model)
 
 
 def tensors(torch: Any, value: Any, name: str) -> Iterator[tuple[str, Any]]:
