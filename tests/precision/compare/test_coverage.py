@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +17,7 @@ from studio.texts import has, t
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.precision.compare.conftest import Compared
 
@@ -111,22 +111,6 @@ def test_that_a_result_of_one_side_alone_is_incomplete(
     path.write_text(json.dumps(content))
     found = compared(without, "healthy") if is_target else compared("healthy", without)
     assert gaps_of(found) == ["precision.compare.one_sided_results"]
-
-
-@pytest.mark.parametrize("is_target", [True, False])
-def test_that_a_gradient_of_a_parameter_of_one_side_alone_is_incomplete(
-    compared: Callable[..., Compared], tmp_path: Path, *, is_target: bool
-) -> None:
-    recorded = Path(__file__).parents[2] / "recorded" / "precision" / "dumps"
-    whole, without = (copied(recorded, "torch_statistics", tmp_path / side) for side in ("whole", "without"))
-    path = without / "dump.json"
-    content = json.loads(path.read_text())
-    gradients = next(call for name, call in content["data"].items() if "parameters_grad" in name and len(call) > 1)
-    gradients.popitem()
-    path.write_text(json.dumps(content))
-    assert gaps_of(compared(without, whole) if is_target else compared(whole, without)) == [
-        "precision.compare.one_sided_results"
-    ]
 
 
 def test_that_a_call_without_a_result_on_both_sides_is_incomplete(

@@ -147,9 +147,10 @@ def _is_first_of_call_without_result(joined: JoinedDumps) -> Array:
     is_open &= np.array([name.direction == "forward" and name.kind != OPTIMIZER for name in joined.names], bool)
     has_result = np.zeros(len(joined.names), bool)
     has_result[rows.call[rows.role == OUTPUT]] = True
-    apis = [(name.kind, name.type or name.api) for name in joined.names]
+    apis = [(name.kind, name.type or name.api, name.direction) for name in joined.names]
     with_result = {api for api, is_full in zip(apis, has_result.tolist(), strict=True) if is_full}
-    is_open &= ~has_result & np.array([not with_result or api in with_result for api in apis], bool)
+    has_forward = any(direction == "forward" for _, _, direction in with_result)
+    is_open &= ~has_result & np.array([not has_forward or api in with_result for api in apis], bool)
     first = np.zeros(len(rows.call), bool)
     first[np.unique(rows.call, return_index=True)[1]] = True
     return np.asarray(first & is_open[rows.call])
