@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 FIELDS = {field.name: field for field in schema.fields(LaunchSpec)}
 CARDS = list(dict.fromkeys(field.section for field in FIELDS.values()))
 SPLIT: dict[str, Any] = {"recipe": "dense", "mode": "graph", "device": "auto"}
+LORA = {"framework": "torch", "recipe": "lora"}
 NEEDED: dict[str, dict[str, Any]] = {
+    **dict.fromkeys(("base_model", "examples", "context", "lora_rank", "lora_alpha"), LORA),
     "sink": {"loop": "model", "mode": "graph"},
     "recompute": {"recipe": "text"},
     "jit_level": {"mode": "graph"},
@@ -60,9 +62,11 @@ VALID = {
     "workers": "4", "stages": "2", "pipeline_batches": "8", "fusion": "32", "nodes": "1", "master": "10.0.0.1",
     "port": "8200", "visible": "0,1,2,3", "connect_timeout": "600", "exec_timeout": "1800", "buffsize": "120",
     "debug_port": "5678", "grace": "30", "capture_at": "3", "capture_steps": "4", "capture_ranks": "0,1",
-    "capture_targets": "linear",
+    "capture_targets": "linear", "context": "64", "lora_rank": "4", "lora_alpha": "8",
+    "alloc_conf": "expandable_segments:True", "cpu_affinity": "1,npu0:0-3",
 }  # fmt: skip
-INVALID = {"clip": "0", "lr": "200", "visible": "3,1", "seed": "-1", "port": "80", "epochs": "-2", "debug_port": "99"}
+INVALID = {"clip": "0", "lr": "200", "visible": "3,1", "seed": "-1", "port": "80", "epochs": "-2", "debug_port": "99",
+           "context": "1", "lora_rank": "0", "lora_alpha": "0"}  # fmt: skip
 FREE_TEXT = {"master", "capture_targets"}
 
 
@@ -81,9 +85,12 @@ def paths(tmp_path: Path) -> dict[str, Path]:
     (run / "artifacts" / "checkpoints" / "last").write_text("step-000020-3f9a1c7e", encoding="utf-8")
     for name in ("own.py", "weights.safetensors", "python", "msrun"):
         (tmp_path / name).touch()
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{}")
     return {
         "corpus": tmp_path, "images": tmp_path, "resume": run, "recipe_file": tmp_path / "own.py",
-        "weights": tmp_path / "weights.safetensors", "python": tmp_path / "python",
+        "weights": tmp_path / "weights.safetensors", "base_model": tmp_path / "model",
+        "examples": tmp_path / "own.py", "python": tmp_path / "python",
     }  # fmt: skip
 
 

@@ -469,7 +469,9 @@ def test_that_a_log_pattern_shows_what_it_finds_while_it_is_written(
     qtbot.waitUntil(lambda: "No line of" in preview.sentence.text())
     own.form.set_value("pattern", "it {step} [|] cost {loss}")
     qtbot.waitUntil(lambda: "8 lines of train.py" in preview.sentence.text())
-    cells = [label.text() for label in preview.table.findChildren(QLabel) if label.isVisible()]
+    looks.settle()
+    labels = [label for label in preview.table.findChildren(QLabel) if label.isVisible()]
+    cells = [label.text() for label in sorted(labels, key=lambda label: (label.y(), label.x()))]
     assert cells[:2] == ["step", "Loss"]
     assert "0.1250" in cells
     own.form.set_value("pattern", "it (")
