@@ -263,11 +263,15 @@ def imported(path: Path) -> Iterator[str]:
             yield str(node.module).split(".")[0]
 
 
-def test_that_of_ranks_that_ended_between_two_looks_one_that_was_killed_was_not_the_first(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("launcher_kills", "first", "code"), [(True, 1, 1), (False, 0, 137)])
+def test_that_of_ranks_that_ended_between_two_looks_the_one_that_the_other_followed_was_the_first(
+    launcher_kills: bool, first: int, code: int, tmp_path: Path
+) -> None:
+    """msrun kills the others; those of torchrun lose their connection to one that was killed, and leave a code."""
     children = [subprocess.Popen(("sleep", "60")) for _ in range(2)]
     for rank, child in enumerate(children):
         (tmp_path / f"rank_{rank}.pid").write_text(str(child.pid))
-    watch = ranks.Watch(tmp_path, 2)
+    watch = ranks.Watch(tmp_path, 2, launcher_kills)
     watch.update()
     assert watch.first is None
     (tmp_path / "rank_1.code").write_text("1")
@@ -275,5 +279,5 @@ def test_that_of_ranks_that_ended_between_two_looks_one_that_was_killed_was_not_
         child.kill()
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     watch.update()
-    assert (watch.first.rank, watch.first.code) == (1, 1)
+    assert (watch.first.rank, watch.first.code) == (first, code)
     assert [child.wait() for child in children] == [-9, -9]

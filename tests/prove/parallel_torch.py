@@ -39,7 +39,8 @@ WAYS = {
     "tensor": "--recipe text --batch 2",  # with a dropout
 }
 RECIPES = {"linear": 5, "digits": 5, "text": 3, "dense": 5, "resnet50": 1, "lora": 3}
-KILLED = 137
+KILLED = (137, 255)
+"""The latter where torchrun took it down before anybody had seen of what it died."""
 
 
 def train(folder: Path, options: str, kill: int | None = None) -> int:
@@ -74,7 +75,7 @@ def resumes_exactly(folder: Path, parallel: str, kill: int) -> dict[str, Any]:
     resumed = train(rest, f"{way} --steps {steps} --resume {cut}")
     expected, values = values_of(whole), values_of(rest)
     passed = (
-        (code, killed, resumed) == (0, KILLED, 0) and named == [kill] and len(values) >= 4
+        (code, resumed) == (0, 0) and killed in KILLED and named == [kill] and len(values) >= 4
         and all(expected[key] == value for key, value in values.items()) and weights(whole) == weights(rest)
     )  # fmt: skip
     return {"passed": passed, "codes": [code, killed, resumed], "ended after": round(seconds, 1), "steps": len(values)}

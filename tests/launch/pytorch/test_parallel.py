@@ -155,7 +155,9 @@ def test_that_the_rank_that_fails_first_is_named_and_ends_the_run(action: str, c
     )  # fmt: skip
     worker.start(run)
     glance = ended(run)
-    assert (glance.code, glance.reason) == (code, ""), run.log.read_text()
+    # torchrun may take a killed process down before anybody has seen of what it died.
+    assert glance.code in ((code,) if code == 1 else (code, 255)), run.log.read_text()
+    assert not glance.reason
     findings = {event.rule: event for events in by_rank(run).values() for event in events if isinstance(event, Finding)}
     if code == 1:
         assert findings["explain.first_rank"].args == {"rank": 1}
@@ -163,7 +165,8 @@ def test_that_the_rank_that_fails_first_is_named_and_ends_the_run(action: str, c
         assert fix.path == "logs/rank_1.log"
         assert [text for _, text in fix.args["said"]][-1] == "ValueError: planted in rank 1"
     else:
-        assert findings["launch.rank_killed"].args == {"rank": 1, "signal": 9}
+        named = findings.get("launch.rank_killed") or findings["launch.rank_gone"]
+        assert named.args["rank"] == 1
 
 
 def test_that_tensor_parallel_is_refused_where_the_heads_or_the_recipe_cannot_be_divided() -> None:

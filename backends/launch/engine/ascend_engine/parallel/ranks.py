@@ -20,6 +20,8 @@ from pathlib import Path
 import ascend_studio
 
 PORT = "--master_port="
+# Ends the other ranks by SIGTERM.
+TORCHRUN = "torch.distributed.run"
 # Replaced by a port that is free now.
 FREE_PORT = PORT + "0"
 LOGS = "ASCEND_ENGINE_LOGS"
@@ -41,6 +43,7 @@ class Rank:
         self.start = start_of(pid)
         self.code = None
         self.closing_signal = 0
+        self.has_left_code = False
         self.was_signalled = False
 
     def update(self, own_code):
@@ -48,6 +51,7 @@ class Rank:
         state, start, code = stat_of(self.pid)
         if start == self.start and state not in "ZX":
             return
+        self.has_left_code = own_code is not None
         if own_code is not None:
             self.code = own_code
             self.closing_signal = code & 127 if start == self.start else 0
@@ -79,9 +83,11 @@ def start_of(pid):
 class Watch:
     """The ranks of this host, and which of them failed first."""
 
-    def __init__(self, folder, count):
+    def __init__(self, folder, count, launcher_kills):
+        """`launcher_kills`: whether the launcher ends the other ranks by SIGKILL."""
         self.folder = folder
         self.count = count
+        self.launcher_kills = launcher_kills
         self.ranks = {}
         self.first = None
 
@@ -93,8 +99,12 @@ class Watch:
             rank.update(number_in(self.folder / f"rank_{rank.rank}.code"))
         failed = [rank for rank in alive if rank.code]
         if failed and self.first is None:
-            # Between two looks the launcher may have seen it too, and have killed the others.
-            self.first = min(failed, key=lambda rank: rank.code == 128 + signal.SIGKILL)
+            self.first = min(failed, key=self._follows)
+
+    def _follows(self, rank):
+        """Whether a rank rather failed because of another one. Between two looks the launcher may have seen that, too,
+        and have killed the others; else they have lost their connection, and left an exit code of their own."""
+        return rank.code == 128 + signal.SIGKILL if self.launcher_kills else rank.has_left_code
 
     def has_done_all(self):
         """Whether each rank of this host left the exit code of a training that ended well."""
@@ -138,7 +148,7 @@ def main():
         print(f"Address already in use: port {occupied}", flush=True)
         return 1
     processes = start(options, folder)
-    watch = Watch(folder, options.workers)
+    watch = Watch(folder, options.workers, TORCHRUN not in options.command)
     codes = follow(processes, watch, stop_signals)
     if watch.first and not stop_signals:
         report_first(watch.first, folder)
