@@ -126,7 +126,9 @@ class Learning:
     )
     warmup: int = option(0, unit="steps", low=0, high=100_000_000, about="steps over which the learning rate rises")
     initial_weights: Literal["framework", "portable"] = option(
-        "framework", about="portable: drawn by numpy from the seed, the same in MindSpore and PyTorch"
+        "framework",
+        choices_when=("recipe", {"lora": ("framework",)}),  # it begins with the weights of a base model
+        about="portable: drawn by numpy from the seed, the same in MindSpore and PyTorch",
     )
     steps: int | None = option(None, unit="steps", low=1, high=100_000_000, about="optimizer steps")
     epochs: float | None = option(None, unit="epochs", above=0, high=1_000_000)

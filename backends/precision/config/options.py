@@ -47,14 +47,17 @@ TELLING = re.compile(
 """Names of options that change what is computed."""
 _HARMLESS = re.compile(r"(log(ging)?|sav(e|ing)|eval\w*|print|report|checkpoint|ckpt|val|test)_\w+", re.IGNORECASE)
 NO_NUMBER = re.compile(
-    r"(print|report|wandb|tensorboard|swanlab|mlflow|comet|clearml|hub|rdzv)(_\w+)?|"
+    r"(print|report)(_?(freq(uency)?|every|interval|steps?|iters?|epochs?|to|dir|file|name|level))?|"
+    r"(wandb|tensorboard|swanlab|mlflow|comet|clearml)(_?(project|entity|team|workspace|experiment|run|group|job|tags?|notes?|"
+    r"mode|offline|online|key|token|uri|url|host|port|dir|path|name|id|watch|run_name|run_id|log_model))*|"
+    r"hub_(model_id|token|strategy|private_repo|always_push)|rdzv_(backend|endpoint|id|conf)|"
     r"log(ger|gers)?|logging(_(steps?|first_step|strategy|level|config|nan_inf_filter))?|"
     r"log_?(level\w*|(every|freq(uency)?|interval)(_n)?(_?(steps?|iters?|batch(es)?|epochs?))?|steps?|iters?|name|prefix|"
     r"format|config|to|with|on_each_node|to_\w+|model|predictions|completions|grad(ient)?s?|"
     r"console|stdout|stats|metrics|params|summary|images?|samples)|"
     r"(save|saving)(_(steps?|interval|every|freq(uency)?|total_limit|strategy|best|last|only_\w+))?|"
     r"(out(put)?|save|log(ging)?|work|run|results?|profile\w*|trace)_?(dir(ectory)?|path|folder|file|root)|out(put)?|"
-    r"(run|exp(eriment)?|job|project|group|entity)(_?(name|id))?|tags?|comment|notes?|disable_tqdm|verbose|quiet|"
+    r"(run|exp(eriment)?|job|project|entity)(_?(name|id))?|group_?(name|id)|tags?|comment|notes?|disable_tqdm|verbose|quiet|"
     r"progress(_bar)?|master_(port|addr)|port|local_rank|push_to_hub|api_?key",
     re.IGNORECASE,
 )

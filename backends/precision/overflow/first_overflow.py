@@ -8,9 +8,8 @@ a call makes it of inputs without one, also of infinite ones: a softmax over a w
 is given counts where it comes through to an output: `where` and `isnan` are given one on purpose. So does +Inf that no
 call before it had as an output, and any Inf in a weight. A call that hides an Inf which no call before it had as an
 output counts too, be it of data, weights or untraced code, unless it is there to take one: a mask that is made before
-the step holds -Inf, and softmax or attention take it. What an
-optimizer is given counts always, and so does an argument that is NaN, unless the call is there to write one or to look
-for one.
+the step holds -Inf, and softmax or attention take it. What an optimizer is given counts always, and so does an argument
+that is NaN, unless the call is there to write one or to look for one.
 """
 
 from __future__ import annotations

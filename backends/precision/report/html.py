@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -90,6 +90,7 @@ class Report:
 
     def __init__(self, comparison: Comparison, run: Run, language: Language, *, is_top: bool = True) -> None:
         self.comparison, self.run, self.language, self.is_top = comparison, run, language, is_top
+        self._state_of = cache(partial(compared_dumps.state_of, run=run))  # it reads whole tensors
 
     def say(self, key: str, /, **args: object) -> str:
         return t_in(self.language, key, **args)
@@ -105,7 +106,7 @@ class Report:
         comparison = self.comparison
         calls, rows = len(comparison.names), len(comparison.verdict)
         origin = origin_comparison(self.run) if self.is_top else None
-        outcome = outcome_of(comparison, self.run, self._reported_losses, origin)
+        outcome = outcome_of(comparison, self.run, self._reported_losses, origin, self._state_of)
         text = self.say(outcome.key, **outcome.args)
         state = escaped(self.say(OUTCOMES[outcome.outcome]))
         first = comparison.first
@@ -299,7 +300,7 @@ class Report:
         unknown = self.say("precision.issue.unknown")
         location = f"<code>{escaped(str(folder / 'dump.json'))}</code>"
         digest = f"<code>{compared_dumps.dump_digest(folder) or escaped(unknown)}</code>"
-        if compared_dumps.state_of(folder, self.run) == "changed":
+        if self._state_of(folder) == "changed":
             digest += tag("p", self.say("precision.report.changed_since"))
         texts = (escaped(commit or unknown), escaped(versions or unknown))
         return row([str(step), str(rank), escaped(name), location, digest, *texts], [])

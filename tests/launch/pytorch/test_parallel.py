@@ -183,6 +183,8 @@ def test_that_each_framework_has_its_own_launchers_and_ways_to_divide_the_work()
     for name, value in {"parallel": "semi_auto", "amp": "O2"}.items():
         problems = schema.problems(schema.with_value(spec, name, value))
         assert [(problem.field, problem.rule) for problem in problems] == [(name, "form.not_a_choice")]
+    portable = schema.with_value(schema.with_value(spec, "recipe", "lora"), "initial_weights", "portable")
+    assert [problem.field for problem in schema.problems(portable)] == ["initial_weights"]  # a base model has its own
     together = schema.with_value(schema.with_value(spec, "parallel", "data"), "nodes", 2)
     together = schema.with_value(together, "master", "10.0.0.1")
     first, second = node_lines(together, Path("/opt/bin/python"), "{}", Path("/runs/a"))

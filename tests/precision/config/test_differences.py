@@ -217,6 +217,12 @@ def test_that_an_option_that_changes_no_number_is_in_no_table_but_named(tmp_path
         "--log-loss-scale",
         "--log-lr",
         "--logging-lr",
+        "--print-loss-weight",
+        "--report-temperature",
+        "--hub_lr",
+        "--hub-revision",
+        "--wandb-dropout",
+        "--group",
     ],
 )
 def test_that_an_option_in_no_list_is_not_harmless(name: str) -> None:

@@ -89,6 +89,11 @@ class Keeper:
         self.moment = time.monotonic()
         self.pause = 0.0
 
+    @property
+    def may_save(self) -> bool:
+        """Whether there may be a checkpoint before the last step."""
+        return self.every is not None or self.seconds < math.inf or self.best.name != "none"
+
     def after_step(self, number: int, loss: float, evaluated: Mapping[str, float]) -> None:
         """Save the state where that is due. `evaluated`: see `choice`."""
         saves, is_best = self.choice(number, loss, evaluated)

@@ -80,7 +80,8 @@ def share_statistics(network: nn.Module, process_group: TorchGroup) -> None:
 
 
 def note_bytes(process_group: TorchGroup, network: nn.Module) -> None:
-    """What a rank holds of the weights and their gradients, and the size of the whole."""
+    """What a rank holds of the weights, and the size of the whole. Gradients are no part of it: those that FSDP adds up
+    over micro batches are whole until the last one."""
     if process_group.size == 1 or not process_group.is_first:
         return
     parameters = list(network.parameters())

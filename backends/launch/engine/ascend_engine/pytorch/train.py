@@ -195,7 +195,7 @@ class Training:
         self.number = number
         if number % self.eval_every == 0 and number < self.config.steps:
             self.evaluate(number)
-        if number < self.config.steps:  # the last one is still evaluated
+        if number < self.config.steps and self.keeper.may_save:  # the last one is still evaluated
             self.keep(self.keeper.choice, number, outcome.loss)
         return True
 

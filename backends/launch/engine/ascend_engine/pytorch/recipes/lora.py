@@ -7,6 +7,7 @@ is trained; a checkpoint holds that alone.
 from __future__ import annotations
 
 import hashlib
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import ascend_studio
@@ -111,7 +112,7 @@ def build(config: Config) -> Recipe:
 def imported(name: str) -> Any:
     """A package that fine-tuning alone needs. Raises Failure where the interpreter has none."""
     try:
-        return __import__(name)
+        return importlib.import_module(name)
     except ImportError as error:
         raise Failure("launch.lora_needs", package=name, reason=first_line(error)) from error
 
@@ -139,7 +140,7 @@ def base_digest(folder: Path | None) -> str:
     if folder is None:
         return ""
     hasher = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
+    for path in sorted(path for path in folder.iterdir() if path.is_file()):
         hasher.update(f"{path.name} {path.stat().st_size}\n".encode())
         if path.name == "config.json":
             hasher.update(path.read_bytes())
