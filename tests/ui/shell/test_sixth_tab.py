@@ -165,7 +165,8 @@ def look(here):
         shell.session.open_run(run)
         seen["page"] = [label.text() for label in shell.page_widget("memory").findChildren(QLabel)][:1]
         shell.open_path(here / "snapshot.bin")
-        QTest.qWaitFor(lambda: bool(shell.page_widget("memory").opened))
+        while not shell.page_widget("memory").opened:
+            QTest.qWait(20)
         seen["opened"] = shell.page_widget("memory").opened
         seen["step"] = [(row.step.key, row.step.state) for row in shell.page_widget("home").journey._rows.values()
                         if row.step.id == "memory"]
