@@ -13,15 +13,18 @@ window        the mean relative error of the worst tenth of the steps in a row, 
 shift         the largest mean of the relative error with its sign over a tenth of the steps in a row: scatter of the
               losses cancels in it, a curve that lies above or below the other does not
 shift_limit   what noise explains of that: with a second golden run NOISE_FACTOR times the shift between golden runs,
-              and SHIFT_SIGMAS standard deviations of the mean of so many steps that scatter as these do, at least
-              WINDOW_FACTOR times MIN_LIMIT; else the window_limit, which is never smaller than a shift
+              and SHIFT_SIGMAS standard deviations of the mean of so many steps that scatter as these do, neighbours of
+              one sign counted for less than two, at least WINDOW_FACTOR times MIN_LIMIT; else the window_limit, which
+              is never smaller than a shift
 window_limit  WINDOW_FACTOR times the limit, at least NOISE_FACTOR times the window between the golden runs
 step_limit    what the relative error of one step may be: STEP_FACTOR times the limit, at least NOISE_FACTOR times the
               largest relative error between the golden runs
 trend         how much the relative error with its sign grows from the first to the last step, by the straight line that
               fits it best; 0 with less than TREND_STEPS steps, and where the scatter about the line explains it
-trend_limit   the limit, at least NOISE_FACTOR times the trend between the golden runs
+trend_limit   the limit, at least NOISE_FACTOR times the trend between the golden runs, and TREND_SIGMAS standard
+              deviations of the line through steps that scatter as theirs do, neighbours counted as for shift_limit
 spikes        single steps that are off again and again, and how many of them are allowed: see `spikes`
+burst         a few steps in a row that are off, fewer than a tenth: see `bursts`
 expected      the steps that a verdict has to cover: as many as were asked for, else all that either curve has
 
 A second golden run is no measure of the noise, and the limits are the default ones, where it has none of the steps or
@@ -44,6 +47,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from backends.precision.losses.bursts import NO_BURST, Burst, worst_burst
 from backends.precision.losses.spikes import NO_SPIKES, Spikes, allowed_spikes, find_spikes
 
 if TYPE_CHECKING:
@@ -67,10 +71,10 @@ SMALLEST = 8 * 2.0**-23
 """Eight units of the last place of float32."""
 
 Verdict = Literal[
-    "pass", "differs", "nonfinite", "both_nonfinite", "incomplete", "golden_failed", "too_few", "lone_nonfinite",
-    "lone_ranks", "constant",
+    "pass", "differs", "nonfinite", "both_nonfinite", "incomplete", "golden_failed", "target_failed", "too_few",
+    "lone_nonfinite", "lone_ranks", "constant",
 ]  # fmt: skip
-Measure = Literal["mean", "window", "shift", "step", "trend", "spikes"]
+Measure = Literal["mean", "window", "shift", "step", "trend", "spikes", "burst"]
 NoiseProblem = Literal["", "absent", "short", "nonfinite", "far", "biased", "target"]
 
 
@@ -88,7 +92,8 @@ class Distance:
     first step where only one of the two is NaN or infinite, None without; `both_nonfinite`: the first where both are.
     `window_steps`: first and last step of the worst window, None without steps. `zero_golden`: the first step where the
     golden loss is 0 and the other is not, so that nothing is relative to it. `shift_steps`: first and last step of the
-    largest shift; `scatter`: root mean square of the relative error."""
+    largest shift; `scatter`: root mean square of the relative error; `memory`: by how much more the mean of many steps
+    scatters than it would if each step were off by chance of its own, at least 1."""
 
     steps: int
     mean_abs: float
@@ -106,6 +111,7 @@ class Distance:
     shift: float = math.nan
     shift_steps: tuple[int, int] | None = None
     scatter: float = math.nan
+    memory: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +137,7 @@ class LossJudgement:
     spikes: Spikes = NO_SPIKES
     spike_limit: float = WINDOW_FACTOR * DEFAULT_LIMIT
     spikes_allowed: int = 0
+    burst: Burst = NO_BURST
 
 
 def curve_of(steps: NDArray[Any], values: NDArray[Any], first: int | None = None) -> Curve:
@@ -154,7 +161,7 @@ def judge_losses(
     limit = allow if allow is not None else _limit(known)
     window_limit = max(WINDOW_FACTOR * limit, NOISE_FACTOR * (known.window if known else 0.0))
     step_limit = max(STEP_FACTOR * limit, NOISE_FACTOR * (known.max_rel if known else 0.0))
-    trend_limit = max(limit, NOISE_FACTOR * abs(known.trend if known else 0.0))
+    trend_limit = max(limit, _trend_limit(known) if known is not None else 0.0)
     shift_limit = window_limit if known is None or allow is not None else _shift_limit(known)
     all_steps = max(len(target.steps), len(golden.steps))
     expected = steps or all_steps
@@ -168,6 +175,9 @@ def judge_losses(
     exceeded = _exceeded(measured, limits)
     if spikes.count > spikes_allowed:
         exceeded = (*exceeded, "spikes")
+    burst = _burst(target, golden, golden_again if known else None, steps, step_limit, window_limit)
+    if burst.is_over:
+        exceeded = (*exceeded, "burst")
     verdict = _verdict(measured, exceeded, steps, expected)
     if verdict == "pass" and _is_stuck(target, golden, steps):
         verdict = "constant"
@@ -176,13 +186,30 @@ def judge_losses(
         noise=noise, noise_problem=noise_problem, limit=limit, window_limit=window_limit, step_limit=step_limit,
         first_beyond=_first_beyond(target, golden, steps, step_limit), trend_limit=trend_limit, all_steps=all_steps,
         shift_limit=shift_limit, spikes=spikes, spike_limit=spike_limit, spikes_allowed=spikes_allowed,
+        burst=burst,
+    )  # fmt: skip
+
+
+def _burst(
+    target: Curve, golden: Curve, golden_again: Curve | None, steps: int | None, step_limit: float, window_limit: float
+) -> Burst:
+    common, relative = _relative_errors(target, golden, steps)
+    noise = _relative_errors(golden_again, golden, steps)[1] if golden_again is not None else None
+    return worst_burst(
+        common, relative, noise, window_width=_window_width(len(common)), step_limit=step_limit,
+        window_limit=window_limit, noise_factor=NOISE_FACTOR,
     )  # fmt: skip
 
 
 def _spikes(target: Curve, golden: Curve, steps: int | None, limit: float) -> Spikes:
+    return find_spikes(*_relative_errors(target, golden, steps), limit)
+
+
+def _relative_errors(target: Curve, golden: Curve, steps: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the steps that both have as finite losses, and the relative error of each."""
     common, ours, others = align_curves(target, golden, steps)
     both = np.isfinite(ours) & np.isfinite(others)
-    return find_spikes(common[both], _errors(ours[both], others[both])[1], limit)
+    return common[both], _errors(ours[both], others[both])[1]
 
 
 def _noise_problem(
@@ -215,8 +242,15 @@ def _limit(noise: Distance | None) -> float:
 
 def _shift_limit(noise: Distance) -> float:
     """Return what two runs as noisy as the golden ones may lie above each other in a tenth of their steps."""
-    by_chance = SHIFT_SIGMAS * noise.scatter / math.sqrt(_window_width(noise.steps))
+    by_chance = SHIFT_SIGMAS * noise.memory * noise.scatter / math.sqrt(_window_width(noise.steps))
     return max(WINDOW_FACTOR * MIN_LIMIT, NOISE_FACTOR * noise.shift, by_chance)
+
+
+def _trend_limit(noise: Distance) -> float:
+    """Return by how much the difference of two runs as noisy as the golden ones may grow. Of n places that are evenly
+    spaced from 0 to 1 the squares about the mean add up to n / 12."""
+    by_chance = TREND_SIGMAS * noise.memory * noise.scatter * math.sqrt(12.0 / noise.steps)
+    return max(NOISE_FACTOR * abs(noise.trend), by_chance if noise.steps >= TREND_STEPS and noise.memory > 1.0 else 0.0)
 
 
 def _exceeded(measured: Distance, limits: dict[Measure, float]) -> tuple[Measure, ...]:
@@ -284,6 +318,7 @@ def curve_distance(target: Curve, golden: Curve, steps: int | None = None) -> Di
         both_nonfinite=int(common[in_both[0]]) if len(in_both) else None, window=window, window_steps=window_steps,
         zero_golden=int(common[both][zero[0]]) if len(zero) else None,
         trend=_trend(common[both], signed), shift=shift, shift_steps=shift_steps, scatter=_root_mean_square(relative),
+        memory=_memory(signed),
     )  # fmt: skip
 
 
@@ -314,6 +349,17 @@ def _trend(steps: NDArray[Any], signed: NDArray[Any]) -> float:
     rest = signed - signed.mean() - growth * place
     error = math.sqrt(float((rest**2).sum()) / (len(signed) - 2) / spread)
     return growth if abs(growth) > TREND_SIGMAS * error else 0.0
+
+
+def _memory(signed: NDArray[Any]) -> float:
+    """Return the factor by which the standard deviation of a mean is larger than that of steps that are independent of
+    each other, sqrt((1 + r) / (1 - r)) with r the correlation of neighbours, as for an autoregressive noise."""
+    if len(signed) < TREND_STEPS or float(np.abs(signed).max()) > 1.0:
+        return 1.0
+    rest = signed - signed.mean()
+    size = float((rest**2).sum())
+    correlation = float((rest[1:] * rest[:-1]).sum()) / size if size else 0.0
+    return math.sqrt((1 + correlation) / (1 - correlation)) if 0 < correlation < 1 else 1.0
 
 
 def _is_one_sided(ours: NDArray[Any], others: NDArray[Any]) -> NDArray[Any]:

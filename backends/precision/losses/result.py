@@ -33,7 +33,8 @@ def as_json(metric: str, judgement: LossJudgement) -> dict[str, Any]:
         "trend_limit": judgement.trend_limit, "shift_limit": judgement.shift_limit, "all_steps": judgement.all_steps,
         "first_beyond": judgement.first_beyond, "spikes": judgement.spikes.count,
         "spike_steps": list(judgement.spikes.steps), "spike_limit": judgement.spike_limit,
-        "spikes_allowed": judgement.spikes_allowed,
+        "spikes_allowed": judgement.spikes_allowed, "burst": number(judgement.burst.error),
+        "burst_limit": number(judgement.burst.limit), "burst_steps": judgement.burst.steps,
         "noise": _distance_json(judgement.noise) if judgement.noise else None,
         "noise_problem": judgement.noise_problem,
     }  # fmt: skip

@@ -118,13 +118,15 @@ class Comparing:
         return judge_losses(target, golden, again, steps=judging.loss_steps, allow=judging.allow_losses)
 
     def _whole(self, judgement: LossJudgement) -> LossJudgement:
-        """Return a judgement that is no pass where the golden run failed: how many steps there should be is not
-        known."""
-        is_asked = self.spec.judging.loss_steps is not None
-        outcome = runs.outcome_of(runs.glance(self.golden.run))
-        if judgement.verdict != "pass" or is_asked or outcome not in FAILURES:
+        """Return a judgement that is no pass where a run failed: how many steps there should be is not known of the
+        golden run, and the target is no training that works."""
+        if judgement.verdict != "pass" or self.spec.judging.loss_steps is not None:
             return judgement
-        return dataclasses.replace(judgement, verdict="golden_failed")
+        if runs.outcome_of(runs.glance(self.golden.run)) in FAILURES:
+            return dataclasses.replace(judgement, verdict="golden_failed")
+        if runs.outcome_of(runs.glance(self.target.run)) in FAILURES:
+            return dataclasses.replace(judgement, verdict="target_failed")
+        return judgement
 
     def end(self, judgement: LossJudgement | None) -> Ended:
         if judgement is None:
@@ -211,7 +213,16 @@ def sentence_args(judgement: LossJudgement) -> dict[str, object]:
         "shift_limit": f"{judgement.shift_limit:.3%}", "shift_first": shift_first, "shift_last": shift_last,
         "all_steps": judgement.all_steps, "spikes": judgement.spikes.count,
         "spike_limit": f"{judgement.spike_limit:.3%}", "spikes_allowed": judgement.spikes_allowed,
+        **_burst_args(judgement),
         "spike_steps": ", ".join(map(str, judgement.spikes.steps)) or "–",
+    }  # fmt: skip
+
+
+def _burst_args(judgement: LossJudgement) -> dict[str, object]:
+    first, last = judgement.burst.steps or (0, 0)
+    return {
+        "burst": _percent(judgement.burst.error), "burst_limit": f"{judgement.burst.limit:.3%}", "burst_first": first,
+        "burst_last": last,
     }  # fmt: skip
 
 

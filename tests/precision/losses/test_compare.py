@@ -82,7 +82,7 @@ def test_that_one_step_far_off_fails_though_the_mean_passes() -> None:
     values = golden.values.copy()
     values[700] *= 1.5
     found = judge_losses(curve(values), golden)
-    assert (found.verdict, found.exceeded, found.first_beyond) == ("differs", ("step",), 701)
+    assert (found.verdict, found.exceeded, found.first_beyond) == ("differs", ("step", "burst"), 701)
 
 
 def test_that_fewer_steps_than_asked_for_fail() -> None:

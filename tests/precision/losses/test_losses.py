@@ -212,6 +212,8 @@ def test_that_a_second_golden_run_of_half_of_the_steps_is_remarked_on(tmp_path: 
 def test_that_a_run_that_failed_is_remarked_on(tmp_path: Path) -> None:
     crashed = trained(tmp_path, GOLDEN, code=9)
     ended, _, run = compared(tmp_path, crashed, trained(tmp_path, GOLDEN))
+    assert (ended.code, rules_of(run)) == (3, ["precision.losses.run_failed", "precision.losses.target_failed"])
+    ended, _, run = compared(tmp_path, crashed, trained(tmp_path, GOLDEN), loss_steps=100)
     assert (ended.code, rules_of(run)) == (0, ["precision.losses.run_failed"])
     ended, _, run = compared(tmp_path, trained(tmp_path, GOLDEN[:40], code=1), trained(tmp_path, GOLDEN))
     assert (ended.code, rules_of(run)) == (3, ["precision.losses.run_failed", "precision.losses.incomplete"])

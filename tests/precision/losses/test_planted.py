@@ -29,12 +29,22 @@ GOLDEN = 3 * np.exp(-np.arange(STEPS) / 40) + 0.5
 PLACES = np.arange(STEPS)
 WAVE = np.sin(PLACES / 15)
 FALLING = np.exp(-PLACES / 8)
+LONG_PLACES = np.arange(2000)
+LONG = np.interp(LONG_PLACES / 10, PLACES, GOLDEN)
 FAILED = -1
 """Stands for a comparison that refused, as exit code 1 or 2 does."""
 
 
 def noisy(seed: int, share: float = 0.003) -> Any:
     return GOLDEN * (1 + share * np.random.default_rng(seed).standard_normal(STEPS))
+
+
+def remembered(seed: int) -> Any:
+    """Return relative errors of 1 % that are correlated from step to step with 0.9."""
+    errors = np.zeros(STEPS)
+    for step, chance in enumerate(np.random.default_rng(seed).standard_normal(STEPS - 1), 1):
+        errors[step] = 0.9 * errors[step - 1] + 0.0044 * chance
+    return errors
 
 
 def changed(place: Any, values: Any) -> Any:
@@ -124,6 +134,22 @@ FAULTS: dict[str, Callable[[Path], Pair]] = {
         noisy(42, 0.001) + 0.008 * GOLDEN * (PLACES % 10 == 0), noisy(43, 0.001)
     ),
     "one spike": with_losses(changed(120, GOLDEN[120] * 1.08)),
+    "a burst of 4.9 % over six steps": with_losses(GOLDEN * np.where((PLACES >= 90) & (PLACES < 96), 1.049, 1)),
+    "the last two of 24 steps 4.5 % too high": lambda folder: (
+        trained(folder, GOLDEN[:24] * np.where(PLACES[:24] >= 22, 1.045, 1)), trained(folder, GOLDEN[:24]),
+    ),
+    "30 of 2000 steps 4.9 % too high": lambda folder: (
+        trained(folder, LONG * np.where((LONG_PLACES >= 1000) & (LONG_PLACES < 1030), 1.049, 1)), trained(folder, LONG),
+    ),
+    "the last 40 of 2000 steps 4.9 % too high": lambda folder: (
+        trained(folder, LONG * np.where(LONG_PLACES >= 1960, 1.049, 1)), trained(folder, LONG),
+    ),
+    "a burst of 9 % under noise of 3 %": with_again(
+        noisy(70, 0.03) * np.where((PLACES >= 90) & (PLACES < 106), 1.12, 1), noisy(71, 0.03)
+    ),
+    "a target that was killed at the step at which the golden run ended": lambda folder: (
+        trained(folder, GOLDEN[:20], code=137), trained(folder, GOLDEN[:20]),
+    ),
     "a NaN at the end": with_losses(changed(199, math.nan)),
     "a NaN of the golden run": lambda folder: (trained(folder, GOLDEN), trained(folder, changed(60, math.nan))),
     "an Inf in the middle": with_losses(changed(100, math.inf)),
@@ -210,6 +236,12 @@ HEALTHY: dict[str, Callable[[Path], Pair]] = {
     "a difference that grows with the steps": with_losses(
         GOLDEN * (1 + 0.018 * np.exp((PLACES - STEPS) / 12) * np.random.default_rng(52).standard_normal(STEPS))
     ),
+    **{
+        f"noise that a step takes over from the step before, seed {seed}": lambda folder, seed=seed: (
+            *(trained(folder, GOLDEN * (1 + remembered(seed + run))) for run in (0, 100, 200)),
+        )
+        for seed in range(63, 69)
+    },
     "equal on two ranks": lambda folder: (of_ranks(folder, GOLDEN, GOLDEN * 1.1),) * 2,
     "two ranks with noise": lambda folder: (
         of_ranks(folder, noisy(7), noisy(8) * 1.1), of_ranks(folder, GOLDEN, GOLDEN * 1.1),
