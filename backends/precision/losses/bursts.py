@@ -1,4 +1,4 @@
-"""A few steps in a row that are off: too many for the limit of one step, too few for that of a tenth of the steps. Pure.
+"""A few steps in a row that are off: too many for the limit of one step, too few for that of a tenth of all. Pure.
 
 widths         2, 4, 8, … steps in a row, fewer than a tenth of them
 burst          of one width: the largest mean of the relative error over so many steps in a row
@@ -52,7 +52,9 @@ def worst_burst(
         first = int(means.argmax())
         error = float(means[first])
         if worst.steps is None or error / limit > worst.error / worst.limit:
-            worst = Burst(width=width, error=error, limit=limit, steps=(int(steps[first]), int(steps[first + width - 1])))
+            worst = Burst(
+                width=width, error=error, limit=limit, steps=(int(steps[first]), int(steps[first + width - 1]))
+            )
     return worst
 
 
