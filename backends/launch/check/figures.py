@@ -30,7 +30,7 @@ PEAK_GROWTH = 0.04
 
 RUN_NOISE = 0.2
 """Part of its time by which a step differs between two processes of one training. The medians of six runs of 300 steps
-had a standard deviation of 22 % (linear, jit, 1.3 ms a step) and 13 % (PyNative, 19 ms) on two cores of a shared host."""
+had a standard deviation of 22 % (linear, jit, 1.3 ms a step) and 13 % (PyNative, 19 ms) on a shared host."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import torch
 
 from backends.precision.compare.comparison import GAPS
 from studio.errors import StudioError
@@ -238,6 +239,16 @@ def test_that_tensor_files_that_cannot_be_read_are_incomplete(
         file.write_bytes(file.read_bytes()[:40])
     assert gaps_of(compared(broken, "tensors")) == ["precision.compare.tensors_failed"]
     assert compared(broken, "tensors", tensors="off").code == 0
+
+
+def test_that_tensors_of_another_shape_than_the_dump_says_are_incomplete(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path
+) -> None:
+    rewritten = [copied(dumps, "tensors", tmp_path / name) for name in ("target", "golden")]
+    for folder in rewritten:
+        file = next(path for path in sorted(folder.rglob("*.pt")) if torch.load(path, weights_only=True).dim() == 2)
+        torch.save(torch.load(file, weights_only=True)[:1].clone(), file)
+    assert gaps_of(compared(*rewritten)) == ["precision.compare.tensors_failed"]
 
 
 def test_that_values_of_an_unknown_form_are_incomplete(

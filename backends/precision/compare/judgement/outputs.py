@@ -156,7 +156,9 @@ def _learn(walk: Walk, value: Value, reach: Reach, limit: _Limit) -> None:
         return
     judged = walk.values[value.row]
     is_constant = not value.size.spread  # zeros are equal under any noise
-    walk.is_exact |= reach.coarsest_eps >= LOW_PRECISION_EPS > value.eps and value.distance == 0 and not is_constant
+    if reach.coarsest_eps >= LOW_PRECISION_EPS > value.eps and not is_constant:
+        walk.is_exact = value.distance == 0 and not walk.has_low_noise
+        walk.has_low_noise |= value.distance > 0
     (walk.recent_following if judged.follows else walk.recent_levels).append(judged.level / limit.kappa)
 
 

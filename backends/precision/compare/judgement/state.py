@@ -96,9 +96,9 @@ class Walk:
     `recent_levels`: of the last outputs, without their condition numbers, and `recent_following` of those that follow a
     difference; `modules`: what happened inside each open module; `forward_reach`: what the forward of a key had, for
     its backward; `is_exact`: a result of low precision was equal to the last bit, so this pair has no noise there;
-    `is_in_backward`: a backward was seen; `is_nonfinite`: a NaN or infinity of one side alone was; `turned_choice`: the
-    first call that chose other indices where the noise of its inputs explains it, -1 without; `is_choice_known`: it
-    did, else it may have, since indices have no figures but extremes."""
+    `has_low_noise`: a later one was not; `is_in_backward`: a backward was seen; `is_nonfinite`: a NaN or infinity of
+    one side alone was; `turned_choice`: the first call that chose other indices where the noise of its inputs explains
+    it, -1 without; `is_choice_known`: it did, else it may have, since indices have no figures but extremes."""
 
     evidence: Evidence
     values: list[JudgedValue]
@@ -111,6 +111,7 @@ class Walk:
     forward_reach: dict[CallKey, Reach] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     is_exact: bool = False
+    has_low_noise: bool = False
     is_in_backward: bool = False
     is_nonfinite: bool = False
     turned_choice: int = -1

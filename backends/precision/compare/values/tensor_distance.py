@@ -78,6 +78,9 @@ class _Measurement:
         row, *paths = pair
         try:
             target, golden = ((files or {}).get(path) or open_tensor(path) for path in paths)
+            if not self._is_as_recorded(row, target, golden):
+                self.failed += 1
+                return
             measures = measure(target, golden, report)
         except StudioError as error:
             if error.key == NEEDS_TORCH and files is None:
@@ -90,6 +93,17 @@ class _Measurement:
             self.distance[row] = _distance(
                 measures, float(self.amax[row]), float(self.distance[row]), bool(self.joined.eps[row])
             )
+
+    def _is_as_recorded(self, row: int, *tensors: TensorFile) -> bool:
+        """Return whether the files of a row have the shapes that dump.json says: else they are of another capture, or
+        were written again."""
+        joined = self.joined
+        sides = ((joined.target, joined.rows.target), (joined.golden, joined.rows.golden))
+        recorded = [(side, int(side.shape[rows[row]])) for side, rows in sides]
+        return all(
+            number < 0 or tuple(side.shapes[number]) == tensor.shape
+            for (side, number), tensor in zip(recorded, tensors, strict=True)
+        )
 
     def _measure_with_torch(self, scratch: Path) -> None:
         """Let one child read them, of the interpreter that runs the studio: torch takes seconds to start."""
