@@ -39,7 +39,7 @@ class JudgedPass:
         judgement = self.judgement
         return replace(
             state_after(self.joined, self.drift, self.step),
-            product_error=judgement.product_error, is_nonfinite=judgement.is_nonfinite,
+            rounded_families=judgement.rounded_families, is_nonfinite=judgement.is_nonfinite,
             gradient_noise=gradient_noise(self.joined), agrees=self.agreed and not judgement.events,
         )  # fmt: skip
 
@@ -49,7 +49,7 @@ def judge_pass(joined: JoinedDumps, before: DriftState, step: int, rank: int, no
     golden runs, NaN where unknown."""
     drift = drift_of(joined, before, step)
     judgement = judge(
-        joined, drift, noise, before.product_error, is_nonfinite=before.is_nonfinite,
+        joined, drift, noise, before.rounded_families, is_nonfinite=before.is_nonfinite,
         updates=unexplained_updates(joined, before, noise),
     )  # fmt: skip
     unmatched = find_unmatched(joined, judgement)

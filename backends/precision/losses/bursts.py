@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Burst:
-    """Of the width whose error is the largest share of its limit. `steps`: the first and the last of them, None where
-    there are too few steps for any width."""
+    """The burst of the width whose error is the largest share of its limit. `steps`: the first and the last of them,
+    None where there are too few steps for any width."""
 
     width: int = 0
     error: float = 0.0

@@ -1,7 +1,8 @@
-"""Ten small networks whose peak of memory is predicted: `memory_networks.py NAME npu|tracker|fake`.
+"""Ten small networks whose peak of memory is predicted: `memory_networks.py NAME npu|tracker|fake|cuda|cudnn`.
 
 On the virtual NPU it prints the peak that its allocator counted; on the CPU, that of torch's own tracker. Both train
-the same two steps; optimizers say whether they take lists, since torch chooses that by the device.
+the same two steps; optimizers say whether they take lists, since torch chooses that by the device. On a GPU it prints
+the peak of torch's allocator, with torch's own kernels alone (cuda) or also those of cuDNN, whose workspaces count.
 """
 
 from __future__ import annotations
@@ -171,5 +172,17 @@ def counted(name: str) -> int:
     return int(torch_npu.npu.max_memory_allocated())
 
 
+def measured(name: str, *, has_cudnn: bool) -> int:
+    import contextlib
+
+    torch.backends.cudnn.enabled = has_cudnn
+    train(name, "cuda", lambda *_: (contextlib.nullcontext(), lambda: None))
+    return torch.cuda.max_memory_allocated()
+
+
 if __name__ == "__main__":
-    print((tracked if sys.argv[2] == "tracker" else counted)(sys.argv[1]))
+    network, way = sys.argv[1:3]
+    if way in ("cuda", "cudnn"):
+        print(measured(network, has_cudnn=way == "cudnn"))
+    else:
+        print((tracked if way == "tracker" else counted)(network))

@@ -42,7 +42,7 @@ Key = tuple[str, int, str]
 class DriftState:
     """After a step of a rank: the statistics of each input, the golden side's and the target's, and by how much it may
     differ; `gradient_noise`: the median distance of its gradients; `agrees`: nothing diverged in it. `step` is its
-    number, -1 before the first; `product_error`: of products rounded to few bits, else 0; `is_nonfinite`: one side
+    number, -1 before the first; `rounded_families`: of products that are rounded to few bits; `is_nonfinite`: one side
     alone had NaN or infinity."""
 
     step: int = -1
@@ -51,7 +51,7 @@ class DriftState:
     gradient_noise: float = 0.0
     agrees: bool = True
     allowed: Mapping[Key, float] = field(default_factory=dict)
-    product_error: float = 0.0
+    rounded_families: frozenset[str] = frozenset()
     is_nonfinite: bool = False
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from backends.precision.compare.judgement.autocast import autocast_eps
 from backends.precision.compare.judgement.growth import Size
 from backends.precision.compare.judgement.operators import Kind, kind_of
-from backends.precision.compare.judgement.products import product_error
+from backends.precision.compare.judgement.products import rounded_families
 from backends.precision.compare.values.arguments import ArgumentDifference, argument_differences
 from backends.precision.compare.values.distance import has_inf, has_nan, largest, typical
 from backends.precision.dump.dump import GRADIENT, MAX, MIN, OUTPUT
@@ -70,7 +70,7 @@ class Call(NamedTuple):
 class Evidence:
     """`values` of all rows; `drift`: by how much each parameter may differ, by row; `differing_arguments` by row;
     `new_nonfinite`: rows where one side alone has NaN or infinity, and which; `trained`: whether the target and the
-    golden side train a row, where that differs; `product_error`: of products rounded to few bits, else 0;
+    golden side train a row, where that differs; `rounded_families`: of products that are rounded to few bits;
     `autocast_eps`: of products that are given more bits, else 0; `updates`: parameters whose last update differs by
     more than its gradients explain."""
 
@@ -82,20 +82,20 @@ class Evidence:
     differing_arguments: Mapping[int, ArgumentDifference]
     new_nonfinite: Mapping[int, str]
     trained: Mapping[int, tuple[bool, bool]]
-    product_error: float
+    rounded_families: frozenset[str]
     autocast_eps: float
     updates: UnexplainedUpdates
 
 
 def gather_evidence(
-    joined: JoinedDumps, drift: Mapping[int, float], noise: Array | None, earlier_product_error: float,
+    joined: JoinedDumps, drift: Mapping[int, float], noise: Array | None, earlier_families: frozenset[str],
     updates: UnexplainedUpdates,
 ) -> Evidence:  # fmt: skip
     values = _values(joined, noise)
     return Evidence(
         joined=joined, tolerances=joined.tolerances, calls=_calls(joined, values), values=values, drift=drift,
         differing_arguments=argument_differences(joined), new_nonfinite=_new_nonfinite(joined),
-        trained=differing_training(joined), product_error=max(product_error(joined), earlier_product_error),
+        trained=differing_training(joined), rounded_families=rounded_families(joined) | earlier_families,
         autocast_eps=autocast_eps(joined), updates=updates,
     )  # fmt: skip
 

@@ -109,7 +109,13 @@ def _judge_new(walk: Walk, call: Call, value: Value, producer: int, golden_produ
         return
     allowed = _allowed(walk, value, origin, expected) + of_autocast
     hold_against_limit(walk, call, value, allowed, _reason(walk, call, value, has_producer=bool(origin.producers)))
-    judged.level = level_of(walk, value, expected if origin.is_state else origin.level)
+    judged.level = level_of(walk, value, expected if origin.is_state else _level_before(walk, origin, expected))
+
+
+def _level_before(walk: Walk, origin: _Origin, expected: float) -> float:
+    """Return the error that an input had before rounding: of one that nothing traced has made that of what was traced
+    last, where it may have brought any."""
+    return origin.level if origin.producers else min(expected, walk.recent_level())
 
 
 def _rounding_of_autocast(walk: Walk, call: Call, value: Value, origin: _Origin) -> float:
@@ -150,7 +156,7 @@ def _hidden_factor(walk: Walk, value: Value, origin: _Origin) -> float:
         return factor
     if drift > 0:
         factor = max(tolerances.hidden_factor, tolerances.update_spread * value.size.elements**0.25)
-    if evidence.product_error:
+    if evidence.rounded_families:
         factor = max(factor, tolerances.flipped_share * drift / tolerances.rounding(value.eps))
     return factor
 

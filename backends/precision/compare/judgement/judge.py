@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 
 def judge(
-    joined: JoinedDumps, drift: Mapping[int, float], noise: Array | None = None, product_error: float = 0.0,
+    joined: JoinedDumps, drift: Mapping[int, float], noise: Array | None = None, families: frozenset[str] = frozenset(),
     *, is_nonfinite: bool = False, updates: UnexplainedUpdates | None = None,
 ) -> Judgement:  # fmt: skip
     """Judge one step of one rank. `drift`: by how much each row that is kept between steps may differ. `noise`: the
-    distance of two golden runs of each row, NaN where unknown. `product_error`: that of the step before, whose
+    distance of two golden runs of each row, NaN where unknown. `families`: the rounded ones of the step before, whose
     parameters were still equal. `is_nonfinite`: in a step before, one side alone had NaN or infinity.
     `updates`: parameters whose last update differs by more than its gradients explain."""
-    evidence = gather_evidence(joined, drift, noise, product_error, updates or UnexplainedUpdates())
+    evidence = gather_evidence(joined, drift, noise, families, updates or UnexplainedUpdates())
     walk = begin_walk(evidence, is_nonfinite=is_nonfinite)
     for call in evidence.calls:
         if call.is_missing or call.is_extra:

@@ -41,6 +41,7 @@ _KINKED = re.compile("relu|pool|clamp|clip|abs|^max|^min|hard|sort|topk|where|ma
 _PATTERNS = tuple((kind, re.compile(pattern)) for kind, pattern in _KINDS)
 _CHOICES = re.compile("topk|^sort|argsort|argmax|argmin|^max$|^min$|multinomial|kthvalue")
 _MULTIPLIES = re.compile("lstm|gru|^rnn|attention")
+_RECURRENT = re.compile("lstm|gru|^rnn")
 _SUMS = re.compile(r"^(nan)?sum$|reduce_?sum$")
 _RANDOM = re.compile("dropout|^rand|bernoulli|multinomial|normal_$|uniform_$|^normal$|exponential_")
 
@@ -67,6 +68,20 @@ def chooses(api: str) -> bool:
 def multiplies(api: str) -> bool:
     """Whether an operator multiplies matrices, as all it does or first of all."""
     return kind_of(api) is Kind.PRODUCT or _MULTIPLIES.search(api.lower().rpartition(".")[2]) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def is_recurrent(api: str) -> bool:
+    return _RECURRENT.search(api.lower().rpartition(".")[2]) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def family_of(api: str) -> str:
+    """Return of which library's kernels a product is, for its number of bits is chosen by family: "convolution" or
+    "matrix"; "" where it is no product."""
+    if not multiplies(api) and kind_of(api) is not Kind.SOFT:
+        return ""
+    return "convolution" if "conv" in api.lower().rpartition(".")[2] else "matrix"
 
 
 @lru_cache(maxsize=1 << 14)

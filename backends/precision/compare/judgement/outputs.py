@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from backends.precision.compare.judgement.growth import cancelled, factors, kappa
-from backends.precision.compare.judgement.operators import Kind, chooses, has_kink, is_random
+from backends.precision.compare.judgement.operators import Kind, chooses, family_of, has_kink, is_random, is_recurrent
 from backends.precision.compare.judgement.state import ANYTHING, Reach, hold_against_limit, level_of
 from backends.precision.compare.tolerances import LOW_PRECISION_EPS
 from backends.precision.dump.dump import GRADIENT
@@ -85,7 +85,7 @@ def _forward_limit(walk: Walk, call: Call, value: Value, used: list[Value], reac
     levels = (factor * walk.values[other.row].level for factor, other in zip(f, used, strict=True))
     expected = _with_hidden(walk, max([reach.level, *levels]), reach.coarsest_eps)
     cancels = kappa(call.kind, f, tolerances)
-    allowed = cancels * _rounding(walk, call.kind, value.eps) + tolerances.growth[call.kind] * expected
+    allowed = cancels * _rounding(walk, call, value.eps) + tolerances.growth[call.kind] * expected
     return _Limit(allowed, expected, cancels)
 
 
@@ -98,7 +98,7 @@ def _backward_limit(walk: Walk, call: Call, value: Value, used: list[Value], rea
     if has_kink(call.api):  # an element that was carried over the kink may be none that the statistics show
         expected *= tolerances.kink_growth
     growth = tolerances.growth[call.kind] * tolerances.backward_growth
-    own = cancels * _rounding(walk, call.kind, max(reach.coarsest_eps, value.eps))
+    own = cancels * _rounding(walk, call, max(reach.coarsest_eps, value.eps))
     if has_kink(call.api) and expected > 0:
         own += _turned_element(value)
     return _Limit(own + growth * expected, expected, cancels)
@@ -118,10 +118,13 @@ def _expected_behind_kink(walk: Walk, call: Call, value: Value, expected: float)
     return max(expected, walk.evidence.tolerances.hidden_factor * value.distance)
 
 
-def _rounding(walk: Walk, kind: Kind, eps: float) -> float:
+def _rounding(walk: Walk, call: Call, eps: float) -> float:
     """Return the rounding of an operator: products may be rounded to fewer bits than their dtype has."""
     rounding = walk.evidence.tolerances.rounding(eps)
-    return max(rounding, walk.evidence.product_error) if kind in (Kind.PRODUCT, Kind.SOFT) else rounding
+    if is_recurrent(call.api):
+        rounding *= walk.evidence.tolerances.recurrent_rounding
+    is_rounded = family_of(call.api) in walk.evidence.rounded_families
+    return max(rounding, walk.evidence.tolerances.ten_bit_error) if is_rounded else rounding
 
 
 def _with_hidden(walk: Walk, expected: float, coarsest_eps: float) -> float:

@@ -11,27 +11,43 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.precision.compare.judgement.operators import multiplies
+from backends.precision.compare.judgement.operators import family_of, multiplies
 from backends.precision.compare.tolerances import LOW_PRECISION_EPS
 from backends.precision.dump.dump import GRADIENT, NORM, OUTPUT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from backends.precision.compare.values.joined import JoinedDumps
 
 RESULTS = (OUTPUT, GRADIENT)
 
 
-def product_error(joined: JoinedDumps) -> float:
-    """Return the error of ten bits where the products of one side are rounded to that, else 0."""
+def rounded_families(joined: JoinedDumps) -> frozenset[str]:
+    """Return the families of products, see `operators.family_of`, that one side rounds to ten bits: all where all
+    products together show it. Switches and libraries tell convolutions and products of matrices apart: PyTorch has TF32
+    in convolutions alone by default, and cuDNN takes it for large ones only."""
+    by_family: dict[str, list[int]] = {}
+    for row in _outputs(joined):
+        by_family.setdefault(_family(joined, row), []).append(row)
+    together = [row for outputs in by_family.values() for row in outputs]
+    is_for_all = _are_of_ten_bits(joined, together)
+    return frozenset(family for family, outputs in by_family.items() if is_for_all or _are_of_ten_bits(joined, outputs))
+
+
+def _are_of_ten_bits(joined: JoinedDumps, outputs: Sequence[int]) -> bool:
     tolerances = joined.tolerances
-    outputs = _outputs(joined)
     differing = [row for row in outputs if not _is_rounding(joined, row)]
     if len(outputs) < tolerances.min_products or len(differing) < tolerances.product_share * len(outputs):
-        return 0.0
+        return False
     quiet = [row for row in outputs if _has_equal_inputs(joined, row)]
-    of_ten_bits = [row for row in quiet if _is_of_ten_bits(joined, row)]
-    is_usual = bool(of_ten_bits) and len(of_ten_bits) >= tolerances.product_share * len(quiet)
-    return tolerances.ten_bit_error if is_usual else 0.0
+    of_ten_bits = [row for row in quiet if is_of_ten_bits(joined, row)]
+    return bool(of_ten_bits) and len(of_ten_bits) >= tolerances.product_share * len(quiet)
+
+
+def _family(joined: JoinedDumps, row: int) -> str:
+    name = joined.names[joined.rows.call[row]]
+    return family_of(name.type or name.api)
 
 
 def _outputs(joined: JoinedDumps) -> list[int]:
@@ -63,8 +79,8 @@ def _is_rounding(joined: JoinedDumps, row: int) -> bool:
     return not joined.distance[row] > joined.tolerances.rounding(float(joined.eps[row]))
 
 
-def _is_of_ten_bits(joined: JoinedDumps, row: int) -> bool:
-    """Whether the difference may be the rounding to ten bits: no more than that, and at random."""
+def is_of_ten_bits(joined: JoinedDumps, row: int) -> bool:
+    """Return whether the difference of an output may be the rounding to ten bits: no more than that, and at random."""
     tolerances = joined.tolerances
     if _is_rounding(joined, row) or not joined.distance[row] <= tolerances.ten_bit_error:
         return False

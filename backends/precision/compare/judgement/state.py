@@ -35,7 +35,7 @@ class Judgement:
     """What became of one pass. Columns per row: `verdict`, `allowed`, `level` (the relative error that it may have),
     `producer` and `golden_producer` (the earlier row that has its value, -1 without), `by_noise` (bool: only the noise
     of two golden runs explains it). Columns per call: `call_verdict`, `call_error`, `call_input`, `call_allowed`.
-    `events` in execution order; `product_error`: that of products rounded to few bits, else 0; `is_nonfinite`: a NaN or
+    `events` in execution order; `rounded_families`: of products that are rounded to few bits; `is_nonfinite`: a NaN or
     infinity that only one side has was seen, here or in an earlier step."""
 
     verdict: Array
@@ -49,7 +49,7 @@ class Judgement:
     golden_producer: Array
     level: Array
     by_noise: Array
-    product_error: float
+    rounded_families: frozenset[str]
     is_nonfinite: bool
 
 
@@ -244,5 +244,5 @@ def end_walk(walk: Walk) -> Judgement:
         golden_producer=np.array([value.golden_producer for value in values], np.int64),
         level=np.array([value.level for value in values]),
         by_noise=np.array([value.by_noise for value in values], bool),
-        product_error=walk.evidence.product_error, is_nonfinite=walk.is_nonfinite,
+        rounded_families=walk.evidence.rounded_families, is_nonfinite=walk.is_nonfinite,
     )  # fmt: skip

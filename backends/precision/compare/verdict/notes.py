@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from backends.precision.compare.comparison import Coverage, suspect_of
+from backends.precision.compare.judgement.operators import family_of
+from backends.precision.compare.judgement.products import is_of_ten_bits
 from backends.precision.compare.verdict.first_divergence import detached_row, name_at
 from backends.precision.dump.dump import MAX, NORM
 from studio.events import Finding, Note
@@ -26,6 +28,9 @@ SUSPECT_KEYS: dict[Suspect, str] = {
     "data": "precision.suspect.data", "program": "precision.suspect.program", "graph": "precision.suspect.graph",
     "optimizer": "precision.suspect.optimizer", "noise": "precision.suspect.noise",
 }  # fmt: skip
+ROUNDED_KEYS = {
+    "convolution": "precision.compare.rounded_convolution", "matrix": "precision.compare.rounded_matrix"
+}  # fmt: skip
 MAX_PAIRS = 4
 """So many pairs of dtypes are named."""
 
@@ -34,8 +39,10 @@ def pass_notes(
     joined: JoinedDumps, judgement: Judgement, unmatched: UnmatchedCalls
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the keys of the notes of one pass, and their arguments."""
-    if judgement.product_error:
-        yield "precision.compare.product_error", {}
+    for family in sorted(judgement.rounded_families):
+        yield ROUNDED_KEYS[family], {}
+    if _is_like_ten_bits(joined, judgement):
+        yield "precision.compare.like_ten_bits", {}
     if pairs := sorted(joined.other_dtypes):
         yield "precision.compare.other_dtypes", {"pairs": ", ".join("/".join(pair) for pair in pairs[:MAX_PAIRS])}
     if _has_no_norms(joined):
@@ -43,6 +50,16 @@ def pass_notes(
     yield from unmatched.notes
     if (row := detached_row(joined)) is not None:
         yield "precision.compare.requires_grad", {"name": name_at(joined, int(joined.rows.call[row]))}
+
+
+def _is_like_ten_bits(joined: JoinedDumps, judgement: Judgement) -> bool:
+    """Return whether the first divergence is a product with an error that rounding to ten bits may have made too: where
+    too few products have such an error, nothing tells the machine from the operator."""
+    event = next(iter(judgement.events), None)
+    if event is None or event.row < 0 or event.reason not in ("output", "gradient"):
+        return False
+    name = joined.names[event.call]
+    return bool(family_of(name.type or name.api)) and is_of_ten_bits(joined, event.row)
 
 
 def _has_no_norms(joined: JoinedDumps) -> bool:
