@@ -49,6 +49,8 @@ _SHORT = re.compile(r"\{([A-Za-z_]\w*)\}")
 _PREFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 """Of numbers that are printed short: 2.5k is 2500."""
 _UNITS = {"_ms": 1e-3, "_us": 1e-6, "_percent": 1e-2}
+_SCALAR = re.compile(r"\bnp\.float(?:16|32|64)\(([^()]{1,40})\)")
+"""A number as NumPy 2 writes it within a container."""
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]")
 _MAX_REPEATS = 14
 _LOSS_WORDS = re.compile("loss|Loss|LOSS|损失|(?i:cost|objective|nll|elbo|bce)")
@@ -144,8 +146,8 @@ def unit_of(group: str) -> tuple[str, float]:
 
 
 def plain(line: bytes) -> str:
-    """A line as a terminal would show it: decoded, without colours."""
-    return _ESCAPE.sub("", line[: 4 * LONGEST_LINE].decode("utf-8", "replace"))
+    """A line as a terminal would show it: decoded, without colours, and numbers of NumPy as numbers."""
+    return _SCALAR.sub(r"\1", _ESCAPE.sub("", line[: 4 * LONGEST_LINE].decode("utf-8", "replace")))
 
 
 def best(lines: Iterable[str]) -> Pattern | None:

@@ -83,10 +83,27 @@ class _Processes:
         records = {record.pid: record for record in self._records}
         for pid, rank in self._ranks.items():
             failure = self._failure(pid, rank, records.get(pid))
-            if failure and not _has_successor(self._folder, self._attempt, rank, pid, failure.time):
+            if failure and not self._has_successor(rank, failure):
                 yield failure
         if not self._ranks.keys() & records.keys():
             yield from self._untrained()
+
+    def _has_successor(self, rank: int, failure: Failure) -> bool:
+        """Tell whether another process of this rank recorded a step later, and began later or came as far: a launcher
+        started it again, or a script tried something else. Of a process that began before, the last steps may be
+        written only as it ends."""
+        begun = {record.pid: record.begun for record in self._records}
+        last: dict[int, Metric] = {}
+        for name in os.listdir(self._folder):
+            owner = process_of(name)
+            if owner and owner[:2] == (self._attempt, rank) and (metric := _last_metric(self._folder / name)):
+                last[owner[2]] = metric
+        reached = last[failure.pid].step if failure.pid in last else 0
+        return any(
+            metric.time > failure.time and (begun.get(pid, failure.time) >= failure.time or metric.step >= reached)
+            for pid, metric in last.items()
+            if pid != failure.pid
+        )
 
     def _failure(self, pid: int, rank: int | None, record: ProcessRecord | None) -> Failure | None:
         if error := self._errors.get(pid):
@@ -134,15 +151,6 @@ def has_metric(path: Path) -> bool:
         return any(line.startswith(b'{"type":"metric"') for line in lines)
 
 
-def _has_successor(folder: Path, attempt: int, rank: int, pid: int, time: int) -> bool:
-    """Tell whether another process of this rank recorded a step later: a launcher started it again, or a script tried
-    something else."""
-    owners = [(name, process_of(name)) for name in os.listdir(folder)]
-    others = [name for name, owner in owners if owner and owner[:2] == (attempt, rank) and owner[2] != pid]
-    return any(_last_step(folder / name) > time for name in others)
-
-
-def _last_step(path: Path) -> int:
-    """Return when the last step of a process was recorded, 0 without any."""
+def _last_metric(path: Path) -> Metric | None:
     events, _ = decode(b"\n".join(last_lines(path, _END_BYTES)))
-    return max((event.time for event in events if isinstance(event, Metric)), default=0)
+    return max((event for event in events if isinstance(event, Metric)), key=lambda event: event.time, default=None)

@@ -6,10 +6,12 @@ import math
 import os
 import re
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from backends.common import log_patterns
 from backends.common.nonfinite_losses import first_finding
+from backends.launch.own.log_counts import LogCounts, stops_early
 from backends.launch.own.log_lines import LogLines
 from studio import processes
 from studio import run as runs
@@ -33,8 +35,9 @@ AUTO, OFF, OWN = "auto", "off", "own"
 TICK = 0.15
 """Seconds that one tick may read, so that a stop is seen in time."""
 FINISH = 10.0
+END_BYTES = 1 << 16
 MAX_FILES = 16
-WORDS = re.compile(rb"(?i)cost|objective|nll|elbo|bce")  # what a loss is called otherwise
+WORDS = re.compile(b"(?i)cost|objective|nll|elbo|bce|" + "损失".encode())  # what a loss is called otherwise
 SAMPLE = 200
 
 _BAR = re.compile(r"\b(\d{1,9})/\d{1,9} \[")
@@ -106,17 +109,20 @@ class LogCurves:
         self._folder, self._attempt = run.folder, attempt
         self._auto, self._off = choice == AUTO, choice == OFF
         self._pattern: Pattern | None = log_patterns.own(own) if choice == OWN else log_patterns.by_id(choice)
+        self._log = run.log
         self._lines = LogLines(run.log)
         self._training = _Training(run.folder, {*earlier, name_of(attempt, 0, os.getpid())})
         self._journal = Journal(run.folder, attempt)
         self._written_to = max(earlier.values(), default=None)
         self._last: int | None = None
         self._noted = bool(earlier)
+        self._has_progress = False
         self._has_reported = bool(earlier)
         self._steps = Steps()
         self._bar = -1
         self._unplaced: Row | None = None
         self._held: list[Point] = []
+        self._counts = LogCounts()
 
     @property
     def pattern(self) -> Pattern | None:
@@ -144,6 +150,16 @@ class LogCurves:
         for point in self._held:  # the disk is full: the worker waits for room before it ends
             self._write(*point, self._journal.write_or_keep)
         self._held = []
+        self._write_progress()
+
+    def _write_progress(self) -> None:
+        """Write how far the training came by what it printed: "step 8/20" in its last line."""
+        if self._has_progress or self._last is None or (progress := self._counts.progress()) is None:
+            return
+        self._has_progress = True
+        if stops_early(b"\n".join(last_lines(self._log, END_BYTES))):
+            progress = replace(progress, phase="finish")
+        self._journal.write_or_keep(progress)
 
     def _is_off(self) -> bool:
         self._off = self._off or (self._auto and self._training.writes_loss())
@@ -180,6 +196,8 @@ class LogCurves:
 
     def _point(self, text: str, pattern: Pattern) -> list[Point]:
         row = log_patterns.read(text, pattern)
+        if row:
+            self._counts.read(text)
         if pattern.bar:
             return self._figures_after_bar(row, text)
         return [(self._steps.of(row.places), _with_epoch(row))] if row else []

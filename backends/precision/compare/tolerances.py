@@ -44,6 +44,7 @@ tests/planted/optimizer_plants.py, 67 of whose 68 plants were named right then, 
     argument_noise         -           -
     same_number            -           -
     update_ways            +1 alarm    -
+    running_statistic_share not run     not run
     same_step_spread       -           -
     gradient_noise_share   -           -
     peer_factor            -           -
@@ -188,6 +189,9 @@ class Tolerances:
     """Two healthy runs may be so many updates apart. Formula: Adam makes +lr or -lr of a gradient that is nothing but
     rounding, so the two are up to two updates apart. Measured: halved, three steps of a healthy Transformer with AdamW
     are named."""
+    running_statistic_share: float = 0.25
+    """A running mean or variance may differ by so much of its own move: the batches are the same, and only their noise
+    comes in. Judgement: one that is not updated, or with another momentum, is a whole move or most of one apart."""
     same_step_spread: float = 4.0
     """Where the largest moves of most parameters are within this factor, every element may have moved by it (Adam).
     Judgement."""

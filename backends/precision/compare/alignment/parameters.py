@@ -17,6 +17,13 @@ PARAMETER_INPUTS = (
 
 
 @lru_cache(maxsize=1 << 14)
+def is_running_statistic(api: str, module: str, role: int, item: str) -> bool:
+    """Whether an input is a running mean or variance: no optimizer updates it. `module`: as below."""
+    is_norm = not module and role <= INPUT + 1 and re.search("batch_?norm|instance_?norm", api.lower()) is not None
+    return is_norm and item in ("1", "2", "running_mean", "running_var")
+
+
+@lru_cache(maxsize=1 << 14)
 def is_parameter_input(api: str, module: str, role: int, item: str) -> bool:
     """Whether an input is a parameter. `module`: the class of a module, "" of a function."""
     if module or role > INPUT + 1:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.precision.compare.alignment.parameters import is_parameter_input
+from backends.precision.compare.alignment.parameters import is_parameter_input, is_running_statistic
 from backends.precision.compare.values.distance import distances, largest
 from backends.precision.dump.dump import GRADIENT, MAX, MIN, OUTPUT, PARAMETER
 from backends.precision.origin import is_own_capture
@@ -64,12 +64,14 @@ def drift_of(joined: JoinedDumps, before: DriftState, step: int) -> dict[int, fl
     drift: dict[int, float] = {}
     moves = _moves(joined, rows, parameters, before)
     tolerances = joined.tolerances
+    running = {row for row in rows if _is_running_statistic(joined, row)}
     for row in rows:
         move = moves.get(row)
         is_state = move is not None and move < tolerances.max_state_move
         if row in parameters or (joined.target.framework == "mindspore" and is_state):
             earlier = before.allowed.get(key_of_row(joined, row), 0.0)
-            drift[row] = earlier + tolerances.update_ways * (1.0 if move is None else move)
+            ways = tolerances.running_statistic_share if row in running else tolerances.update_ways
+            drift[row] = earlier + ways * (1.0 if move is None else move)
     return drift
 
 
@@ -153,6 +155,13 @@ def _unseen_drift(joined: JoinedDumps, parameters: set[int]) -> dict[int, float]
 def _is_vector(joined: JoinedDumps, row: int) -> bool:
     shape = joined.target.shape[joined.rows.target[row]]
     return shape < 0 or len(joined.target.shapes[shape]) < 2
+
+
+def _is_running_statistic(joined: JoinedDumps, row: int) -> bool:
+    name = joined.names[joined.rows.call[row]]
+    return is_running_statistic(
+        name.api, name.type, int(joined.rows.role[row]), joined.rows.items[joined.rows.item[row]]
+    )
 
 
 def _parameters(joined: JoinedDumps, rows: list[int]) -> set[int]:
