@@ -144,6 +144,16 @@ def test_that_a_started_python_whose_exit_code_nobody_looks_at_is_told(tmp_path:
     assert code == 1
 
 
+def test_that_a_started_training_that_fails_behind_the_last_step_of_its_parent_is_told(
+    tmp_path: Path, homes: Path
+) -> None:
+    """The parent's last steps are written as it ends, after the child's failure."""
+    parent = "import subprocess, sys\n" + TRAINING + "subprocess.run([sys.executable, 'child.py'])\n" + TRAINING
+    child = TRAINING.replace("range(1, 6)", "range(1, 10)") + "raise SystemExit(3)\n"
+    code, _ = ended_by(tmp_path, sys.executable, "train.py", train=parent, child=child)
+    assert code == 1
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 @pytest.mark.parametrize("end", ["raise SystemExit(3)", "import os; os.kill(os.getpid(), 9)", "import os; os._exit(3)"])
 def test_that_a_child_that_ends_badly_is_told(tmp_path: Path, homes: Path, method: str, end: str) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from backends.launch.own.log_curves import NOTE, LogCurves, Steps
 from studio import run as runs
 from studio.errors import StudioError
-from studio.events import Ended, Journal, Metric, Note, name_of
+from studio.events import Ended, Journal, Metric, Note, Progress, name_of
 from studio.paths import ROOT
 from tests.runs import events_of
 
@@ -43,6 +43,50 @@ def curves_of(run: Run, *lines: str, **given: str) -> list[tuple[int, Any]]:
     print_to(run, *lines)
     LogCurves(run, **given).finish()
     return points(run)
+
+
+@pytest.mark.parametrize(
+    ("lines", "done", "total", "phase"),
+    [
+        (["step 8/20 loss 0.5"], 8, 20, "train"),
+        (["Epoch 2/10 - loss: 0.6", "Epoch 3/10 - loss: 0.5"], 3, 10, "train"),
+        (["Epoch 3/3 step 40/100 loss 0.5"], 3, 3, "train"),
+        ([f"step {step}/20 loss 0.5" for step in range(0, 20)], 20, 20, "train"),
+        ([f"step {step} of 100 loss 0.5" for step in range(0, 100, 10)], 100, 100, "train"),
+        (["第 8/20 步 损失 0.5"], 8, 20, "train"),
+        (["step 8/20 loss 0.5", "Early stopping: no better since step 3"], 8, 20, "finish"),
+    ],
+)
+def test_that_the_counts_of_a_log_say_how_far_the_training_came(
+    tmp_path: Path, lines: list[str], done: int, total: int, phase: str
+) -> None:
+    run = new_run(tmp_path)
+    assert curves_of(run, *lines)
+    (progress,) = [event for event in events_of(run) if isinstance(event, Progress)]
+    assert (progress.done, progress.total, progress.phase) == (done, total, phase)
+
+
+def test_that_a_log_without_counts_says_nothing_of_its_length(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    assert curves_of(run, "step 8 loss 0.5 acc 3/4", "loaded 5/10 files")
+    assert not [event for event in events_of(run) if isinstance(event, Progress)]
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("step 3 loss np.float32(0.25)", 0.25), ("step 3 loss np.float64(nan)", "NaN"), ("第 3 步 损失 nan", "NaN"),
+        ("第 3 步 损失 0.25", 0.25),
+    ],
+)  # fmt: skip
+def test_that_numbers_of_numpy_and_chinese_lines_are_read(tmp_path: Path, line: str, value: Any) -> None:
+    assert curves_of(new_run(tmp_path), line) == [(3, value)]
+
+
+def test_that_an_accuracy_that_is_nan_is_no_earlier_accuracy(tmp_path: Path) -> None:
+    run = new_run(tmp_path)
+    curves_of(run, "step 1 loss 0.5 acc: 0.5", "step 2 loss 0.4 acc: nan")
+    assert points(run, "accuracy") == [(1, 0.5), (2, "NaN")]
 
 
 def hook_writes(run: Run, pid: int, text: str) -> None:

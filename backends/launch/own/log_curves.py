@@ -6,8 +6,9 @@ import math
 import os
 import re
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
 
 from backends.common import log_patterns
 from backends.common.nonfinite_losses import first_finding
@@ -158,7 +159,7 @@ class LogCurves:
             return
         self._has_progress = True
         if stops_early(b"\n".join(last_lines(self._log, END_BYTES))):
-            progress = replace(progress, phase="finish")
+            progress = msgspec.structs.replace(progress, phase="finish")
         self._journal.write_or_keep(progress)
 
     def _is_off(self) -> bool:

@@ -35,6 +35,8 @@ Where = Literal["input", "output", "argument", "missing", "extra"]
 Suspect = Literal["operator", "untraced", "argument", "parameter", "data", "program", "graph", "optimizer", "noise"]
 Outcome = Literal["pass", "differs", "incomplete"]
 
+CHOSEN = "precision.compare.chosen_passes"
+"""The note that steps or ranks were left out because others were asked for."""
 GAPS = frozenset(
     (
         "precision.dump.no_target", "precision.dump.no_golden", "precision.dump.stack_damaged",

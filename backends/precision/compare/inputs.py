@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backends.precision.compare.comparison import CHOSEN
 from backends.precision.compare.spec import numbers_of, pairs_of
 from backends.precision.dump.dump import CUT_OFF, STACK_DAMAGED
 from backends.precision.dump.gaps import gaps, lacking_records
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from backends.precision.dump.pairs import DumpPair
 
     Notify = Callable[..., None]
+
+
+MAX_NAMED = 20
 
 
 def select_passes(spec: CompareSpec, notify: Notify) -> list[DumpPair]:
@@ -46,11 +50,20 @@ def select_passes(spec: CompareSpec, notify: Notify) -> list[DumpPair]:
         raise StudioError("precision.rule.same_dump")
     if not (ranks or choices.pairs):
         _notify_absent(zip((spec.sides.target, spec.sides.golden), sides, strict=True), steps, notify)
+    if len(candidates) < len(pairs):
+        notify(
+            CHOSEN, count=len(candidates), total=len(pairs), steps=_named({pair.step for pair in candidates}),
+            ranks=_named({pair.rank for pair in candidates}),
+        )  # fmt: skip
     _notify_records(candidates, notify)
     for key in dict.fromkeys(pair.note for pair in candidates if pair.note):
         passes = [f"{pair.step}.{pair.rank}" for pair in candidates if pair.note == key]
         notify(key, count=len(passes), passes=", ".join(passes[:8]))
     return candidates
+
+
+def _named(numbers: set[int]) -> str:
+    return ", ".join(map(str, sorted(numbers)[:MAX_NAMED])) + (" …" if len(numbers) > MAX_NAMED else "")
 
 
 def _refuse_absent(key: str, asked: frozenset[int], available: set[int]) -> None:

@@ -38,6 +38,7 @@ def gaps(locations: Sequence[DumpLocation], top: Path, steps: frozenset[int] = f
     missing = [f"step{step}/rank{rank}" for step, rank in passes]
     empty = [folder for folder in _empty_folders(locations, top) if not steps or _step_of(folder) in steps]
     names = [f"{folder.parent.name}/{folder.name}" for folder in empty]
+    names += [folder.name for folder in _empty_steps(locations, top) if not steps or _step_in(folder.name) in steps]
     return tuple(dict.fromkeys((*names, *missing)))
 
 
@@ -54,8 +55,21 @@ def _empty_folders(locations: Sequence[DumpLocation], top: Path) -> list[Path]:
     return [folder for folder in ranks if folder.is_relative_to(top.absolute()) and not _has_dump(folder)]
 
 
+def _empty_steps(locations: Sequence[DumpLocation], top: Path) -> Iterator[Path]:
+    """Yield the folders named as a step, beside those of these dumps, that have nothing below them: msprobe makes the
+    folder of a step as it begins."""
+    steps = {parent for location in locations for parent in location.folder.parents[:2] if STEP.fullmatch(parent.name)}
+    for root in sorted({step.parent for step in steps if step.parent.is_relative_to(top.absolute())}):
+        named = [folder for folder in map(Path, _folders(root)) if STEP.fullmatch(folder.name)]
+        yield from (folder for folder in named if not _folders(folder))
+
+
 def _step_of(folder: Path) -> int:
-    match = STEP.fullmatch(folder.parent.name)
+    return _step_in(folder.parent.name)
+
+
+def _step_in(name: str) -> int:
+    match = STEP.fullmatch(name)
     return int(match[1]) if match else 0
 
 

@@ -37,15 +37,16 @@ class ReportedLosses:
 
 
 def losses_of(comparison: Comparison, run: Run) -> ReportedLosses | None:
-    """None where one of the dumps is from no run of the studio, or neither run has a loss."""
+    """None where one of the dumps is from no run of the studio."""
     first = comparison.passes[0] if comparison.passes else None
     if first is None or first.target is None or first.golden is None:
         return None
     target, golden = _curves(first.target), _curves(first.golden)
-    if target is None or golden is None or not (target or golden):
+    if target is None or golden is None:
         return None
     if not target or not golden:
-        return ReportedLosses(curves={}, key="precision.report.losses_of_one", args={}, differ=False, passes=False)
+        key = "precision.report.losses_of_one" if target or golden else "precision.report.losses_of_neither"
+        return ReportedLosses(curves={}, key=key, args={}, differ=False, passes=False)
     again = schema.from_json(CompareSpec, run.request.values)[0].sides.golden_again
     of_ranks = judge_ranks(target, golden, (_curves(again) or {}) if again.parts else {}, judge_losses)
     judgement = of_ranks.judgement

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from backends.precision.compare.comparison import CHOSEN
 from backends.precision.compare.spec import CompareSpec
 from backends.precision.report import compared_dumps
 from studio import schema
@@ -64,6 +65,8 @@ def outcome_of(
     if added := compared_dumps.added_dump(comparison, run):
         key = "precision.report.outcome_added_text"
         return ReportOutcome(outcome="incomplete", key=key, args={"place": str(added)})
+    if any(note["key"] == CHOSEN for note in comparison.notes):
+        return ReportOutcome(outcome="incomplete", key="precision.report.outcome_chosen_text")
     if losses is not None and not losses.passes:
         return ReportOutcome(outcome="incomplete", key=losses.key, args=losses.args)
     return ReportOutcome(

@@ -23,8 +23,6 @@ OF_TRAINING = re.compile(
 """Names of files with the state of a training."""
 CHECKPOINT_FOLDER = re.compile(r"(checkpoint|ckpt|epoch|step|global_step|iter)s?[-_]?\d*", re.IGNORECASE)
 """Folders below with checkpoints of their own."""
-SAME_MODEL = re.compile(r"(pytorch_model|model|diffusion_pytorch_model|consolidated|tf_model|flax_model)[\w.-]*")
-"""Names under which a folder holds one model in two formats."""
 _UNREADABLE = """
     .npz .npy .distcp .gguf .ggml .h5 .hdf5 .keras .onnx .mindir .air .om .msgpack .ot .pdparams .pb .tflite .pkl
     .tar .ptl .zarr .nemo
@@ -54,20 +52,13 @@ def _others(folder: Path) -> Iterator[tuple[str, Path]]:
     if not folder.is_dir() or (folder / "run.json").is_file() or (folder / OURS).is_file():
         return
     paths = files_of(folder)
-    is_named_as_model = any(SAME_MODEL.fullmatch(path.name) for path in paths)
     for number, path in enumerate(islice(_files(folder, DEEPEST), MAX_FILES + 1)):
         if number == MAX_FILES:
             # A folder is equal to none: what follows was not looked at.
             yield f"{path.relative_to(folder).as_posix()} …", folder
             return
-        is_same_model = is_named_as_model and path.parent == folder and _is_other_format(path, paths)
-        if path not in paths and not OF_TRAINING.fullmatch(path.name) and not is_same_model:
+        if path not in paths and not OF_TRAINING.fullmatch(path.name):
             yield path.relative_to(folder).as_posix(), path
-
-
-def _is_other_format(path: Path, paths: tuple[Path, ...]) -> bool:
-    """Return whether a file is named as a model is and of another format than what was read."""
-    return bool(SAME_MODEL.fullmatch(path.name)) and path.suffix not in {part.suffix for part in paths}
 
 
 def _files(folder: Path, depth: int) -> Iterator[Path]:

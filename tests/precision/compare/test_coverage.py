@@ -266,6 +266,16 @@ def test_that_every_gap_has_its_sentence() -> None:
     assert all(has(key) for key in GAPS)
 
 
+def test_that_a_step_whose_folder_is_empty_on_both_sides_is_incomplete(
+    compared: Callable[..., Compared], dumps: Path, tmp_path: Path
+) -> None:
+    for side in ("target", "golden"):
+        shutil.copytree(dumps / "healthy", tmp_path / side)
+        (tmp_path / side / "step1").mkdir()
+    found = compared(tmp_path / "target", tmp_path / "golden")
+    assert gaps_of(found) == ["precision.compare.absent_dumps", "precision.compare.absent_dumps"]
+
+
 def test_that_the_folder_of_a_rank_without_a_dump_is_incomplete(
     compared: Callable[..., Compared], dumps: Path, tmp_path: Path
 ) -> None:

@@ -35,10 +35,12 @@ def compared(folder: Path, name: str, change: Callable[[dict[str, Any]], None] |
     return compared_dumps(folder, target, golden)
 
 
-def compared_dumps(folder: Path, target: Path, golden: Path, golden_again: Path | None = None) -> Run:
+def compared_dumps(folder: Path, target: Path, golden: Path, golden_again: Path | None = None, **chosen: Any) -> Run:
     spec = schema.with_value(schema.with_value(CompareSpec(), "target", target), "golden", golden)
     if golden_again is not None:
         spec = schema.with_value(spec, "golden_again", golden_again)
+    for name, value in chosen.items():
+        spec = schema.with_value(spec, name, value)
     run = runs.create(folder / "runs", "compare", schema.to_json(spec))
     compare(spec, run)
     return run

@@ -122,11 +122,28 @@ def test_that_the_losses_of_both_trainings_stand_in_the_report(tmp_path: Path) -
     assert '<polyline class="golden"' in page
 
 
-def trained(folder: Path, losses: list[float]) -> Run:
+def test_that_a_report_of_chosen_steps_or_of_trainings_without_a_loss_is_no_pass(tmp_path: Path) -> None:
+    sides = [trained(tmp_path, [2.0, 1.0, 0.5], "mindspore_tensor") for _ in "tg"]
+    for side in sides:
+        copy_of("mindspore_tensor", side.folder / "artifacts" / "captures" / "a" / "step2" / "rank0")
+    folders = [side.folder for side in sides]
+    assert '<p class="outcome pass">PASS</p>' in reported(tmp_path, compared_dumps(tmp_path, *folders), "en")
+    chosen = reported(tmp_path, compared_dumps(tmp_path, *folders, step_numbers="1"), "en")
+    assert '<p class="outcome incomplete">INCOMPLETE</p>' in chosen
+    assert "Only the steps or ranks that were asked for were compared" in chosen
+    for folder in folders:
+        for path in folder.glob("events.*"):
+            path.unlink()
+        Journal(folder, 1).write(Ended(code=0))
+    silent = reported(tmp_path, compared_dumps(tmp_path, *folders), "en")
+    assert "Neither of the two trainings recorded a loss" in silent
+
+
+def trained(folder: Path, losses: list[float], dump: str = "torch_statistics") -> Run:
     run = runs.create(folder / "trained", "script", {})
     events = (Metric(step=step, values={"loss": loss}) for step, loss in enumerate(losses, 1))
     Journal(run.folder, 1).write(*events, Ended(code=0))
-    copy_of("torch_statistics", run.folder / "artifacts" / "captures" / "a" / "step1" / "rank0")
+    copy_of(dump, run.folder / "artifacts" / "captures" / "a" / "step1" / "rank0")
     return run
 
 

@@ -88,6 +88,27 @@ def test_that_a_result_that_is_wrong_ends_with_3(torch_run: Path, tmp_path: Path
     assert code == 3, said
 
 
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        ("lambda value, *more: torch.zeros(3 if value.dtype == torch.float32 else 4)", "another shape"),
+        ("lambda *args: None", "gives no tensor"),
+        ("lambda value, *more: torch.randn(4)", "is random"),
+        ("lambda *args: torch.full((4,), time.monotonic() % 1e3, dtype=torch.float64)", "race"),
+    ],
+)
+def test_that_a_result_that_nothing_was_compared_with_ends_with_3(
+    torch_run: Path, tmp_path: Path, function: str, said: str
+) -> None:
+    call = next(call for call in calls_of("torch_tensor", ".forward") if ".linear." in call)
+    folder = reproduced(tmp_path, torch_run, call)
+    script = folder / "reproduce.py"
+    text = script.read_text(encoding="utf-8").replace("import torch\n", "import time\n\nimport torch\n", 1)
+    script.write_text(text.replace("return torch.nn.functional.linear", f"return {function}"), encoding="utf-8")
+    code, answer = ran(folder)
+    assert (code, said in answer) == (3, True), answer
+
+
 def test_that_a_primitive_of_mindspore_is_made_as_its_output_says(tmp_path: Path) -> None:
     comparison = compared(tmp_path, "mindspore_tensor").folder
     call = next(call for call in calls_of("mindspore_tensor", ".forward") if "MatMul" in call)

@@ -179,14 +179,30 @@ def test_that_files_that_were_not_read_are_said_unless_they_are_equal(
     assert (found["verdict"], len(found["unread"])) == (("incomplete", 1) if difference else ("equal", 0))
 
 
-def test_that_another_format_the_trainings_state_and_earlier_checkpoints_are_no_unread_files(tmp_path: Path) -> None:
+def test_that_the_trainings_state_and_earlier_checkpoints_are_no_unread_files(tmp_path: Path) -> None:
     for name, value in (("t", 0.0), ("g", 1.0)):
         (tmp_path / name / "checkpoint-500").mkdir(parents=True)
         save_file({"w": W}, tmp_path / name / "model.safetensors")
         save_file({"w": W + value}, tmp_path / name / "checkpoint-500" / "model.safetensors")
-        for file in ("pytorch_model.bin", "optimizer.pt", "rng_state_0.pth", "training_args.bin"):
+        for file in ("optimizer.pt", "rng_state_0.pth", "training_args.bin"):
             torch.save({"w": T + value}, tmp_path / name / file)
     assert answer(tmp_path, tmp_path / "t", tmp_path / "g")["verdict"] == "equal"
+
+
+@pytest.mark.parametrize("sides", ["tg", "t"])
+def test_that_the_same_model_in_another_format_is_said_unless_it_is_the_same_on_both_sides(
+    tmp_path: Path, sides: str
+) -> None:
+    for side in "tg":
+        (tmp_path / side).mkdir()
+        save_file({"w": W}, tmp_path / side / "model.safetensors")
+    for value, side in enumerate(sides):
+        torch.save({"w": T + value}, tmp_path / side / "pytorch_model.bin")
+    outcome = answer(tmp_path, tmp_path / "t", tmp_path / "g")
+    assert (outcome["verdict"], outcome["unread"], outcome["code"]) == ("incomplete", ["pytorch_model.bin"], 3)
+    for side in "tg":
+        torch.save({"w": T}, tmp_path / side / "pytorch_model.bin")
+    assert answer(tmp_path, tmp_path / "t", tmp_path / "g")["code"] == 0
 
 
 @pytest.mark.parametrize(
