@@ -112,6 +112,7 @@ LENGTH_UNKNOWN = "run.length_unknown"
 """The note that says which step a training came to whose meant number of steps nobody told."""
 EARLY_RULES = (
     "run.ended_early", "run.rank_ended_early", "run.ended_at_once",
+    "launch.rehearse.short", "launch.rehearse.no_step", "launch.rehearse.not_shown",
     "capture.planned_short", "capture.planned_missing", "capture.no_config_pack",
 )  # fmt: skip
 """The findings that say what is missing of a training that ended well: steps, or what was planned for it."""
