@@ -6,7 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from backends.launch import ascend_env, checkpoints, framework_rules, idle_options, launchers, recipes, split_rules
+from backends.launch import (
+    ascend_env,
+    checkpoints,
+    framework_rules,
+    idle_options,
+    launchers,
+    master_address,
+    recipes,
+    split_rules,
+)
 from backends.launch.capture.spec import FIRST_PROFILED, Planned, capture_of, is_rank_list, planned_problems, ranks_of
 from studio.environment import is_secret
 from studio.schema import Problem, option
@@ -463,7 +472,8 @@ class LaunchSpec:
         _python_exists, _no_secrets,
         _best_is_measured, _best_has_rivals, _resume_has_a_checkpoint, _steps_are_left, _launcher_exists,
         _dump_sees_operators, single_node,
-        *split_rules.RULES, *framework_rules.RULES, _sink_has_a_queue, _recompute_has_cells, *ascend_env.RULES,
+        *split_rules.RULES, *framework_rules.RULES, *master_address.RULES,
+        _sink_has_a_queue, _recompute_has_cells, *ascend_env.RULES,
         _capture_happens,
     )  # fmt: skip
     GIVEN_RULES = idle_options.RULES
