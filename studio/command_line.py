@@ -190,8 +190,8 @@ def _add_action(commands: Any, feature: Feature, action: Action) -> None:
 
 
 def _set_up(parser: _Parser, feature: Feature, action: Action) -> None:
-    parser.set_defaults(action=action, feature=feature)
-    if not action.is_direct:
+    parser.set_defaults(action=action, feature=feature, detach=False)
+    if action.can_detach and not action.is_direct:
         parser.add_argument("--detach", action="store_true", help=t("cli.detach"))
     schema.add_arguments(parser, action.spec, lambda field: help_of(feature.id, field))
     if line := schema.line_of(action.spec):

@@ -48,6 +48,7 @@ class Action:
     `line_of`: the command that this action is where a program follows it behind `--`; it has none of its own then.
     `answer`: 'module:function' from a run that has ended to what `--json` adds to its object.
     `is_direct`: the command line does the work itself, without a run: what it finds is not worth keeping.
+    `can_detach`: its command may leave before its run has ended; not where what it prints is all that comes of it.
     `is_training`: its run is named by what it trains, not by the command.
     `is_program`: its run is a program of the user's, whose exit code is that of the command.
     `doing`: the key of what the feature's page says while a run of it works; "" where the page shows no progress.
@@ -62,6 +63,7 @@ class Action:
     line_of: str = ""
     answer: str = ""
     is_direct: bool = False
+    can_detach: bool = True
     is_training: bool = False
     is_program: bool = False
     doing: str = ""

@@ -1,4 +1,5 @@
-"""Events as sentences: the rule of a finding and the key of a note are keys of the catalogue, and so may `why` be."""
+"""Events as sentences: the rule of a finding and the key of a note are keys of the catalogue, and so may `why` be,
+whose own arguments are `why_args`."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ def sentence_of(event: Note | Finding | None) -> str:
         key, args = event.key, event.args
     args = {_FORMER_ARGUMENTS.get(name, name): value for name, value in args.items()}
     if isinstance(why := args.get("why"), str) and has(why):
-        args = {**args, "why": t(why)}
+        args = {**args, "why": t(why, **args.get("why_args", {}))}
     sentence = t(key, **args) if has(key) else ""
     ranks = args.get(RANKS) if isinstance(event, Finding) else None
     return t("run.of_ranks", ranks=ranks, sentence=sentence) if sentence and isinstance(ranks, str) else sentence
@@ -109,11 +110,15 @@ def nonfinite_sentence(events: Iterable[Event]) -> str:
 
 LENGTH_UNKNOWN = "run.length_unknown"
 """The note that says which step a training came to whose meant number of steps nobody told."""
-EARLY_RULES = ("run.ended_early", "run.rank_ended_early", "run.ended_at_once")
-"""The findings that say at which step a training ended before its last one."""
+EARLY_RULES = (
+    "run.ended_early", "run.rank_ended_early", "run.ended_at_once",
+    "launch.rehearse.short", "launch.rehearse.no_step", "launch.rehearse.not_shown",
+    "capture.planned_short", "capture.planned_missing", "capture.no_config_pack",
+)  # fmt: skip
+"""The findings that say what is missing of a training that ended well: steps, or what was planned for it."""
 
 
 def early_sentence(events: Iterable[Event]) -> str:
-    """Return at which step a training ended too early, "" where no event tells."""
+    """Return what is missing of a training that ended well, "" where no event tells."""
     findings = [event for event in events if isinstance(event, Finding) and event.rule in EARLY_RULES]
     return sentence_of(findings[-1]) if findings else ""

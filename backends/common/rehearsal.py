@@ -62,8 +62,8 @@ class Report:
     """`device`: "cpu" or "virtual_npu"; `device_operators`: how often an operator ran on the virtual NPU; `losses`: of
     the first rank that has any, non-finite ones as in the protocol; `operators`: how many different ones ran; `ended`:
     "steps", "time" or "memory" where a limit ended it, "script" where the script did; `traces`: of each process that
-    has one, by rank; `fallbacks`: of all processes, those that moved most first; `is_fake`:
-    nothing was computed."""
+    has one, by rank; `answer`: None where fewer steps came than were asked for, so that it is not known; `fallbacks`:
+    of all processes, those that moved most first; `is_fake`: nothing was computed."""
 
     stance: str
     device: str = "cpu"
@@ -75,7 +75,7 @@ class Report:
     operators: int
     processes: int
     ended: str
-    answer: bool
+    answer: bool | None
     traces: tuple[tuple[Step, ...], ...] = ()
     fallbacks: tuple[Fallback, ...] = ()
     is_fake: bool = False

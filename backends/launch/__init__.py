@@ -63,7 +63,7 @@ FEATURE = Feature(
             work="backends.launch.check.work:check_first",
             card="ui.launch.answers.check_card:CheckCard",
         ),
-        Action(name="nodes", spec=NodesSpec, work="backends.launch.nodes:nodes"),
+        Action(name="nodes", spec=NodesSpec, work="backends.launch.nodes:nodes", can_detach=False),
         Action(
             name="export",
             spec=ExportSpec,

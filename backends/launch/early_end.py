@@ -85,6 +85,11 @@ def unknown_length(folder: Path, attempt: int) -> Note | None:
     return Note(key=LENGTH_UNKNOWN, args={"step": last})
 
 
+def has_told_end(folder: Path, attempt: int) -> bool:
+    """Return whether a process of an attempt told that it came to its own end. Raises OSError."""
+    return any(process.has_finished for process in _processes(folder, attempt))
+
+
 def _processes(folder: Path, attempt: int) -> list[LastEvents]:
     """Return what the processes of an attempt left. Raises OSError."""
     names = [(name, owner) for name in sorted(os.listdir(folder)) if (owner := process_of(name))]

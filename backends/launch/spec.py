@@ -6,8 +6,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from backends.launch import ascend_env, checkpoints, framework_rules, idle_options, launchers, recipes, split_rules
-from backends.launch.capture.spec import Planned, capture_of, is_rank_list, planned_problems, ranks_of
+from backends.launch import (
+    ascend_env,
+    checkpoints,
+    framework_rules,
+    idle_options,
+    launchers,
+    master_address,
+    recipes,
+    split_rules,
+)
+from backends.launch.capture.spec import FIRST_PROFILED, Planned, capture_of, is_rank_list, planned_problems, ranks_of
 from studio.environment import is_secret
 from studio.schema import Problem, option
 
@@ -170,8 +179,6 @@ class Data:
     drop_remainder: bool = option(False, about="leave out the samples of an epoch that fill no whole step")
 
 
-FIRST_PROFILED = 2
-"""The step that a profile begins with where none is chosen: the first one compiles, or loads kernels."""
 SPLIT = ("semi_auto", "auto", "hybrid")
 """MindSpore divides the network itself, on Ascend."""
 TOGETHER = ("data", *SPLIT, "fsdp", "tensor")
@@ -437,6 +444,8 @@ def _capture_happens(spec: LaunchSpec) -> Iterable[Problem]:
     if first > steps:
         field = "capture" if spec.planned.capture_at is None else "capture_at"
         yield Problem(field=field, rule="capture.rule.after_the_end", args={"first": first, "steps": steps})
+    elif (last := max(first, 1) + chosen.steps - 1) > steps:
+        yield Problem(field="capture_steps", rule="capture.rule.beyond_the_end", args={"last": last, "steps": steps})
     absent = [rank for rank in ranks_of(chosen) if rank >= count] if is_rank_list(chosen.ranks) else []
     if absent:
         args = {"rank": absent[0], "last": count - 1}
@@ -463,7 +472,8 @@ class LaunchSpec:
         _python_exists, _no_secrets,
         _best_is_measured, _best_has_rivals, _resume_has_a_checkpoint, _steps_are_left, _launcher_exists,
         _dump_sees_operators, single_node,
-        *split_rules.RULES, *framework_rules.RULES, _sink_has_a_queue, _recompute_has_cells, *ascend_env.RULES,
+        *split_rules.RULES, *framework_rules.RULES, *master_address.RULES,
+        _sink_has_a_queue, _recompute_has_cells, *ascend_env.RULES,
         _capture_happens,
     )  # fmt: skip
     GIVEN_RULES = idle_options.RULES

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from backends.common import explain
 from backends.common.nonfinite_losses import judged_end
 from backends.launch.capture import state
+from backends.launch.capture.planned import missing_parts
 from backends.launch.early_end import early_end, unknown_length
 from backends.launch.idle_options import idle_ascend_options
 from backends.launch.launchers import python_of
 from backends.launch.plan import launch_command, write_inputs
+from backends.launch.python_probe import refuse_other_program
 from studio import paths, processes, schema
 from studio.code.record import keep_code_state
 from studio.events import Ended, Finding, Journal
@@ -31,6 +33,8 @@ def launch(spec: LaunchSpec, run: Run) -> Ended:
         keep_code_state(run.folder, Path(run.request.project or paths.ROOT), python_of(spec))
     if not (run.folder / "training.json").exists():
         state.request_planned(run.folder, schema.effective(spec).planned)
+        if spec.advanced.python != Path():
+            refuse_other_program(python_of(spec))
         write_inputs(spec, run.folder)
         _note_idle_options(spec, run)
     ended = supervise(launch_command(spec, run), run, spec.advanced.grace)
@@ -45,9 +49,9 @@ def _note_idle_options(spec: LaunchSpec, run: Run) -> None:
 
 
 def end_training(run: Run, ended: Ended, left_at_once: Collection[int] = (), *, is_cut: bool = False) -> Ended:
-    """Return the end of a training, judged by its losses and its last step where it ended well, and add to its events
-    what is known of a failure, of these losses, or of the steps that are missing. `left_at_once`: pids of processes
-    that left by os._exit. `is_cut`: it was to end before its last step."""
+    """Return the end of a training, judged by its losses, its last step and what was planned for it where it ended
+    well, and add to its events what is known of a failure, of these losses, or of what is missing. `left_at_once`: pids
+    of processes that left by os._exit. `is_cut`: it was to end before its last step."""
     folder = current_folder(run.folder)
     mark = processes.read_mark(folder / "training.json")
     attempt = mark.attempt if mark else 1
@@ -59,6 +63,9 @@ def end_training(run: Run, ended: Ended, left_at_once: Collection[int] = (), *, 
                 judged = judged if judged.reason else Ended(code=0, reason="incomplete")
             elif covered := unknown_length(folder, attempt):
                 Journal(run.folder, attempt).write_or_keep(covered)
+        if not (ended.code or ended.reason) and (missing := missing_parts(folder)):
+            findings = [*missing, *findings]  # the last one of those is what is told in one sentence
+            judged = judged if judged.reason else Ended(code=0, reason="incomplete")
         Journal(run.folder, attempt).write_or_keep(*explain.findings(folder, judged), *findings)
         return judged
     return ended

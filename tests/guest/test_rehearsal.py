@@ -98,7 +98,7 @@ def verdicts(folder: Path, scripts: list[str], npu_device: str) -> list[Verdict]
     )
     codes = [int(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("code ")]
     assert len(codes) == len(scripts), done.stderr
-    spec = RehearseSpec(rehearsal=Rehearsal(stance="npu"))
+    spec = RehearseSpec(rehearsal=Rehearsal(stance="npu", steps=None))
     asked = runs.create(folder / "runs", "rehearse", {})
     found = []
     for number, code in enumerate(codes):

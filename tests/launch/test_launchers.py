@@ -157,6 +157,32 @@ def test_that_the_lines_are_a_command_too(tmp_path: Path) -> None:
     assert "--node_rank=1" in done.stderr
 
 
+def test_that_the_lines_are_not_left_unprinted(tmp_path: Path) -> None:
+    words = ["nodes", "--parallel", "data", "--nodes", "2", "--master", "10.0.0.1", "--detach"]
+    line = [sys.executable, "-m", "studio", "--project", str(tmp_path), *words]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, "--detach" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("master", "rule"),
+    [
+        ("not a host!", "master_no_address"), ("999.1.1.1", "master_no_address"), ("-a", "master_no_address"),
+        ("127.0.0.1", "master_everywhere"), ("0.0.0.0", "master_everywhere"), ("::1", "master_everywhere"),
+        ("localhost", "master_everywhere"), ("10.0.0.1", ""), ("node0", ""), ("node_0.cluster.example", ""),
+        ("fe80::1", ""), ("7nodes.example.", ""),
+    ],
+)  # fmt: skip
+def test_that_the_first_node_has_an_address_that_others_can_reach(master: str, rule: str) -> None:
+    spec = nodes.NodesSpec(**vars(together(nodes=2, recipe="linear", master=master)))
+    assert [problem.rule for problem in schema.problems(spec)] == ([f"launch.rule.{rule}"] if rule else [])
+
+
+def test_that_a_single_node_may_be_its_own_loopback() -> None:
+    assert not schema.problems(together(recipe="linear", master="127.0.0.1"))
+    assert schema.problems(together(recipe="linear", master="not a host!"))
+
+
 def test_that_addresses_are_read_as_hccn_tool_writes_them() -> None:
     assert rank_table.addresses(HCCN) == {0: "192.168.1.8", 1: "192.168.1.9"}
 

@@ -285,3 +285,21 @@ def test_that_no_log_raises_and_every_value_is_a_number(
         curves.tick()
     curves.finish()
     assert all(isinstance(value, str) or math.isfinite(value) for _, value in points(run))
+
+
+@pytest.mark.parametrize(
+    ("choice", "own", "line", "unread"),
+    [
+        ("own", "zzz{loss}", "step 1 loss 0.5", "own"), ("megatron", "", "step 1 loss 0.5", "megatron"),
+        ("own", "step {step} loss {loss}", "step 1 loss 0.5", ""), ("auto", "", "nothing", ""),
+        ("off", "", "nothing", ""),
+    ],
+)  # fmt: skip
+def test_that_a_chosen_pattern_that_no_line_fits_is_known(
+    tmp_path: Path, choice: str, own: str, line: str, unread: str
+) -> None:
+    run = new_run(tmp_path)
+    print_to(run, line)
+    curves = LogCurves(run, choice, own)
+    curves.finish()
+    assert curves.unread_pattern == unread

@@ -20,7 +20,8 @@ from backends.launch.rehearse.limits import END, Limits
 from backends.launch.rehearse.spec import Rehearsal, RehearseSpec
 from backends.launch.rehearse.work import assembled, refusal, rehearsal_command, report_end
 from studio import processes, schema, texts
-from studio.events import Ended, Finding, Journal
+from studio.events import Ended, Finding, Journal, Progress
+from studio.sentences import early_sentence
 from studio.supervisor import TooMuch
 from tests.command_line import last_json, studio
 from tests.launch.rehearsals import part, prepare, rehearse_spec
@@ -207,13 +208,14 @@ def test_that_two_ranks_of_torchrun_end_together_and_the_command_line_tells_what
 
 
 @needs_torch
-def test_that_time_ends_a_script_that_has_no_steps_and_that_is_no_failure(tmp_path: Path) -> None:
+def test_that_time_ends_a_script_that_has_no_steps_and_that_is_no_failure_and_no_answer(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(WITHOUT_STEPS)
     words = ("rehearse", "--minutes", "0.1", "--json", "--", sys.executable, "train.py")
     done = studio("--no-project", *words, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 3, done.stderr
     found = last_json(done)
     assert (found["code"], found["ended"], found["steps"], found["losses"]) == (0, "time", 0, [])
+    assert (found["reason"], found["answer"]) == ("incomplete", None)
     assert found["redirected"]["torch.ones"] > 0
 
 
@@ -308,7 +310,7 @@ def test_that_operators_without_a_kernel_are_counted_with_their_line_and_the_byt
     (tmp_path / "train.py").write_text(FALLS_BACK)
     line = ("--steps", "9", "--json", "--", sys.executable, "train.py")
     done = studio("--no-project", "rehearse", "--as", "npu", *line, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, last_json(done)["reason"]) == (3, "incomplete"), done.stderr  # 2 steps of 9
     rows = [
         (row["operator"], row["kind"], row["line"], row["calls"], row["bytes_moved"])
         for row in last_json(done)["fallbacks"]
@@ -341,3 +343,43 @@ def test_that_an_unmigrated_script_is_refused_as_npu_with_the_place_in_its_code(
         ("Torch not compiled with CUDA enabled", "raised", str(tmp_path / "train.py"), 3)
     ]
     assert "a host with an NPU would not run this" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("steps", "chosen", "answer"),
+    [(0, 3, None), (2, 3, None), (3, 3, True), (4, 3, True), (0, None, None), (1, None, True)],
+)
+def test_that_fewer_steps_than_were_asked_for_are_no_answer(
+    tmp_path: Path, steps: int, chosen: int | None, answer: bool | None
+) -> None:
+    run = prepare(tmp_path)
+    part(run, steps=steps, redirected={"Module.to": 1})
+    spec = rehearse_spec(stance="npu", steps=chosen)
+    ended = report_end(spec, run, Journal(run.folder, 1), Ended(code=0), "")
+    assert report.rehearsal_answer(run)["answer"] is answer
+    assert (ended.code, ended.reason) == (0, "" if answer else "incomplete")
+    sentence = early_sentence(events_of(run))
+    assert ("No training step" in sentence, "Only 2 of 3 steps" in sentence) == (not steps, (steps, chosen) == (2, 3))
+
+
+def test_that_a_training_that_told_its_own_end_has_no_more_steps(tmp_path: Path) -> None:
+    run = prepare(tmp_path)
+    part(run, steps=2, redirected={"Module.to": 1})
+    Journal(run.folder, 1).write(Progress(done=2, total=2, phase="train"))
+    assert report_end(rehearse_spec(stance="npu"), run, Journal(run.folder, 1), Ended(code=0), "") == Ended(code=0)
+
+
+def test_that_a_short_rehearsal_that_failed_says_so_first(tmp_path: Path) -> None:
+    run = prepare(tmp_path)
+    part(run, steps=2, redirected={"Module.to": 1})
+    assert report_end(rehearse_spec(), run, Journal(run.folder, 1), Ended(code=7), "").code == 7
+    assert not early_sentence(events_of(run))
+
+
+def test_that_a_script_without_a_framework_is_no_answer(tmp_path: Path, homes: Path) -> None:
+    (tmp_path / "train.py").write_text("print('hello')")
+    line = ("--json", "--", sys.executable, "train.py")
+    done = studio("--no-project", "rehearse", "--as", "npu", *line, cwd=tmp_path)
+    found = last_json(done)
+    assert (done.returncode, found["answer"], found["reason"]) == (3, None, "incomplete")
+    assert found["message"].startswith("No training step was recorded")

@@ -273,3 +273,18 @@ def test_that_the_command_line_says_whether_a_model_fits_without_computing_it(
         assert "It does not fit" in done.stderr
     else:
         assert "It fits" in done.stderr
+
+
+def test_that_a_rehearsal_without_a_step_does_not_say_that_it_fits(tmp_path: Path) -> None:
+    run = prepare(tmp_path)
+    left(run, steps=0)
+    ended = report_end(rehearse_spec(stance="npu"), run, Journal(run.folder, 1), Ended(code=0), "")
+    assert (ended.code, ended.reason) == (0, "incomplete")
+    said = {
+        event.key if isinstance(event, Note) else event.rule
+        for event in events_of(run)
+        if isinstance(event, (Note, Finding))
+    }
+    assert {"launch.rehearse.card_memory_so_far", "launch.rehearse.fit_not_shown", "launch.rehearse.no_step"} <= said
+    assert not said & {"launch.rehearse.fits", "launch.rehearse.card_memory"}
+    assert report.rehearsal_answer(run)["memory"]["fit"] is None

@@ -156,7 +156,8 @@ class Trial:
 
     def _rehearsed(self, name: str, edits: Edits) -> tuple[dict[str, Any], Run]:
         place = self._copy(name, edits)
-        words = ("rehearse", "--cards", str(self.project.cards), "--minutes", "10", *_env(self._sites[1]), "--json")
+        chosen = ("--cards", str(self.project.cards), "--steps", str(self.project.steps), "--minutes", "10")
+        words = ("rehearse", *chosen, *_env(self._sites[1]), "--json")
         done = self._studio((*words, "--", *shlex.split(self.project.cuda)), place)
         report = json.loads(done.stdout.splitlines()[-1])
         run = runs.open_run(Path(report["run"]))

@@ -56,10 +56,11 @@ class CardMemoryView(QWidget):
         if report is None or not report.cards:
             return
         card = report.cards[0]
-        retone(self.fit, "role", TONES[card.fit])
-        self.fit.setText(fit_text(report, card))
+        is_shown = report.steps > 0 or card.fit == "beyond"
+        retone(self.fit, "role", TONES[card.fit] if is_shown else "warning")
+        self.fit.setText(fit_text(report, card) if is_shown else t("curves.card_memory.no_step"))
         self.doubts.setText(doubts_text(report))
-        self.doubts.setVisible(report.is_fake and not report.is_whole)
+        self.doubts.setVisible(is_shown and report.is_fake and not report.is_whole)
         self.kinds.show_rows((t("curves.card_memory.at_peak"), t("curves.card_memory.memory")), kind_rows(card))
         self.modules.show_rows((t("curves.card_memory.module"), t("curves.card_memory.memory")), module_rows(card))
 

@@ -159,8 +159,8 @@ class RehearsalCard(Card):
         return t(SENTENCES.get(outcome, "curves.rehearsal.sentence_over"))
 
     def _show(self, report: Report) -> None:
-        self.stance.show_state(t(STANCES[report.stance]), "accent" if report.answer else "bad")
-        retone(self.ended, "role", "dim" if report.answer else "bad")
+        self.stance.show_state(t(STANCES[report.stance]), "bad" if report.answer is False else "accent")
+        retone(self.ended, "role", "bad" if report.answer is False else "dim")
         self.ended.setText(end_text(report, self.memory))
         self.facts.show_rows((), facts(report))
         title_key = "curves.rehearsal.called" if report.is_virtual else "curves.rehearsal.redirected"
@@ -189,7 +189,7 @@ def _read_all(folder: Path) -> Results:
 
 def end_text(report: Report, memory: MemoryReport | None = None) -> str:
     """How it ended; where the answer is no, whether the NPU was refused, left alone, or has too little memory."""
-    if report.answer:
+    if report.answer is not False:
         return t(ENDS.get(report.ended, ENDS["script"]), steps=report.steps)
     if memory is not None and memory.fit == "beyond":
         return t("curves.rehearsal.no_memory")

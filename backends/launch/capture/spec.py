@@ -18,6 +18,8 @@ Level = Literal["L1", "L0", "mix"]
 Direction = Literal["both", "forward", "backward"]
 _RANKS = re.compile(r"\d{1,6}(,\d{1,6})*|")
 MODULES = ("Module.", "Cell.")
+FIRST_PROFILED = 2
+"""The step that a profile begins with where none is chosen: the first one compiles, or loads kernels."""
 DUMPED = ("capture", ("dump",))
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 REQUEST_FILE = "capture.json"
 FOLDER = "artifacts/captures"
+PLANNED_FILE = "planned.json"
 MB = 1_000_000
 _FORMER_KEYS = {"octets": "byte_count"}
 """What earlier versions called a field of a rank's file, and what it is called now."""
@@ -47,6 +48,14 @@ class Request:
     optimizer_state: bool = False
     need: int = 0
     margin: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedParts:
+    """What a training was started with. `request`: of its capture, None where none was planned."""
+
+    request: Request | None = None
+    config_pack: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,10 +121,19 @@ def write_request(folder: Path, request: Request) -> None:
 
 
 def request_planned(folder: Path, planned: Planned) -> None:
-    """Asks for what was planned, if anything. Raises OSError."""
+    """Asks for what was planned, if anything, and keeps that for the end of the training. Raises OSError."""
     chosen = capture_of(planned)
-    if chosen is not None:
-        write_request(folder, request_of(chosen))
+    request = None if chosen is None else request_of(chosen)
+    if request is not None:
+        write_request(folder, request)
+    if request is not None or planned.config_pack:
+        files.write_json(folder / PLANNED_FILE, PlannedParts(request=request, config_pack=planned.config_pack))
+
+
+def read_planned(folder: Path) -> PlannedParts | None:
+    """What a training was started with, None where nothing was planned for it."""
+    planned: PlannedParts | None = _read(folder / PLANNED_FILE, PlannedParts)
+    return planned
 
 
 def withdraw(folder: Path, request: Request) -> None:

@@ -124,6 +124,13 @@ class LogCurves:
         self._unplaced: Row | None = None
         self._held: list[Point] = []
         self._counts = LogCounts()
+        self._has_read = bool(earlier)
+
+    @property
+    def unread_pattern(self) -> str:
+        """The id of the pattern that was chosen and that no line of the log fits; "" where there is none of that."""
+        pattern = None if self._auto or self._has_read else self._pattern
+        return "" if pattern is None else pattern.id
 
     @property
     def pattern(self) -> Pattern | None:
@@ -223,6 +230,7 @@ class LogCurves:
 
     def _take(self, fresh: list[Point]) -> None:
         """Writes what was held and holds what is new; of several rows of a step, the last values count."""
+        self._has_read = self._has_read or bool(fresh)
         held, points = len(self._held), list(self._held)
         for step, values in fresh:
             if points and points[-1][0] == step:

@@ -12,6 +12,7 @@ from backends.common import program_line
 from backends.launch import ascend_env
 from backends.launch.own.spec import environment_rows
 from backends.launch.plan import HOOKS, hooks_of, is_inside
+from backends.launch.python_probe import refuse_other_program
 from studio import files, interpreters
 from studio.command import Command
 from studio.errors import StudioError
@@ -131,6 +132,8 @@ def check_program(command: Command, spec: OwnSpec, environ: Mapping[str, str] = 
     program = program_line.parse_program_line(spec.program.line)
     if program.names_a_file and not files.exists(command.cwd / program.script):
         raise StudioError("launch.own.no_script", script=program.script, folder=str(command.cwd))
+    if spec.program.python != Path():
+        refuse_other_program(Path(os.path.abspath(spec.program.python)))  # noqa: PTH100 - a link is another Python
     first = command.argv[0]
     path = os.pathsep.join(filter(None, (command.env.get("PATH", ""), environ.get("PATH", ""))))
     if shutil.which(str(command.cwd / first) if "/" in first else first, path=path) is None:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from studio.run import Run
 
 RANK_LOGS = "logs"
+OWN = "own"  # pattern, see log_curves
 
 
 def run_script(spec: OwnSpec, run: Run) -> Ended:
@@ -54,6 +55,8 @@ def run_script(spec: OwnSpec, run: Run) -> Ended:
     ended = supervise(command, run, spec.ending.grace, tick=watch.tick, linger=linger, leftovers=leftovers)
     begun_in, run = run.folder, located(run)
     watch.finish()
+    if ended.code == 0 and not ended.reason:
+        watch.report_unread_pattern()
     if ended.code == 0 and spec.recording.curves:
         watch.report_missing()
     if ended.code and not ended.reason:
@@ -169,6 +172,12 @@ class Watch:
             self._left += bool(count)
             if count and self._left == 2:
                 self._journal.write_or_keep(Note(key="launch.own.goes_on", args={"count": count}))
+
+    def report_unread_pattern(self) -> None:
+        """That no line of the log fits the pattern that was chosen for it."""
+        if pattern := self._log.unread_pattern:
+            rule = "launch.own.pattern_unread" if pattern == OWN else "launch.own.log_pattern_unread"
+            self._journal.write_or_keep(Finding(rule=rule, severity="warning", args={"pattern": pattern}))
 
     def report_missing(self) -> None:
         """Why there is no curve, where neither a process of the training nor its log has one."""

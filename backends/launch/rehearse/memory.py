@@ -63,13 +63,14 @@ def memory_events(report: MemoryReport) -> Iterable[Note | Finding]:
 
 
 def peak_note(report: MemoryReport) -> Note:
+    """Say how much the fullest card held and of what; without a step the peak of one is not among it."""
     card = report.cards[0]
     args: dict[str, Any] = {
         "rank": card.rank, "card": card.card, "peak": binary_size(card.peak), "reserved": binary_size(card.reserved),
         "total": binary_size(card.total), "step": card.step, "kinds": kinds_text(card.kinds),
         "modules": modules_text(card),
     }  # fmt: skip
-    return Note(key="launch.rehearse.card_memory", args=args)
+    return Note(key="launch.rehearse.card_memory" if report.steps else "launch.rehearse.card_memory_so_far", args=args)
 
 
 def kinds_text(kinds: dict[str, int]) -> str:
@@ -83,12 +84,15 @@ def modules_text(card: CardMemory) -> str:
 
 
 def fit_event(report: MemoryReport) -> Note | Finding:
-    """Say whether it fits, of the fullest card; where it does not, at the line of the first request that failed."""
+    """Say whether it fits, of the fullest card, which nothing shows without a step; where it does not, at the line of
+    the first request that failed."""
     worst = next(card for card in report.cards if card.fit == report.fit)
     args: dict[str, Any] = {
         "total": binary_size(worst.total), "left": binary_size(worst.total - worst.reserved),
         "error": round(100 * report.error), "rank": worst.rank, "world": report.world,
     }  # fmt: skip
+    if worst.fit != "beyond" and not report.steps:
+        return Finding(rule="launch.rehearse.fit_not_shown", severity="warning")
     if worst.fit != "beyond":
         return Note(key=FIT_KEYS[worst.fit], args=args)
     refusal = worst.refusal

@@ -138,8 +138,13 @@ def rehearsal_answer(run: Run) -> dict[str, Any]:
     answer = {} if rehearsal is None else dict(msgspec.to_builtins(rehearsal))
     memory = card_memory.read_memory(run.folder)
     if memory is not None:
-        answer["memory"] = {**msgspec.to_builtins(memory), "fit": memory.fit, "is_whole": memory.is_whole}
+        answer["memory"] = {**msgspec.to_builtins(memory), "fit": _fit_of(memory), "is_whole": memory.is_whole}
     inventory = operator_inventory.read_inventory(run.folder)
     if inventory is not None:
         answer["inventory"] = msgspec.to_builtins(inventory)
     return answer
+
+
+def _fit_of(memory: MemoryReport) -> str | None:
+    """Return whether it fits; None where no step was seen and nothing was beyond a card."""
+    return memory.fit if memory.steps or memory.fit == "beyond" else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from backends.launch.capture.spec import Planned, capture_of, planned_idle
+from backends.launch.capture.spec import FIRST_PROFILED, Planned, capture_of, planned_idle
 from backends.launch.own.spec import Environment, OwnSpec, What
 from studio.schema import Problem, option
 
@@ -46,7 +46,7 @@ def _capture_is_reached(spec: RehearseSpec) -> Iterable[Problem]:
     chosen, steps = capture_of(spec.planned), spec.rehearsal.steps
     if chosen is None or steps is None:
         return
-    first = max(1, 2 if chosen.at is None else chosen.at)
+    first = max(1, FIRST_PROFILED if chosen.at is None else chosen.at)
     if first + chosen.steps - 1 > steps:
         needed = first + chosen.steps - 1
         yield Problem(field="capture_steps", rule="launch.rule.capture_beyond", args={"steps": steps, "needed": needed})

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from backends.common import card_memory
 from backends.common.rehearsal import FILE, OPERATORS, Report, uses_device
 from backends.launch.capture import state
+from backends.launch.early_end import has_told_end
 from backends.launch.own.plan import check_program, program_command
 from backends.launch.own.work import end_of_processes, keep_code
 from backends.launch.plan import HOOKS, hooks_of
@@ -101,14 +103,26 @@ def report_end(spec: RehearseSpec, run: Run, journal: Journal, ended: Ended, lim
         journal.write_or_keep(*inventory.inventory_events(listed, rehearsal.steps), *memory.memory_events(held))
     if ended.reason == "stopped":
         return ended
-    if not rehearsal.answer:
+    if rehearsal.answer is False:
         if held is None or held.fit != "beyond":
             journal.write_or_keep(refusal(rehearsal, ended))
         return Ended(code=NO, reason="no")
     if held is not None and held.is_fake and not ended.code and not _is_shown(held):
         journal.write_or_keep(Finding(rule="launch.rehearse.not_shown", severity="warning"))
         return Ended(code=NO, reason="incomplete")
-    return end_training(run, Ended(code=0) if limit else ended, is_cut=rehearsal.ended != "script")
+    ended = Ended(code=0) if limit else ended
+    is_short = rehearsal.answer is None and not ended.code
+    if is_short:
+        journal.write_or_keep(short_finding(rehearsal.steps, spec.rehearsal.steps))
+    judged = end_training(run, ended, is_cut=rehearsal.ended != "script")
+    return judged if judged.reason or judged.code or not is_short else Ended(code=0, reason="incomplete")
+
+
+def short_finding(steps: int, max_steps: int | None) -> Finding:
+    """Say how many steps came of those that were asked for."""
+    if not steps:
+        return Finding(rule="launch.rehearse.no_step", severity="warning")
+    return Finding(rule="launch.rehearse.short", severity="warning", args={"steps": steps, "asked": max_steps})
 
 
 def _is_shown(held: MemoryReport) -> bool:
@@ -147,11 +161,21 @@ def assembled(
         operators=len({row[0] for part in parts for row in part.operators}),
         processes=len(parts),
         ended=why,
-        answer=not is_refused,
+        answer=False if is_refused else None if _is_short(run, steps, max_steps) else True,
         traces=tuple(part.trace for part in parts if part.trace),
         fallbacks=report.fallbacks_in(parts),
         is_fake=held is not None and held.is_fake,
     )
+
+
+def _is_short(run: Run, steps: int, max_steps: int | None) -> bool:
+    """Return whether fewer steps came than were asked for; a training that told its own end has no more of them."""
+    if steps >= (max_steps or 1):
+        return False
+    mark = processes.read_mark(run.folder / "training.json")
+    with suppress(OSError):
+        return not (steps and has_told_end(run.folder, mark.attempt if mark else 1))
+    return True
 
 
 def _is_beyond_a_card(held: MemoryReport | None, ended: Ended, limit: str) -> bool:

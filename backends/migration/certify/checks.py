@@ -125,7 +125,7 @@ def _original(outcome: RehearsalOutcome) -> Check:
 
 def _migrated(outcome: RehearsalOutcome) -> Check:
     refusing = outcome.first_blocked("raised", "disabled") if outcome.code else outcome.first_blocked("disabled")
-    answer = outcome.report is None or outcome.report.answer
+    answer = outcome.report is None or outcome.report.answer is not False
     if not answer and refusing is not None:
         reason = _reason("migration.certify.reason.migrated_refused", message=refusing.message[:300])
         return _check("migrated", "fail", reason, refusing)

@@ -379,7 +379,7 @@ class Capture:
         self.is_over = True
         byte_count = self.tool.byte_count()
         ascend_studio.artifact(self.request.kind, path)
-        self.note("capture.done", size=size_text(byte_count), path=path)
+        self.note("capture.done", steps=self.values["done"], size=size_text(byte_count), path=path)
         self.report(state="done", byte_count=byte_count, path=path, writing=time.monotonic() - begun)
 
     def cut_short(self) -> None:
@@ -392,7 +392,8 @@ class Capture:
             self.report(state="withdrawn")
 
     def note(self, key: str, **args: Any) -> None:
-        ascend_studio.note(key, id=self.request.id, kind=self.request.kind, steps=self.request.steps, **args)
+        told = {"id": self.request.id, "kind": self.request.kind, "steps": self.request.steps, **args}
+        ascend_studio.note(key, **told)
 
     def report(self, **values: Any) -> None:
         self.values.update(values)

@@ -15,7 +15,7 @@ import sys
 from ascend_studio import captures, captures_folder, captures_readable, recording
 
 if False:
-    from typing import Any, Dict, Iterator, List
+    from typing import Any, Dict, Iterator, List, Sequence
 
 _debugger: Any = None
 _processors: List[Any] = []
@@ -163,6 +163,8 @@ class Dump:
         self._undo()
         self._switch_off()
         self._keep()
+        if self.capture.values["done"] < self.capture.request.steps:
+            self._remove_idle_step()
         self._refuse_nothing()
         self._refuse_half()
         return str(self.capture.folder)
@@ -179,6 +181,16 @@ class Dump:
         step = self.begun if self.current == was else self.current
         rank = os.path.basename(folder)
         self._await_close(os.path.join(self.capture.folder, "step%d" % step, rank) if rank else "")
+
+    def _remove_idle_step(self) -> None:
+        """Remove what this process left for a step that was prepared and never came: a dump without calls."""
+        step = os.path.join(self.capture.folder, "step%d" % self.current)
+        for name in self._names():
+            folder = os.path.join(step, name)
+            if os.path.isdir(folder) and not any(_has_calls(path) for path in _dumps(folder)):
+                shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):  # other ranks may have a part in it
+            os.rmdir(step)
 
     def _await_close(self, folder: str) -> None:
         """Keep updates for the step that has ended until the next forward begins. `folder`: "" where that step is not
@@ -203,9 +215,12 @@ class Dump:
     def _rank_folder(self) -> str:
         """Return the folder of this process in that of the step, "" where msprobe left none."""
         step = self._folder_of(self.current)
-        names = ("proc%d" % os.getpid(), "rank%d" % self.capture.watch.rank, "rank")
-        paths = (os.path.join(step, name) for name in names)
+        paths = (os.path.join(step, name) for name in self._names())
         return next((path for path in paths if os.path.isdir(path)), "")
+
+    def _names(self) -> Sequence[str]:
+        """Return what msprobe may call the folder of this process."""
+        return "proc%d" % os.getpid(), "rank%d" % self.capture.watch.rank, "rank"
 
     def quietly(self, record: Any, *args: Any) -> None:
         """Run a part of the optimizer's record: where that fails, the dump goes on without it."""

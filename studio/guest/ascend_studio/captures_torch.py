@@ -26,6 +26,7 @@ PATCHED = ("_compile", "convert_frame")
 LOGS = tuple(
     package + ".trainer.connectors.logger_connector.result" for package in ("lightning.pytorch", "pytorch_lightning")
 )
+MARK = "ProfilerStep#%d"
 # Of one step, which are recorded behind the one that ended it.
 MAX_UPDATES = 16
 # torch_npu looks at its file every 2 to 50 seconds, and analyses what it has profiled.
@@ -133,6 +134,7 @@ class Profile:
         self.path = os.path.join(self.folder, "%s.pt.trace.json" % capture.request.id)
         self.session: Any = None
         self.mark: Any = None
+        self.step = 0  # of the mark
 
     def is_ready(self) -> bool:
         return True
@@ -156,7 +158,8 @@ class Profile:
 
     def _mark(self, step: int) -> None:
         """Return the name of a step's mark, which every reader of such traces knows."""
-        self.mark = self.profiler.record_function("ProfilerStep#%d" % step)
+        self.step = step
+        self.mark = self.profiler.record_function(MARK % step)
         self.mark.__enter__()
 
     def finish(self) -> str:
@@ -168,6 +171,8 @@ class Profile:
         if not captures_readable.ends_whole(making):  # a full disk: kineto does not say so
             os.remove(making)
             raise captures.no_space(self.capture)
+        if self.capture.values["done"] < self.capture.request.steps:
+            _rename_mark(making, MARK % self.step)  # no step has ended in it: the training did
         os.replace(making, self.path)
         return self.path
 
@@ -186,6 +191,14 @@ class Profile:
     def abandon(self) -> None:
         self._stop()
         self.session = None
+
+
+def _rename_mark(path: str, mark: str) -> None:
+    """Give a mark in a trace a name that no reader takes for a step."""
+    with open(path, "rb") as trace, open(path + ".renamed", "wb") as renamed:
+        for line in trace:
+            renamed.write(line.replace(b'"%s"' % mark.encode("ascii"), b'"Behind the last step"'))
+    os.replace(path + ".renamed", path)
 
 
 class NpuProfile:
