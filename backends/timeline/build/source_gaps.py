@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-PAIRED = ("async_npu", "async_mindspore", "HostToDevice", "async_task_queue")
+PAIRED = ("async_npu", "async_mindspore", "HostToDevice", "async_task_queue", "fwdbwd")
 TO_KERNELS = ("async_npu", "HostToDevice")
 COMPARED = {
     "device": "timeline.gap.lanes_of.device", "host": "timeline.gap.lanes_of.host",
@@ -36,6 +36,11 @@ COMPARED = {
 EDGE_SHARE = 0.1
 """Of the flows of a kind that the edges of a capture may cut off."""
 EDGE_COUNT = 4
+OPEN_SHARE = 0.5
+"""Of the flows of other kinds: what writes them may leave some open."""
+OPEN_KINDS = ("ac2g",)
+"""Kinds of which any share may be open: libkineto lets every call of the runtime begin one, also where it only waits or
+is recorded into a graph. None is whole only where a side is gone."""
 MAX_NAMES = 8  # steps
 _RECORDING_END = "Record Window End"  # libkineto writes it behind all events, output_json.cpp
 _MARK_PIDS = ("Spans", "Traces", "")  # of what libkineto writes about the recording itself
@@ -63,7 +68,7 @@ def _open_flows(gather: Gathering, ends: list[NDArray[Any]]) -> Iterator[tuple[i
     total = np.bincount(group_of_key[group_of_key >= 0])
     is_open = (begins ^ arrives) & (group_of_key >= 0)
     for number, name, count, whole in _counts(gather, np.bincount(group_of_key[is_open]), total):
-        if name in PAIRED:
+        if count == whole or (name not in OPEN_KINDS and (name in PAIRED or count > OPEN_SHARE * whole)):
             args = {"kind": name, "n": count, "total": whole}
             yield number, StudioError("timeline.gap.flows", **args)
 

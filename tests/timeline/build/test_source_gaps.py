@@ -82,3 +82,30 @@ def test_that_some_calls_of_one_name_and_time_are_all_kept(tmp_path: Path) -> No
     profile = opened(write_array(tmp_path / "trace_view.json", [*events, *alike]))
     assert "repeats" not in gaps(profile)
     assert json.dumps(profile.trace.meta.set_aside).count("repeat") == 0
+
+
+def flow_events(kind: str, count: int, phases: str) -> list[dict[str, Any]]:
+    """Calls of 5 µs, each with the ends of a flow: `phases`, "s", "f" or both."""
+    lane = {"pid": 1, "tid": 1}
+    calls = [{"ph": "X", "name": "call", **lane, "ts": 100 + 10 * n, "dur": 5} for n in range(count)]
+    return calls + [
+        {"ph": phase, "name": kind, "cat": kind, "id": n, **lane, "ts": 101 + 10 * n}
+        for n in range(count)
+        for phase in phases
+    ]
+
+
+@pytest.mark.parametrize("phases", ["s", "f"])
+@pytest.mark.parametrize("kind", ["fwdbwd", "ac2g", "own"])
+def test_that_flows_of_every_kind_that_all_have_one_end_are_a_gap(tmp_path: Path, kind: str, phases: str) -> None:
+    profile = opened(write_array(tmp_path / "trace.json", flow_events(kind, 35, phases)))
+    assert gaps(profile) == {"flows": {"kind": kind, "n": 35, "total": 35}}
+    assert not profile.is_whole
+
+
+def test_that_calls_of_a_runtime_that_start_nothing_are_no_gap(tmp_path: Path) -> None:
+    """libkineto begins a flow at a call that waits, too, or that is recorded into a graph."""
+    events = flow_events("ac2g", 30, "s") + [
+        {"ph": "f", "name": "ac2g", "cat": "ac2g", "id": 7, "pid": 0, "tid": 7, "ts": 500, "bp": "e"}
+    ]
+    assert opened(write_array(tmp_path / "trace.json", events)).is_whole
