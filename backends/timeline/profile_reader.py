@@ -51,7 +51,7 @@ INCOMPLETE = frozenset(
 DAMAGED = frozenset(
     f"timeline.aside.{name}"
     for name in (
-        "bad_duration", "bad_time", "bad_value", "far", "not_an_event", "row_damaged", "row_figure", "row_time",
+        "bad_duration", "bad_time", "bad_value", "far", "no_duration", "not_an_event", "row_damaged", "row_figure", "row_time",
         "row_without_task", "table_row", "unreadable",
     )
 )  # fmt: skip

@@ -72,6 +72,7 @@ def read_text(
 
 BAD_TIME = "timeline.aside.bad_time"
 BAD_DURATION = "timeline.aside.bad_duration"
+NO_DURATION = "timeline.aside.no_duration"
 THREAD_PAIRS, OPENING = "BE", "BbS"
 EPOCH_NS = 10**17  # ns; a trace with times behind it counts from 1970
 
@@ -170,7 +171,8 @@ class EventColumns:
         ends = part.times + durations
         good = (durations >= 0) & (ends <= LAST)
         if not good.all():
-            self._gather.set_aside[BAD_DURATION] += int((~good).sum())
+            missing = Counter({NO_DURATION: sum(event.dur is None for event in part.events)})
+            self._gather.set_aside += missing + Counter({BAD_DURATION: int((~good).sum()) - missing.total()})
             part, ends = part.where(good), ends[good]
         if part.events:
             slices = (self._lane(part), part.times, ends, self._name(part.events), part.places + self._first)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from backends.timeline.profile_reader import DAMAGED
+from backends.timeline.text.reader import NO_DURATION
 from tests.timeline.text.readings import (
     TS,
     read,
@@ -68,10 +70,14 @@ def test_that_each_of_many_long_durations_is_exact(tmp_path: Path, piece: int) -
     assert [end - start for _, _, start, end in slices] == [80_000_000_000_000_000 + n for n in range(0, 999, 7)]
 
 
-def test_that_a_missing_duration_is_zero(tmp_path: Path) -> None:
+def test_that_slices_without_a_duration_are_set_aside_and_make_the_profile_incomplete(tmp_path: Path) -> None:
+    """The Trace Event Format demands one; as calls of no time they made every sum too small."""
     event = x()
     del event["dur"]
-    assert [end for *_, end in read_data(tmp_path, [event, x(dur=None)]).slices] == [TS, TS]
+    gathered = read_data(tmp_path, [x(), event, x(dur=None), x(dur=-1), x(dur=0)])
+    assert gathered.slices == [SLICE, ("1/2", "a", TS, TS)]
+    assert gathered.aside == {"no_duration": 2, "bad_duration": 1}
+    assert NO_DURATION in DAMAGED
 
 
 def test_that_what_has_no_time_or_a_wrong_duration_is_set_aside_by_reason(tmp_path: Path) -> None:
