@@ -109,6 +109,25 @@ def test_that_an_event_at_zero_stays_where_times_are_relative(tmp_path: Path) ->
     assert [start for _, _, start, _ in read_data(tmp_path, [x(ts=0), x(ts=7)]).slices] == [0, 7000]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_that_slices_at_zero_are_named_where_all_others_are_days_away(tmp_path: Path, order: int) -> None:
+    """Behind the time base of torch.profiler a lost time of 0 looks like the day that it counts from."""
+    lost = [x(ts=0), x(ts=0), {"ph": "C", "name": "c", "pid": 1, "ts": 0, "args": {"a": 1}}]
+    content = [("baseTimeNanoseconds", 1790857026000000000), ("traceEvents", [*lost, x(ts=4341505727483.927), x(ts=0)])]
+    gathered = read_data(tmp_path, dict(content[::order]))
+    time = 1790857026000000000 + 4341505727483927
+    assert gathered.slices == [("1/2", "a", time, time + 1500)]
+    assert (gathered.samples, gathered.aside) == ([], {"zero_time": 4})
+    assert [(gap.key, gap.values) for gap in gathered.gather.sources[0].gaps] == [
+        ("timeline.gap.zero_times", {"n": 3})
+    ]
+
+
+def test_that_a_recording_that_begins_at_its_time_base_is_whole(tmp_path: Path) -> None:
+    gathered = read_data(tmp_path, {"baseTimeNanoseconds": 1790857026000000000, "traceEvents": [x(ts=0), x(ts=7)]})
+    assert (len(gathered.slices), gathered.aside) == (2, {})
+
+
 @pytest.mark.parametrize("base_first", [True, False])
 def test_that_times_are_added_to_their_base_wherever_it_stands(tmp_path: Path, base_first: bool) -> None:
     base = {"baseTimeNanoseconds": 1790857026000000000}
