@@ -118,9 +118,7 @@ def test_that_slices_at_zero_are_named_where_all_others_are_days_away(tmp_path: 
     time = 1790857026000000000 + 4341505727483927
     assert gathered.slices == [("1/2", "a", time, time + 1500)]
     assert (gathered.samples, gathered.aside) == ([], {"zero_time": 4})
-    assert [(gap.key, gap.values) for gap in gathered.gather.sources[0].gaps] == [
-        ("timeline.gap.zero_times", {"n": 3})
-    ]
+    assert [(gap.key, gap.values) for gap in gathered.gather.sources[0].gaps] == [("timeline.gap.zero_times", {"n": 3})]
 
 
 def test_that_a_recording_that_begins_at_its_time_base_is_whole(tmp_path: Path) -> None:
