@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from backends.timeline.build import cache
 from backends.timeline.build.assembly import assemble
 from backends.timeline.build.content_key import key_of
+from backends.timeline.copies import Copies, Mark
 from backends.timeline.gathering import Gathering
 from backends.timeline.source_discovery import (
     Discovery,
@@ -51,8 +52,8 @@ INCOMPLETE = frozenset(
 DAMAGED = frozenset(
     f"timeline.aside.{name}"
     for name in (
-        "bad_duration", "bad_time", "bad_value", "far", "no_duration", "not_an_event", "row_damaged", "row_figure", "row_time",
-        "row_without_task", "table_row", "unreadable",
+        "bad_duration", "bad_time", "bad_value", "far", "no_duration", "not_an_event", "row_damaged", "row_figure",
+        "row_time", "row_without_task", "table_row", "unreadable",
     )
 )  # fmt: skip
 NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS)
@@ -156,10 +157,12 @@ def _opened(entry: cache.Entry, remarks: tuple[Remark, ...], *, fresh: bool) -> 
 
 def _gathered(sources: tuple[SourceFile, ...], progress: _Progress) -> Gathering:
     """Gather everything readable from all sources; raises the first error where nothing is."""
-    gather, errors = Gathering(), []
+    gather, errors, copies = Gathering(), [], Copies()
     for source in sources:
         try:
+            before = Mark.of(gather)
             _gather(source, gather, progress)
+            copies.check(gather, before)
         except (StudioError, FileNotFoundError, PermissionError) as problem:
             error = problem if isinstance(problem, StudioError) else unreadable(source.path, problem)
             errors.append(error)

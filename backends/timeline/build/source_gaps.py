@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from backends.timeline.build.columns import sort_keys
+from backends.timeline.build.time_span import EARLIEST_EPOCH
 from backends.timeline.gathering import BEGIN, END
 from studio.errors import StudioError
 from studio.texts import t
@@ -42,6 +43,7 @@ OPEN_KINDS = ("ac2g",)
 """Kinds of which any share may be open: libkineto lets every call of the runtime begin one, also where it only waits or
 is recorded into a graph. None is whole only where a side is gone."""
 MAX_NAMES = 8  # steps
+APART_NS = 60 * 10**9  # ns between recordings of two ranks; clocks of hosts differ by less
 _RECORDING_END = "Record Window End"  # libkineto writes it behind all events, output_json.cpp
 _MARK_PIDS = ("Spans", "Traces", "")  # of what libkineto writes about the recording itself
 
@@ -52,6 +54,7 @@ def note_gaps(gather: Gathering, order: Order, slices: list[NDArray[Any]], ends:
     for number, gap in (
         *_open_flows(gather, ends), *_lost_kernels(gather, slices, ends), *_lost_steps(gather),
         *_later_steps(gather), *_lost_lanes(gather, order), *_open_recordings(gather, slices),
+        *_recordings_apart(gather, slices),
     ):  # fmt: skip
         source = gather.sources[number]
         source.gaps = (*source.gaps, gap)
@@ -156,6 +159,23 @@ def _open_recordings(gather: Gathering, slices: list[NDArray[Any]]) -> Iterator[
             yield number, StudioError("timeline.gap.no_end")
         elif longest and len(lasting) and (rest := int(ends.max() - lasting.max())) > longest:
             yield number, StudioError("timeline.gap.silent_end", seconds=f"{rest / 1e9:.3g}")
+
+
+def _recordings_apart(gather: Gathering, slices: list[NDArray[Any]]) -> Iterator[tuple[int, StudioError]]:
+    """Yield the ranks whose recording begins long after those of all before it have ended, by the clocks of hosts."""
+    source = np.array([lane.source for lane in gather.lanes], np.int64)[slices[0]]
+    spans = []
+    for number, each in enumerate(gather.sources):
+        own = source == number
+        if each.rank is not None and own.any() and (start := int(slices[1][own].min())) > EARLIEST_EPOCH:
+            spans.append((start, int(slices[2][own].max()), number))
+    latest, before = 0, -1
+    for start, end, number in sorted(spans):
+        rank, other = gather.sources[number].rank, gather.sources[before].rank
+        if before >= 0 and rank != other and start - latest > APART_NS:
+            args = {"rank": rank, "other": other, "seconds": f"{(start - latest) / 1e9:.4g}"}
+            yield number, StudioError("timeline.gap.apart", **args)
+        latest, before = max((latest, before), (end, number))
 
 
 def _lost_lanes(gather: Gathering, order: Order) -> Iterator[tuple[int, StudioError]]:

@@ -9,6 +9,7 @@ import pytest
 
 from backends.timeline.profile_reader import read_profile
 from tests.planted.verdicts.timeline import joined, thinned, without_lanes
+from tests.timeline.profile_folders import OUTPUT, ranks
 from tests.timeline.torch_npu_trace import torch_npu, write_array
 
 if TYPE_CHECKING:
@@ -105,7 +106,21 @@ def test_that_flows_of_every_kind_that_all_have_one_end_are_a_gap(tmp_path: Path
 
 def test_that_calls_of_a_runtime_that_start_nothing_are_no_gap(tmp_path: Path) -> None:
     """libkineto begins a flow at a call that waits, too, or that is recorded into a graph."""
-    events = flow_events("ac2g", 30, "s") + [
-        {"ph": "f", "name": "ac2g", "cat": "ac2g", "id": 7, "pid": 0, "tid": 7, "ts": 500, "bp": "e"}
-    ]
-    assert opened(write_array(tmp_path / "trace.json", events)).is_whole
+    end = {"ph": "f", "name": "ac2g", "cat": "ac2g", "id": 7, "pid": 0, "tid": 7, "ts": 500, "bp": "e"}
+    assert opened(write_array(tmp_path / "trace.json", [*flow_events("ac2g", 30, "s"), end])).is_whole
+
+
+@pytest.mark.parametrize(("seconds", "is_apart"), [(1700, True), (5, False)])
+def test_that_ranks_whose_recordings_do_not_overlap_are_named(tmp_path: Path, seconds: int, is_apart: bool) -> None:
+    """Clocks of hosts differ by some seconds; a step is not recorded half an hour apart."""
+    folder = ranks(tmp_path, 2)
+    path = next(folder.glob("*1_ascend_pt")) / OUTPUT / "trace_view.json"
+    events = json.loads(path.read_text())
+    for event in events:
+        if "ts" in event:
+            whole, _, rest = str(event["ts"]).partition(".")
+            event["ts"] = f"{int(whole) + seconds * 10**6}.{rest or '000'}"
+    path.write_text(json.dumps(events))
+    profile = opened(folder)
+    assert ("apart" in gaps(profile)) == is_apart
+    assert profile.is_whole is not is_apart
