@@ -24,6 +24,7 @@ from backends.timeline.source_discovery import (
     unreadable,
 )
 from backends.timeline.tables.announced_steps import step_coverage
+from backends.timeline.tables.capture_settings import damaged_settings
 from studio.errors import StudioError, from_os
 from studio.gc_pause import gc_paused
 from studio.paths import cache_home
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 INCOMPLETE = frozenset(
     f"timeline.remark.{name}"
     for name in (
-        "changed", "closed_folders", "damaged", "gap", "limited", "not_read", "table_cut", "table_damaged",
-        "too_many_files", "truncated", "unparsed",
+        "changed", "closed_folders", "damaged", "gap", "limited", "not_read", "settings_damaged", "table_cut",
+        "table_damaged", "too_many_files", "truncated", "unparsed",
     )
 )  # fmt: skip
 # Events that are set aside since they are damaged; others are of kinds that have no place in time.
@@ -121,7 +122,9 @@ def _read(finding: Discovery, root: Path, report: ReportProgress, show: Show | N
 
 def _remarks(finding: Discovery) -> tuple[Remark, ...]:
     """Return what is said of the files: tables are no part of the cache's key, so they are looked at each time."""
-    return *finding.remarks, *damaged_tables(finding.sources)
+    settings = {path: None for source in finding.sources for path in damaged_settings(source.folder)}
+    remarks = (Remark(key="timeline.remark.settings_damaged", args={"place": str(path)}) for path in settings)
+    return *finding.remarks, *damaged_tables(finding.sources), *remarks
 
 
 def _opened(entry: cache.Entry, remarks: tuple[Remark, ...], *, fresh: bool) -> Opened:

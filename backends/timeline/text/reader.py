@@ -66,6 +66,8 @@ def read_text(
         gather.sources[source].is_kineto = bool(pieces.base_ns or pieces.late_base_ns)
         if pieces.arrays > 1:
             gather.sources[source].gaps += (StudioError("timeline.gap.arrays", n=pieces.arrays),)
+        if pieces.foreign:
+            gather.sources[source].gaps += (StudioError("timeline.gap.foreign_bytes", n=pieces.foreign),)
         gather.sources[source].limit = stream.limit
         report(stream.size, stream.size)
 

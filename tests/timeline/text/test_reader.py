@@ -469,3 +469,21 @@ def test_that_deeply_nested_text_is_survived(tmp_path: Path) -> None:
         assert read_data(tmp_path, "[" + json.dumps(x()) + ", " + deep).slices == [SLICE]
     gathered = read_data(tmp_path, "[" + "[" * 500_000 + "]" * 500_000 + ", " + json.dumps(x()) + "]")
     assert gathered.slices == [SLICE]
+
+
+@pytest.mark.parametrize("piece", [64, 1 << 18])
+@pytest.mark.parametrize("place", ["name", "args"])
+def test_that_bytes_that_are_no_text_are_counted_and_named(tmp_path: Path, place: str, piece: int) -> None:
+    """The typed decoder does not look into arguments."""
+    damaged = x("##") if place == "name" else x(args={"shape": "##"})
+    data = json.dumps([x("矩阵"), damaged, x()], ensure_ascii=False).encode().replace(b"##", b"\xff\xfe\x80")
+    gathered = read_data(tmp_path, data, piece)
+    assert len(gathered.slices) == 3
+    assert [(gap.key, gap.values) for gap in gathered.gather.sources[0].gaps] == [
+        ("timeline.gap.foreign_bytes", {"n": 3})
+    ]
+
+
+def test_that_names_in_chinese_are_no_damage(tmp_path: Path) -> None:
+    data = json.dumps([x("矩阵乘"), x(args={"名": "值"})], ensure_ascii=False).encode()
+    assert read_data(tmp_path, data).gather.sources[0].gaps == ()
