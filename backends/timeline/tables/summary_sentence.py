@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 _UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
 MAX_NAMED = 8  # devices that a sentence names
+_FIGURES = {
+    "whole": "timeline.summary.figure.whole", "computing": "timeline.summary.figure.computing",
+    "exposed": "timeline.summary.figure.exposed", "free": "timeline.summary.figure.free",
+}  # fmt: skip
 
 
 def texts(summary: Summary) -> list[str]:
@@ -36,7 +40,7 @@ def _table_texts(differences: Sequence[Difference]) -> list[str]:
         t(
             "timeline.summary.table_differs", table=each.table.name, where=_where(each.step),
             step="" if each.step.number is None else t("timeline.summary.of_step", number=each.step.number),
-            name=t(f"timeline.summary.figure.{each.name}"), theirs=time_text(each.theirs), ours=time_text(each.ours),
+            name=t(_FIGURES[each.name]), theirs=time_text(each.theirs), ours=time_text(each.ours),
         )
         for each in list(firsts.values())[: -MAX_NAMED - 1 : -1]
     ]  # fmt: skip
