@@ -58,8 +58,8 @@ class Copies:
         first = self.sources.setdefault(_digest(gather, chunks), number)
         if first != number:
             before.restore(gather)
-            place, other = gather.sources[number].path, gather.sources[first].path
-            raise StudioError("timeline.error.copy", place=str(place), other=str(other))
+            copy, original = gather.sources[number].path, gather.sources[first].path
+            raise StudioError("timeline.error.copy", place=str(copy), other=str(original))
 
 
 def _digest(gather: Gathering, chunks: list[tuple[Any, ...]]) -> bytes:

@@ -104,8 +104,8 @@ def switches_of(path: Path) -> dict[str, Any]:
 
 def damaged_settings(folder: Path) -> Iterator[Path]:
     """Yield the files of settings that cannot be read. `folder`: that of the trace or database."""
-    for place in settings_folders(folder):
-        for path in sorted(name for pattern in SETTINGS_FILES for name in _glob(place, pattern)):
+    for level in settings_folders(folder):
+        for path in sorted(name for pattern in SETTINGS_FILES for name in _glob(level, pattern)):
             if path.is_file() and not isinstance(_json(path), dict):
                 yield path
 

@@ -80,11 +80,11 @@ def _figures(path: Path) -> dict[int | None, tuple[Path, dict[str, int]]]:
     each: defaultdict[int | None, list[tuple[Path, dict[str, int]]]] = defaultdict(list)
     for table, (number, *cells) in rows:
         figures = [cell_figure(cell) for cell in cells]
-        known = {
+        figures_ns = {
             name: round(figure * 1000) for name, figure in zip(COLUMNS, figures, strict=True) if figure is not None
         }
-        if len(known) == len(COLUMNS) and (not number or (number.isascii() and number.isdigit())):
-            each[int(number) if number else None].append((table, known))
+        if len(figures_ns) == len(COLUMNS) and (not number or (number.isascii() and number.isdigit())):
+            each[int(number) if number else None].append((table, figures_ns))
     return {number: those[0] for number, those in each.items() if len(those) == 1}
 
 

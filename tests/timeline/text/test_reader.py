@@ -472,10 +472,10 @@ def test_that_deeply_nested_text_is_survived(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("piece", [64, 1 << 18])
-@pytest.mark.parametrize("place", ["name", "args"])
-def test_that_bytes_that_are_no_text_are_counted_and_named(tmp_path: Path, place: str, piece: int) -> None:
+@pytest.mark.parametrize("field", ["name", "args"])
+def test_that_bytes_that_are_no_text_are_counted_and_named(tmp_path: Path, field: str, piece: int) -> None:
     """The typed decoder does not look into arguments."""
-    damaged = x("##") if place == "name" else x(args={"shape": "##"})
+    damaged = x("##") if field == "name" else x(args={"shape": "##"})
     data = json.dumps([x("矩阵"), damaged, x()], ensure_ascii=False).encode().replace(b"##", b"\xff\xfe\x80")
     gathered = read_data(tmp_path, data, piece)
     assert len(gathered.slices) == 3
