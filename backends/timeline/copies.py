@@ -68,5 +68,5 @@ def _digest(gather: Gathering, chunks: list[tuple[Any, ...]]) -> bytes:
     digests = [blake2b(digest_size=16) for _ in range(4)]  # one a column, whatever bounds the chunks have
     for lane, start, end, name, *_ in chunks:
         for digest, column in zip(digests, (lanes[lane], start, end, name), strict=True):
-            digest.update(np.ascontiguousarray(column, np.int64))
+            digest.update(np.ascontiguousarray(column, np.int64).data)
     return b"".join(digest.digest() for digest in digests)
