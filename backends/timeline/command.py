@@ -60,7 +60,7 @@ def _report(opened: Opened, answer: dict[str, Any], print_line: Print) -> tuple[
     from backends.timeline.tables.summary_sentence import coverage_texts, texts
 
     summary = step_summary(opened.trace)
-    is_whole = opened.is_whole and not summary.idle_devices
+    is_whole = opened.is_whole and summary.is_whole
     # Before the figures: who reads the first of them must know that they are of a part.
     sentences = [
         *(() if is_whole else (t("timeline.said.incomplete"),)),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from backends.timeline.build import cache
 from backends.timeline.build.assembly import assemble
 from backends.timeline.build.content_key import key_of
+from backends.timeline.copies import Copies, Mark
 from backends.timeline.gathering import Gathering
 from backends.timeline.source_discovery import (
     Discovery,
@@ -23,6 +24,7 @@ from backends.timeline.source_discovery import (
     unreadable,
 )
 from backends.timeline.tables.announced_steps import step_coverage
+from backends.timeline.tables.capture_settings import damaged_settings
 from studio.errors import StudioError, from_os
 from studio.gc_pause import gc_paused
 from studio.paths import cache_home
@@ -43,16 +45,16 @@ if TYPE_CHECKING:
 INCOMPLETE = frozenset(
     f"timeline.remark.{name}"
     for name in (
-        "changed", "closed_folders", "damaged", "gap", "limited", "not_read", "table_cut", "table_damaged",
-        "too_many_files", "truncated", "unparsed",
+        "changed", "closed_folders", "damaged", "gap", "limited", "not_read", "settings_damaged", "table_cut",
+        "table_damaged", "too_many_files", "truncated", "unparsed",
     )
 )  # fmt: skip
 # Events that are set aside since they are damaged; others are of kinds that have no place in time.
 DAMAGED = frozenset(
     f"timeline.aside.{name}"
     for name in (
-        "bad_duration", "bad_time", "bad_value", "far", "not_an_event", "row_damaged", "row_figure", "row_time",
-        "row_without_task", "table_row", "unreadable",
+        "bad_duration", "bad_time", "bad_value", "far", "no_duration", "not_an_event", "row_damaged", "row_figure",
+        "row_time", "row_without_task", "table_row", "unreadable",
     )
 )  # fmt: skip
 NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS)
@@ -120,7 +122,9 @@ def _read(finding: Discovery, root: Path, report: ReportProgress, show: Show | N
 
 def _remarks(finding: Discovery) -> tuple[Remark, ...]:
     """Return what is said of the files: tables are no part of the cache's key, so they are looked at each time."""
-    return *finding.remarks, *damaged_tables(finding.sources)
+    settings = {path: None for source in finding.sources for path in damaged_settings(source.folder)}
+    remarks = (Remark(key="timeline.remark.settings_damaged", args={"place": str(path)}) for path in settings)
+    return *finding.remarks, *damaged_tables(finding.sources), *remarks
 
 
 def _opened(entry: cache.Entry, remarks: tuple[Remark, ...], *, fresh: bool) -> Opened:
@@ -156,10 +160,12 @@ def _opened(entry: cache.Entry, remarks: tuple[Remark, ...], *, fresh: bool) -> 
 
 def _gathered(sources: tuple[SourceFile, ...], progress: _Progress) -> Gathering:
     """Gather everything readable from all sources; raises the first error where nothing is."""
-    gather, errors = Gathering(), []
+    gather, errors, copies = Gathering(), [], Copies()
     for source in sources:
         try:
+            before = Mark.of(gather)
             _gather(source, gather, progress)
+            copies.check(gather, before)
         except (StudioError, FileNotFoundError, PermissionError) as problem:
             error = problem if isinstance(problem, StudioError) else unreadable(source.path, problem)
             errors.append(error)

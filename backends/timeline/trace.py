@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT = 6
+FORMAT = 7
 META = "meta.json"
 
 

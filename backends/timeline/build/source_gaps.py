@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from backends.timeline.build.columns import sort_keys
+from backends.timeline.build.time_span import EARLIEST_EPOCH
 from backends.timeline.gathering import BEGIN, END
 from studio.errors import StudioError
 from studio.texts import t
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
 
-PAIRED = ("async_npu", "async_mindspore", "HostToDevice", "async_task_queue")
+PAIRED = ("async_npu", "async_mindspore", "HostToDevice", "async_task_queue", "fwdbwd")
 TO_KERNELS = ("async_npu", "HostToDevice")
 COMPARED = {
     "device": "timeline.gap.lanes_of.device", "host": "timeline.gap.lanes_of.host",
@@ -36,7 +37,13 @@ COMPARED = {
 EDGE_SHARE = 0.1
 """Of the flows of a kind that the edges of a capture may cut off."""
 EDGE_COUNT = 4
+OPEN_SHARE = 0.5
+"""Of the flows of other kinds: what writes them may leave some open."""
+OPEN_KINDS = ("ac2g",)
+"""Kinds of which any share may be open: libkineto lets every call of the runtime begin one, also where it only waits or
+is recorded into a graph. None is whole only where a side is gone."""
 MAX_NAMES = 8  # steps
+APART_NS = 60 * 10**9  # ns between recordings of two ranks; clocks of hosts differ by less
 _RECORDING_END = "Record Window End"  # libkineto writes it behind all events, output_json.cpp
 _MARK_PIDS = ("Spans", "Traces", "")  # of what libkineto writes about the recording itself
 
@@ -47,6 +54,7 @@ def note_gaps(gather: Gathering, order: Order, slices: list[NDArray[Any]], ends:
     for number, gap in (
         *_open_flows(gather, ends), *_lost_kernels(gather, slices, ends), *_lost_steps(gather),
         *_later_steps(gather), *_lost_lanes(gather, order), *_open_recordings(gather, slices),
+        *_recordings_apart(gather, slices),
     ):  # fmt: skip
         source = gather.sources[number]
         source.gaps = (*source.gaps, gap)
@@ -63,7 +71,7 @@ def _open_flows(gather: Gathering, ends: list[NDArray[Any]]) -> Iterator[tuple[i
     total = np.bincount(group_of_key[group_of_key >= 0])
     is_open = (begins ^ arrives) & (group_of_key >= 0)
     for number, name, count, whole in _counts(gather, np.bincount(group_of_key[is_open]), total):
-        if name in PAIRED:
+        if count == whole or (name not in OPEN_KINDS and (name in PAIRED or count > OPEN_SHARE * whole)):
             args = {"kind": name, "n": count, "total": whole}
             yield number, StudioError("timeline.gap.flows", **args)
 
@@ -151,6 +159,23 @@ def _open_recordings(gather: Gathering, slices: list[NDArray[Any]]) -> Iterator[
             yield number, StudioError("timeline.gap.no_end")
         elif longest and len(lasting) and (rest := int(ends.max() - lasting.max())) > longest:
             yield number, StudioError("timeline.gap.silent_end", seconds=f"{rest / 1e9:.3g}")
+
+
+def _recordings_apart(gather: Gathering, slices: list[NDArray[Any]]) -> Iterator[tuple[int, StudioError]]:
+    """Yield the ranks whose recording begins long after those of all before it have ended, by the clocks of hosts."""
+    source = np.array([lane.source for lane in gather.lanes], np.int64)[slices[0]]
+    spans = []
+    for number, each in enumerate(gather.sources):
+        own = source == number
+        if each.rank is not None and own.any() and (start := int(slices[1][own].min())) > EARLIEST_EPOCH:
+            spans.append((start, int(slices[2][own].max()), number))
+    latest, before = 0, -1
+    for start, end, number in sorted(spans):
+        rank, other = gather.sources[number].rank, gather.sources[before].rank
+        if before >= 0 and rank != other and start - latest > APART_NS:
+            args = {"rank": rank, "other": other, "seconds": f"{(start - latest) / 1e9:.4g}"}
+            yield number, StudioError("timeline.gap.apart", **args)
+        latest, before = max((latest, before), (end, number))
 
 
 def _lost_lanes(gather: Gathering, order: Order) -> Iterator[tuple[int, StudioError]]:

@@ -27,6 +27,7 @@ Framework = Literal["torch_npu", "mindspore", "torch", "msprof"]
 
 HEAD_BYTES = 4 << 20
 LARGEST_JSON = 64 << 20
+SETTINGS_FILES = ("profiler_info*.json", "profiler_metadata.json")
 
 # What a text trace holds where something was collected; torch_npu, MindSpore and Kineto write the same names.
 _MARKS = {
@@ -99,6 +100,14 @@ def switches_of(path: Path) -> dict[str, Any]:
         for file in sorted(_glob(folder, "profiler_info*.json"))[:1]:
             switches |= _flat(_json(file))
     return switches
+
+
+def damaged_settings(folder: Path) -> Iterator[Path]:
+    """Yield the files of settings that cannot be read. `folder`: that of the trace or database."""
+    for level in settings_folders(folder):
+        for path in sorted(name for pattern in SETTINGS_FILES for name in _glob(level, pattern)):
+            if path.is_file() and not isinstance(_json(path), dict):
+                yield path
 
 
 def _glob(folder: Path, pattern: str) -> list[Path]:

@@ -10,6 +10,7 @@ import numpy as np
 from backends.timeline.tables.devices import Device, devices
 from backends.timeline.tables.host_operators import HostOperator, host_operators
 from backends.timeline.tables.idle_causes import Cause, causes
+from backends.timeline.tables.step_table import Difference, differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,12 +58,14 @@ class StepTimes:
 @dataclass(frozen=True, kw_only=True)
 class Summary:
     """`steps` of all devices. `from_overlap`: they come from the trace's own Overlap Analysis, else from its streams.
-    `causes`: what was measured during idle time. `operators`: only where no device was traced; summed over `hosts`
+    `causes`: what was measured during idle time. `differences`: figures that the tables next to the traces have
+    otherwise. `operators`: only where no device was traced; summed over `hosts`
     ranks (or sources where the ranks are unknown)."""
 
     steps: tuple[StepTimes, ...] = ()
     from_overlap: bool = False
     causes: tuple[Cause, ...] = ()
+    differences: tuple[Difference, ...] = ()
     operators: tuple[HostOperator, ...] = ()
     hosts: int = 0
 
@@ -70,6 +73,11 @@ class Summary:
     def basis(self) -> tuple[StepTimes, ...]:
         """The steps that every figure is a mean of: those in which a device worked; without steps, whole traces."""
         return basis(self.steps)
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether each device is in the figures, and no table has other ones."""
+        return not (self.idle_devices or self.differences)
 
     @property
     def idle_devices(self) -> tuple[StepTimes, ...]:
@@ -104,6 +112,7 @@ def step_summary(trace: Trace) -> Summary:
         steps=steps,
         from_overlap=all(device.from_overlap for device in each_device),
         causes=causes(trace, each_device, basis(steps)),
+        differences=differences(trace, basis(steps)),
     )
 
 

@@ -13,10 +13,15 @@ if TYPE_CHECKING:
 
     from backends.timeline.tables.announced_steps import StepCoverage
     from backends.timeline.tables.idle_causes import Cause
+    from backends.timeline.tables.step_table import Difference
     from backends.timeline.tables.summary import StepTimes, Summary
 
 _UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
 MAX_NAMED = 8  # devices that a sentence names
+_FIGURES = {
+    "whole": "timeline.summary.figure.whole", "computing": "timeline.summary.figure.computing",
+    "exposed": "timeline.summary.figure.exposed", "free": "timeline.summary.figure.free",
+}  # fmt: skip
 
 
 def texts(summary: Summary) -> list[str]:
@@ -25,7 +30,20 @@ def texts(summary: Summary) -> list[str]:
     keys = [*([headline] if headline else []), *(cause_sentence(summary, cause) for cause in summary.causes[:1])]
     if summary.idle_devices and summary.whole:
         keys.append(("timeline.summary.left_out", {"devices": _names(summary.idle_devices)}))
-    return [t(key, **args) for key, args in keys]
+    return [t(key, **args) for key, args in keys] + _table_texts(summary.differences)
+
+
+def _table_texts(differences: Sequence[Difference]) -> list[str]:
+    """Return a sentence for the first step of each device whose table has other figures."""
+    firsts = {difference.step.device: difference for difference in reversed(differences)}
+    return [
+        t(
+            "timeline.summary.table_differs", table=each.table.name, where=_where(each.step),
+            step="" if each.step.number is None else t("timeline.summary.of_step", number=each.step.number),
+            name=t(_FIGURES[each.name]), theirs=time_text(each.theirs), ours=time_text(each.ours),
+        )
+        for each in list(firsts.values())[: -MAX_NAMED - 1 : -1]
+    ]  # fmt: skip
 
 
 def coverage_texts(coverage: StepCoverage) -> list[str]:

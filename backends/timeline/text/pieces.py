@@ -46,7 +46,8 @@ class Piece:
 
 
 class TracePieces:
-    """`truncated`: the trace has no end, or continues after it. `base_ns`: what times are relative to, according to the
+    """`truncated`: the trace has no end, or continues after it. `foreign`: bytes in its events that are no UTF-8.
+    `base_ns`: what times are relative to, according to the
     head; `late_base_ns`: according to what follows the events."""
 
     def __init__(self, stream: Stream, piece: int = PIECE) -> None:
@@ -60,6 +61,7 @@ class TracePieces:
         self._nesting = Nesting()
         self.truncated = False
         self.arrays = 0  # that hold events
+        self.foreign = 0
         self.base_ns = 0
         self.late_base_ns = 0
 
@@ -188,8 +190,17 @@ class TracePieces:
 
     def _piece_of(self, used: int, events: list[Event], data: bytes | memoryview) -> Piece:
         begin = self._begin
+        self.foreign += foreign_bytes(bytes(data))
         self._use(used)
         return Piece(begin=begin, end=self._begin, data=data, events=events)
+
+
+_FOREIGN = re.compile("[\udc80-\udcff]")
+
+
+def foreign_bytes(data: bytes) -> int:
+    """Return how many bytes are no UTF-8: the typed decoder does not look into arguments."""
+    return 0 if data.isascii() else len(_FOREIGN.findall(data.decode("utf-8", "surrogateescape")))
 
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+("?)', re.DOTALL)

@@ -66,14 +66,18 @@ def read_text(
         gather.sources[source].is_kineto = bool(pieces.base_ns or pieces.late_base_ns)
         if pieces.arrays > 1:
             gather.sources[source].gaps += (StudioError("timeline.gap.arrays", n=pieces.arrays),)
+        if pieces.foreign:
+            gather.sources[source].gaps += (StudioError("timeline.gap.foreign_bytes", n=pieces.foreign),)
         gather.sources[source].limit = stream.limit
         report(stream.size, stream.size)
 
 
 BAD_TIME = "timeline.aside.bad_time"
 BAD_DURATION = "timeline.aside.bad_duration"
+NO_DURATION = "timeline.aside.no_duration"
 THREAD_PAIRS, OPENING = "BE", "BbS"
 EPOCH_NS = 10**17  # ns; a trace with times behind it counts from 1970
+DAY_NS = 86_400 * 10**9  # ns; a time of 0 that all others are further from was lost
 
 
 class EventColumns:
@@ -91,6 +95,9 @@ class EventColumns:
         self._batch = Batch(self._classes)
         self._added = Added(gather, source)
         self._is_epoch = False
+        self._base_ns = 0  # added to the times that were read
+        self._nearest = LAST  # the least time but 0, without the base
+        self._zero_slices = 0
         self._first = 0  # number of the first event of the batch
         self._literals = Literals(())
         self._by_code = {
@@ -114,9 +121,11 @@ class EventColumns:
         """Add the remaining events, and what only all events together can tell; `late_base_ns` is added to all
         times."""
         self._take_batch(base_ns)
-        if self._is_epoch:
-            self._added.set_zeros_aside()
+        if self._is_epoch or self._nearest > DAY_NS:
+            self._zero_slices += self._added.set_zeros_aside(self._base_ns)
             self._zero_halves()
+        if self._zero_slices:
+            self._source.gaps += (StudioError("timeline.gap.zero_times", n=self._zero_slices),)
         self._pairs.match(self._gather)
         if late_base_ns:
             self._added.shift(late_base_ns)
@@ -138,10 +147,13 @@ class EventColumns:
         codes = self._classes.codes[classes]
         times = parse_times(batch.times)
         needs_time = (codes != METADATA) & (codes != ASIDE)
-        zero = needs_time & (times == 0) if base_ns == 0 else np.zeros(len(codes), np.bool_)
-        times = np.where(times == NEVER, NEVER, times + base_ns)
+        zero = needs_time & (times == 0)
+        written, times = times, np.where(times == NEVER, NEVER, times + base_ns)
         bad = needs_time & ((times < 0) | (times > LAST))
-        self._is_epoch = self._is_epoch or bool((times[~bad] > EPOCH_NS).any())
+        is_timed = needs_time & ~bad & ~zero
+        self._nearest = min(self._nearest, int(written[is_timed].min(initial=LAST)))
+        self._is_epoch = self._is_epoch or bool((written[is_timed] > EPOCH_NS).any())
+        self._base_ns = base_ns
         self._set_aside(codes, bad, BAD_TIME)
         if zero.any():
             self._treat_zeros(codes, zero)
@@ -149,6 +161,7 @@ class EventColumns:
 
     def _treat_zeros(self, codes: NDArray[np.uint8], zero: NDArray[np.bool_]) -> None:
         if self._is_epoch:
+            self._zero_slices += int((zero & (codes == SLICE)).sum())
             self._set_aside(codes, zero, ZERO_TIME)
         self._added.any_zero = not self._is_epoch or self._added.any_zero
 
@@ -170,7 +183,8 @@ class EventColumns:
         ends = part.times + durations
         good = (durations >= 0) & (ends <= LAST)
         if not good.all():
-            self._gather.set_aside[BAD_DURATION] += int((~good).sum())
+            missing = Counter({NO_DURATION: sum(event.dur is None for event in part.events)})
+            self._gather.set_aside += missing + Counter({BAD_DURATION: int((~good).sum()) - missing.total()})
             part, ends = part.where(good), ends[good]
         if part.events:
             slices = (self._lane(part), part.times, ends, self._name(part.events), part.places + self._first)
@@ -188,8 +202,7 @@ class EventColumns:
     def _samples(self, part: EventSelection) -> None:
         has_samples = self._counters.take(part.events, part.classes, part.times)
         self._gather.counter_events += int(has_samples.sum())
-        if not self._is_epoch:
-            self._added.zero_counters += int((part.times[has_samples] == 0).sum())
+        self._added.zero_counters += int((part.times[has_samples] == self._base_ns).sum())
 
     def _ends(self, part: EventSelection) -> None:
         self._flows.take(part.events, self._lane(part), part.times, self._classes.phases[part.classes])
@@ -208,7 +221,7 @@ class EventColumns:
         self._pairs.halves.append(half)
 
     def _zero_halves(self) -> None:
-        halves = [half for half in self._pairs.halves if half.time]
+        halves = [half for half in self._pairs.halves if half.time != self._base_ns]
         if count := len(self._pairs.halves) - len(halves):
             self._gather.set_aside[ZERO_TIME] += count
             self._pairs.halves = halves

@@ -16,8 +16,7 @@ ZERO_TIME = "timeline.aside.zero_time"
 
 
 class Added:
-    """What one source added to a gathering. `zero_counters`: counter events at time 0 that came before the time base
-    was known."""
+    """What one source added to a gathering. `zero_counters`: counter events at time 0 among that."""
 
     def __init__(self, gather: Gathering, source: int) -> None:
         self._gather = gather
@@ -27,15 +26,18 @@ class Added:
         self.zero_counters = 0
         self.any_zero = False
 
-    def set_zeros_aside(self) -> None:
-        """Set aside events at time 0 of a trace that counts from 1970, where one of them would stretch the axis over
-        half a century."""
+    def set_zeros_aside(self, base_ns: int) -> int:
+        """Set aside events at time 0 where one of them would stretch the axis over weeks or half a century; return how
+        many slices these are. `base_ns`: what was added to all times, so that they are there now."""
         if not self.any_zero:
-            return
-        swept = sum(_sweep(columns, begin) for columns, begin in self._events)
-        _sweep(*self._samples)
+            return 0
+        swept = [_sweep(columns, begin, base_ns) for columns, begin in self._events]
+        _sweep(*self._samples, base_ns)
+        steps = [step for step in self._gather.steps if (step[1], step[3]) != (base_ns, self._source)]
+        self._gather.steps[:] = steps
         self._gather.counter_events -= self.zero_counters
-        self._gather.set_aside[ZERO_TIME] += swept + self.zero_counters
+        self._gather.set_aside[ZERO_TIME] += sum(swept) + self.zero_counters
+        return swept[0]
 
     def shift(self, by_ns: int) -> None:
         """Shift the times of a trace that names its time base only at the end."""
@@ -47,11 +49,11 @@ class Added:
                 self._gather.steps[index] = (number, start + by_ns, end + by_ns, source)
 
 
-def _sweep(columns: Columns, begin: int) -> int:
-    """Remove rows at time 0; the time is the second of all columns."""
+def _sweep(columns: Columns, begin: int, zero: int) -> int:
+    """Remove rows at the time `zero`; the time is the second of all columns."""
     removed = 0
     for index in range(begin, len(columns)):
-        is_timed = columns[index][1] != 0
+        is_timed = columns[index][1] != zero
         removed += int((~is_timed).sum())
         columns[index] = tuple(column[is_timed] for column in columns[index])
     return removed

@@ -110,7 +110,7 @@ Spoken = float | str | None
 
 
 def durations_of(spoken: Sequence[Spoken], text_of: Callable[[int], str]) -> NDArray[np.int64]:
-    """Return int64 [n], ns; 0 for a missing duration, NEVER where it is negative or not a finite number. `text_of`:
+    """Return int64 [n], ns; NEVER where a duration is missing, negative or not a finite number. `text_of`:
     returns the literal of one of them, where the float may differ from what was written."""
     try:
         scaled = np.fromiter(spoken, np.float64, len(spoken)) * 1000.0
@@ -127,7 +127,7 @@ def durations_of(spoken: Sequence[Spoken], text_of: Callable[[int], str]) -> NDA
 
 def _exactly(spoken: Spoken, index: int, text_of: Callable[[int], str]) -> int:
     if spoken is None:
-        return 0
+        return NEVER
     text = spoken if isinstance(spoken, str) else text_of(index) if abs(spoken) * 1000 >= CLEAR else repr(spoken)
     duration = nanoseconds(text)
     return NEVER if duration is None or duration < 0 else duration

@@ -9,6 +9,7 @@ import pytest
 
 from backends.timeline.profile_reader import read_profile
 from tests.planted.verdicts.timeline import joined, thinned, without_lanes
+from tests.timeline.profile_folders import OUTPUT, ranks
 from tests.timeline.torch_npu_trace import torch_npu, write_array
 
 if TYPE_CHECKING:
@@ -82,3 +83,44 @@ def test_that_some_calls_of_one_name_and_time_are_all_kept(tmp_path: Path) -> No
     profile = opened(write_array(tmp_path / "trace_view.json", [*events, *alike]))
     assert "repeats" not in gaps(profile)
     assert json.dumps(profile.trace.meta.set_aside).count("repeat") == 0
+
+
+def flow_events(kind: str, count: int, phases: str) -> list[dict[str, Any]]:
+    """Calls of 5 µs, each with the ends of a flow: `phases`, "s", "f" or both."""
+    lane = {"pid": 1, "tid": 1}
+    calls = [{"ph": "X", "name": "call", **lane, "ts": 100 + 10 * n, "dur": 5} for n in range(count)]
+    return calls + [
+        {"ph": phase, "name": kind, "cat": kind, "id": n, **lane, "ts": 101 + 10 * n}
+        for n in range(count)
+        for phase in phases
+    ]
+
+
+@pytest.mark.parametrize("phases", ["s", "f"])
+@pytest.mark.parametrize("kind", ["fwdbwd", "ac2g", "own"])
+def test_that_flows_of_every_kind_that_all_have_one_end_are_a_gap(tmp_path: Path, kind: str, phases: str) -> None:
+    profile = opened(write_array(tmp_path / "trace.json", flow_events(kind, 35, phases)))
+    assert gaps(profile) == {"flows": {"kind": kind, "n": 35, "total": 35}}
+    assert not profile.is_whole
+
+
+def test_that_calls_of_a_runtime_that_start_nothing_are_no_gap(tmp_path: Path) -> None:
+    """libkineto begins a flow at a call that waits, too, or that is recorded into a graph."""
+    end = {"ph": "f", "name": "ac2g", "cat": "ac2g", "id": 7, "pid": 0, "tid": 7, "ts": 500, "bp": "e"}
+    assert opened(write_array(tmp_path / "trace.json", [*flow_events("ac2g", 30, "s"), end])).is_whole
+
+
+@pytest.mark.parametrize(("seconds", "is_apart"), [(1700, True), (5, False)])
+def test_that_ranks_whose_recordings_do_not_overlap_are_named(tmp_path: Path, seconds: int, is_apart: bool) -> None:
+    """Clocks of hosts differ by some seconds; a step is not recorded half an hour apart."""
+    folder = ranks(tmp_path, 2)
+    path = next(folder.glob("*1_ascend_pt")) / OUTPUT / "trace_view.json"
+    events = json.loads(path.read_text())
+    for event in events:
+        if "ts" in event:
+            whole, _, rest = str(event["ts"]).partition(".")
+            event["ts"] = f"{int(whole) + seconds * 10**6}.{rest or '000'}"
+    path.write_text(json.dumps(events))
+    profile = opened(folder)
+    assert ("apart" in gaps(profile)) == is_apart
+    assert profile.is_whole is not is_apart

@@ -66,3 +66,13 @@ def test_that_the_end_of_a_recording_of_torch_tells_that_no_step_follows(tmp_pat
 def test_that_ranges_of_steps_are_short() -> None:
     assert step_names([3, 4, 5, 8]) == "3-5, 8"
     assert step_names(range(0, 40, 2)) == "0, 2, 4, 6, 8, 10, 12, 14 …"
+
+
+@pytest.mark.parametrize("content", ['{"a":', "", "\0" * 40])
+def test_that_settings_that_cannot_be_read_are_named(tmp_path: Path, content: str) -> None:
+    """Without them nothing tells which steps were asked for."""
+    folder = cut_after(tmp_path, step=3, asked=4)
+    next(folder.rglob("profiler_info_*.json")).write_text(content)
+    profile = opened(folder)
+    assert "timeline.remark.settings_damaged" in [note.key for note in profile.notes]
+    assert not profile.is_whole

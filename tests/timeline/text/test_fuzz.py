@@ -61,10 +61,10 @@ def test_that_what_was_written_is_what_is_read(events: list[dict[str, Any]], lay
     expected = []
     for event in events:
         start = nanoseconds(event["ts"])
-        expected.append(
-            (f"{event['pid']}/{event['tid']}", event["name"], start, start + nanoseconds(event.get("dur", "0")))
-        )
-    if not any(start == 0 for _, _, start, _ in expected):
+        if "dur" in event:
+            lane = f"{event['pid']}/{event['tid']}"
+            expected.append((lane, event["name"], start, start + nanoseconds(event["dur"])))
+    if not any(nanoseconds(event["ts"]) == 0 for event in events):
         assert gathered.slices == expected
         assert not gathered.truncated
     assert is_accounted_for(gathered)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from backends.timeline.profile_reader import DAMAGED
+from backends.timeline.text.reader import NO_DURATION
 from tests.timeline.text.readings import (
     TS,
     read,
@@ -68,10 +70,14 @@ def test_that_each_of_many_long_durations_is_exact(tmp_path: Path, piece: int) -
     assert [end - start for _, _, start, end in slices] == [80_000_000_000_000_000 + n for n in range(0, 999, 7)]
 
 
-def test_that_a_missing_duration_is_zero(tmp_path: Path) -> None:
+def test_that_slices_without_a_duration_are_set_aside_and_make_the_profile_incomplete(tmp_path: Path) -> None:
+    """The Trace Event Format demands one; as calls of no time they made every sum too small."""
     event = x()
     del event["dur"]
-    assert [end for *_, end in read_data(tmp_path, [event, x(dur=None)]).slices] == [TS, TS]
+    gathered = read_data(tmp_path, [x(), event, x(dur=None), x(dur=-1), x(dur=0)])
+    assert gathered.slices == [SLICE, ("1/2", "a", TS, TS)]
+    assert gathered.aside == {"no_duration": 2, "bad_duration": 1}
+    assert NO_DURATION in DAMAGED
 
 
 def test_that_what_has_no_time_or_a_wrong_duration_is_set_aside_by_reason(tmp_path: Path) -> None:
@@ -101,6 +107,23 @@ def test_that_an_event_at_zero_is_set_aside_where_the_others_count_from_1970(tmp
 
 def test_that_an_event_at_zero_stays_where_times_are_relative(tmp_path: Path) -> None:
     assert [start for _, _, start, _ in read_data(tmp_path, [x(ts=0), x(ts=7)]).slices] == [0, 7000]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_that_slices_at_zero_are_named_where_all_others_are_days_away(tmp_path: Path, order: int) -> None:
+    """Behind the time base of torch.profiler a lost time of 0 looks like the day that it counts from."""
+    lost = [x(ts=0), x(ts=0), {"ph": "C", "name": "c", "pid": 1, "ts": 0, "args": {"a": 1}}]
+    content = [("baseTimeNanoseconds", 1790857026000000000), ("traceEvents", [*lost, x(ts=4341505727483.927), x(ts=0)])]
+    gathered = read_data(tmp_path, dict(content[::order]))
+    time = 1790857026000000000 + 4341505727483927
+    assert gathered.slices == [("1/2", "a", time, time + 1500)]
+    assert (gathered.samples, gathered.aside) == ([], {"zero_time": 4})
+    assert [(gap.key, gap.values) for gap in gathered.gather.sources[0].gaps] == [("timeline.gap.zero_times", {"n": 3})]
+
+
+def test_that_a_recording_that_begins_at_its_time_base_is_whole(tmp_path: Path) -> None:
+    gathered = read_data(tmp_path, {"baseTimeNanoseconds": 1790857026000000000, "traceEvents": [x(ts=0), x(ts=7)]})
+    assert (len(gathered.slices), gathered.aside) == (2, {})
 
 
 @pytest.mark.parametrize("base_first", [True, False])
@@ -446,3 +469,21 @@ def test_that_deeply_nested_text_is_survived(tmp_path: Path) -> None:
         assert read_data(tmp_path, "[" + json.dumps(x()) + ", " + deep).slices == [SLICE]
     gathered = read_data(tmp_path, "[" + "[" * 500_000 + "]" * 500_000 + ", " + json.dumps(x()) + "]")
     assert gathered.slices == [SLICE]
+
+
+@pytest.mark.parametrize("piece", [64, 1 << 18])
+@pytest.mark.parametrize("field", ["name", "args"])
+def test_that_bytes_that_are_no_text_are_counted_and_named(tmp_path: Path, field: str, piece: int) -> None:
+    """The typed decoder does not look into arguments."""
+    damaged = x("##") if field == "name" else x(args={"shape": "##"})
+    data = json.dumps([x("矩阵"), damaged, x()], ensure_ascii=False).encode().replace(b"##", b"\xff\xfe\x80")
+    gathered = read_data(tmp_path, data, piece)
+    assert len(gathered.slices) == 3
+    assert [(gap.key, gap.values) for gap in gathered.gather.sources[0].gaps] == [
+        ("timeline.gap.foreign_bytes", {"n": 3})
+    ]
+
+
+def test_that_names_in_chinese_are_no_damage(tmp_path: Path) -> None:
+    data = json.dumps([x("矩阵乘"), x(args={"名": "值"})], ensure_ascii=False).encode()
+    assert read_data(tmp_path, data).gather.sources[0].gaps == ()
