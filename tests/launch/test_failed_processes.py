@@ -144,6 +144,15 @@ def test_that_a_started_python_whose_exit_code_nobody_looks_at_is_told(tmp_path:
     assert code == 1
 
 
+def test_that_a_python_that_could_not_be_observed_is_said(tmp_path: Path, homes: Path) -> None:
+    line = shell(tmp_path, "PYTHON -I train.py 2>&1 | tee log.txt\n")
+    script = "for step in range(3): print(f'step {step} loss 0.5')\nraise SystemExit(3)\n"
+    (tmp_path / "train.py").write_text(script)
+    done = studio("--no-project", "launch", "--json", "--", *line, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "No Python of this program could be observed" in done.stderr
+
+
 def test_that_a_started_training_that_fails_behind_the_last_step_of_its_parent_is_told(
     tmp_path: Path, homes: Path
 ) -> None:

@@ -16,7 +16,7 @@ from backends.launch.own.busy_npus import refuse_busy
 from backends.launch.own.failed_processes import has_metric, judged_by_processes
 from backends.launch.own.limits import Memory, keep_to_cores
 from backends.launch.own.plan import check_program, code_locations, folder_of, program_command, python_of, script_of
-from backends.launch.own.process_records import left_at_once
+from backends.launch.own.process_records import left_at_once, process_records
 from backends.launch.work import end_training
 from studio import files, processes
 from studio.code.record import keep_code_state
@@ -180,13 +180,16 @@ class Watch:
             self._journal.write_or_keep(Finding(rule=rule, severity="warning", args={"pattern": pattern}))
 
     def report_missing(self) -> None:
-        """Why there is no curve, where neither a process of the training nor its log has one."""
+        """Why there is no curve, where neither a process of the training nor its log has one; where the log alone has
+        one, that no Python could be observed, if none could."""
         folder = current_folder(self._folder)
         with suppress(OSError):
             has_files = self._tensorboard is not None and self._tensorboard.has_files
             if self._log.pattern is None and not has_files and not has_metrics(folder, self._attempt):
                 why = why_nothing(folder, self._attempt)
                 self._journal.write_or_keep(Finding(rule="hooks.nothing_seen", severity="warning", args={"why": why}))
+            elif not process_records(folder, self._attempt):
+                self._journal.write_or_keep(Finding(rule="launch.own.not_observed", severity="warning"))
 
 
 def has_metrics(folder: Path, attempt: int) -> bool:
