@@ -277,6 +277,8 @@ def rank_db(folder: Path, *changes: str) -> Path:
         for change in changes:
             base.executescript(change)
         base.commit()
+    if changes == (NO_COMMUNICATION,):  # the analysis of a single card has none either
+        path.with_name("analysis.db").unlink()
     return path
 
 
