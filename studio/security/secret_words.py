@@ -56,16 +56,16 @@ def mask(values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
 
     Raises StudioError where a line holds a placeholder already: it was taken from a run that did not keep the secret.
     """
-    kept: dict[str, str] = {}
-    return _changed(values, lambda words: _masked_line(words, kept)), kept
+    secrets: dict[str, str] = {}
+    return _changed(values, lambda words: _masked_line(words, secrets)), secrets
 
 
 def restore(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values with the secrets that this process was given, and remove these from its environment. Raises
     StudioError where one is missing.
     """
-    kept = json.loads(os.environ.pop(VARIABLE, "{}"))
-    return _changed(values, lambda words: _restored(words, kept))
+    secrets = json.loads(os.environ.pop(VARIABLE, "{}"))
+    return _changed(values, lambda words: _restored(words, secrets))
 
 
 def _changed(values: dict[str, Any], change: Callable[[list[str]], list[str]]) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _is_line(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
-def _masked_line(words: list[str], kept: dict[str, str], *, may_repeat: bool = False) -> list[str]:
+def _masked_line(words: list[str], secrets: dict[str, str], *, may_repeat: bool = False) -> list[str]:
     masked: list[str] = []
     for word, former in zip(words, ["", *words], strict=False):
         if PLACEHOLDER.search(word) and not may_repeat:
@@ -101,23 +101,23 @@ def _masked_line(words: list[str], kept: dict[str, str], *, may_repeat: bool = F
         is_name = (former.startswith("-") and "=" not in former) or former.endswith(":")
         names_secret = is_name and _is_secret(former.rstrip(":"), word)
         if names_secret:
-            masked.append(_placeholder(word, kept))
+            masked.append(_placeholder(word, secrets))
         elif former in _LOGIN_OPTIONS and (match := _LOGIN.fullmatch(f"{former} {word}")):
-            masked.append(match["head"].removeprefix(f"{former} ") + _placeholder(match["value"], kept))
+            masked.append(match["head"].removeprefix(f"{former} ") + _placeholder(match["value"], secrets))
         else:
-            word = _masked_settings(word, kept)
-            word = _LOGIN.sub(lambda match: match["head"] + _placeholder(match["value"], kept), word)
-            masked.append(_FORMS.sub(lambda match: _form(match, kept), word))
+            word = _masked_settings(word, secrets)
+            word = _LOGIN.sub(lambda match: match["head"] + _placeholder(match["value"], secrets), word)
+            masked.append(_FORMS.sub(lambda match: _form(match, secrets), word))
     return masked
 
 
-def _masked_settings(text: str, kept: dict[str, str]) -> str:
+def _masked_settings(text: str, secrets: dict[str, str]) -> str:
     for pattern in (_SETTING, _OPTION):
-        text = _masked_by(pattern, text, kept)
+        text = _masked_by(pattern, text, secrets)
     return text
 
 
-def _masked_by(pattern: re.Pattern[str], text: str, kept: dict[str, str]) -> str:
+def _masked_by(pattern: re.Pattern[str], text: str, secrets: dict[str, str]) -> str:
     """Replace the secret values of settings; what another setting has for a value is searched too, as a shell's line
     is."""
     parts, begin = [], 0
@@ -127,16 +127,16 @@ def _masked_by(pattern: re.Pattern[str], text: str, kept: dict[str, str]) -> str
         end = match.end("head")
         parts.append(text[begin:end])
         if _is_secret(name, value):
-            parts.append(quote + _placeholder(value, kept) + quote)
+            parts.append(quote + _placeholder(value, secrets) + quote)
             end = match.end()
         begin = end
     return "".join((*parts, text[begin:]))
 
 
-def _form(match: re.Match[str], kept: dict[str, str]) -> str:
+def _form(match: re.Match[str], secrets: dict[str, str]) -> str:
     if match["password"] is None:
-        return _placeholder(match[0], kept)
-    return match[0][: match.start("password") - match.start()] + _placeholder(match["password"], kept)
+        return _placeholder(match[0], secrets)
+    return match[0][: match.start("password") - match.start()] + _placeholder(match["password"], secrets)
 
 
 def _is_secret(name: str, value: str) -> bool:
@@ -147,18 +147,18 @@ def _is_secret(name: str, value: str) -> bool:
     return not (_NUMBER.fullmatch(value) and _NUMBERED.search(plain))
 
 
-def _placeholder(secret: str, kept: dict[str, str]) -> str:
+def _placeholder(secret: str, secrets: dict[str, str]) -> str:
     if PLACEHOLDER.search(secret):
         return secret
-    text = next((text for text, value in kept.items() if value == secret), f"‹secret-{len(kept) + 1}›")
-    kept[text] = secret
+    text = next((text for text, value in secrets.items() if value == secret), f"‹secret-{len(secrets) + 1}›")
+    secrets[text] = secret
     return text
 
 
-def _restored(words: list[str], kept: dict[str, str]) -> list[str]:
+def _restored(words: list[str], secrets: dict[str, str]) -> list[str]:
     def secret(match: re.Match[str]) -> str:
-        if match[0] not in kept:
+        if match[0] not in secrets:
             raise StudioError("run.secret_missing")
-        return str(kept[match[0]])
+        return str(secrets[match[0]])
 
     return [PLACEHOLDER.sub(secret, word) for word in words]

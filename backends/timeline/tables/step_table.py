@@ -92,11 +92,11 @@ def _csv_rows(table: CsvTable) -> Iterator[tuple[str, ...]]:
     """Yield the cells of a step's number and of COLUMNS."""
     try:
         at = [table.column(name) for name in ("Step", *COLUMNS.values())]
-        places = [place for place in at if place is not None]
+        places = [index for index in at if index is not None]
         rows = [row for _, row in zip(range(MAX_STEPS), table.rows(), strict=False)] if len(places) == len(at) else []
     except OSError:
         return
-    yield from (tuple(row[place] for place in places) for row in rows if row is not None)
+    yield from (tuple(row[index] for index in places) for row in rows if row is not None)
 
 
 def _db_rows(path: Path) -> Iterable[tuple[str, ...]]:

@@ -167,15 +167,16 @@ AFTER: dict[str, tuple[str, Callable[[SignOff], object]]] = {
         lambda each: [set_losses(run, losses(loss_8="NaN")) for run in (each.target_run, each.golden_run)],
     ),
     "losses that end early": ("incomplete", lambda each: set_losses(each.target_run, losses()[:5])),
+    "losses that neither training recorded": (
+        "incomplete",
+        lambda each: [set_losses(run, []) for run in (each.target_run, each.golden_run)],
+    ),
     "losses of one training alone": ("incomplete", lambda each: set_losses(each.golden_run, [])),
 }
 """What is planted between the comparison and the report."""
 HEALTHY: dict[str, Callable[[SignOff], object]] = {
     "equal": lambda each: None,
     "losses that differ by rounding": lambda each: set_losses(each.target_run, losses(loss_4=0.25 * (1 + 1e-7))),
-    "losses that neither training recorded": lambda each: [
-        set_losses(run, []) for run in (each.target_run, each.golden_run)
-    ],
     "dumps from elsewhere": lambda each: [(run / "run.json").unlink() for run in (each.target_run, each.golden_run)],
     "another report before": lambda each: reported_outcome(each.folder, each.comparison),
     "a later run of the target": lambda each: Journal(runs.create(each.folder / "later", "script", {}).folder, 1).write(
