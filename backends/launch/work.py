@@ -14,7 +14,6 @@ from backends.launch.early_end import early_end, unknown_length
 from backends.launch.idle_options import idle_ascend_options
 from backends.launch.launchers import python_of
 from backends.launch.plan import launch_command, write_inputs
-from backends.launch.python_probe import refuse_other_program
 from studio import paths, processes, schema
 from studio.code.record import keep_code_state
 from studio.events import Ended, Finding, Journal
@@ -33,8 +32,6 @@ def launch(spec: LaunchSpec, run: Run) -> Ended:
         keep_code_state(run.folder, Path(run.request.project or paths.ROOT), python_of(spec))
     if not (run.folder / "training.json").exists():
         state.request_planned(run.folder, schema.effective(spec).planned)
-        if spec.advanced.python != Path():
-            refuse_other_program(python_of(spec))
         write_inputs(spec, run.folder)
         _note_idle_options(spec, run)
     ended = supervise(launch_command(spec, run), run, spec.advanced.grace)

@@ -23,10 +23,9 @@ def test_that_a_program_that_ends_well_without_python_is_refused_and_others_are_
     refuse_other_program(wrapper)
 
 
-@pytest.mark.parametrize("words", [("launch", "--python", "/bin/true", "--json", "--", "python", "train.py"),
-                                   ("launch", "--recipe", "linear", "--python", "/bin/true", "--json")])  # fmt: skip
-def test_that_a_training_by_no_python_is_not_done(tmp_path: Path, homes: Path, words: tuple[str, ...]) -> None:
+def test_that_a_training_by_no_python_is_not_done(tmp_path: Path, homes: Path) -> None:
     (tmp_path / "train.py").write_text("print('step 1 loss 0.5')")
+    words = ("launch", "--python", "/bin/true", "--json", "--", "python", "train.py")
     done = studio("--no-project", *words, cwd=tmp_path)
     answer = last_json(done)
     assert done.returncode != 0

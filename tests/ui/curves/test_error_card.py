@@ -129,7 +129,7 @@ def test_that_a_failed_import_offers_the_interpreter_that_has_the_module_and_sta
     (folder / "train.py").write_text("import rare_package\n")
     (having / "lib" / "python3.11" / "site-packages" / "rare_package").mkdir(parents=True)
     (having / "bin").mkdir()
-    (having / "bin" / "python").write_text("#!/bin/sh\nexit 0\n")
+    (having / "bin" / "python").write_text(f'#!/bin/sh\ncase "$*" in *print*) exec "{sys.executable}" "$@";; esac\n')
     (having / "bin" / "python").chmod(0o755)
     monkeypatch.setattr(interpreters, "discover", lambda _project: (having / "bin" / "python",))
     program = What(line=(sys.executable, "train.py"), workdir=folder)
