@@ -145,7 +145,9 @@ def test_that_a_certificate_whose_worker_is_killed_begins_again_and_leaves_nothi
     worker.start(run)
     assert ended(run).code == 3  # nothing trains
     others = [runs.glance(other) for other in runs.runs_in(tmp_path / "runs") if other.name != run.name]
-    assert sorted((one.state, one.reason) for one in others) == [("ended", ""), ("ended", ""), ("ended", "stopped")]
+    assert sorted((one.state, one.reason) for one in others) == [
+        ("ended", "incomplete"), ("ended", "incomplete"), ("ended", "stopped")
+    ]  # fmt: skip
     assert certificate.read_certificate(run.folder) is not None
     assert not (run.folder / "copies").exists()
     assert [path.name for path in original.iterdir()] == ["train.py"]
