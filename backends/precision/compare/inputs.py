@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     Notify = Callable[..., None]
 
-
 MAX_NAMED = 20
 
 
@@ -69,8 +68,7 @@ def _named(numbers: set[int]) -> str:
 def _refuse_absent(key: str, asked: frozenset[int], available: set[int]) -> None:
     """Raise StudioError where a number was asked for that neither side has: a comparison of the others would pass."""
     if absent := asked - available:
-        names, others = (", ".join(map(str, sorted(numbers)[:20])) for numbers in (absent, available))
-        raise StudioError(key, absent=names, available=others)
+        raise StudioError(key, absent=_named(set(absent)), available=_named(available))
 
 
 def _is_one_dump(pair: DumpPair) -> bool:

@@ -92,8 +92,8 @@ class Distance:
     first step where only one of the two is NaN or infinite, None without; `both_nonfinite`: the first where both are.
     `window_steps`: first and last step of the worst window, None without steps. `zero_golden`: the first step where the
     golden loss is 0 and the other is not, so that nothing is relative to it. `shift_steps`: first and last step of the
-    largest shift; `scatter`: root mean square of the relative error; `memory`: by how much more the mean of many steps
-    scatters than it would if each step were off by chance of its own, at least 1."""
+    largest shift; `scatter`: root mean square of the relative error; `autocorrelation`: by how much more the mean of many
+    steps scatters than it would if each step were off by chance of its own, at least 1."""
 
     steps: int
     mean_abs: float
@@ -111,7 +111,7 @@ class Distance:
     shift: float = math.nan
     shift_steps: tuple[int, int] | None = None
     scatter: float = math.nan
-    memory: float = 1.0
+    autocorrelation: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,15 +242,18 @@ def _limit(noise: Distance | None) -> float:
 
 def _shift_limit(noise: Distance) -> float:
     """Return what two runs as noisy as the golden ones may lie above each other in a tenth of their steps."""
-    by_chance = SHIFT_SIGMAS * noise.memory * noise.scatter / math.sqrt(_window_width(noise.steps))
+    by_chance = SHIFT_SIGMAS * noise.autocorrelation * noise.scatter / math.sqrt(_window_width(noise.steps))
     return max(WINDOW_FACTOR * MIN_LIMIT, NOISE_FACTOR * noise.shift, by_chance)
 
 
 def _trend_limit(noise: Distance) -> float:
     """Return by how much the difference of two runs as noisy as the golden ones may grow. Of n places that are evenly
     spaced from 0 to 1 the squares about the mean add up to n / 12."""
-    by_chance = TREND_SIGMAS * noise.memory * noise.scatter * math.sqrt(12.0 / noise.steps)
-    return max(NOISE_FACTOR * abs(noise.trend), by_chance if noise.steps >= TREND_STEPS and noise.memory > 1.0 else 0.0)
+    by_chance = TREND_SIGMAS * noise.autocorrelation * noise.scatter * math.sqrt(12.0 / noise.steps)
+    return max(
+        NOISE_FACTOR * abs(noise.trend),
+        by_chance if noise.steps >= TREND_STEPS and noise.autocorrelation > 1.0 else 0.0,
+    )
 
 
 def _exceeded(measured: Distance, limits: dict[Measure, float]) -> tuple[Measure, ...]:
@@ -318,7 +321,7 @@ def curve_distance(target: Curve, golden: Curve, steps: int | None = None) -> Di
         both_nonfinite=int(common[in_both[0]]) if len(in_both) else None, window=window, window_steps=window_steps,
         zero_golden=int(common[both][zero[0]]) if len(zero) else None,
         trend=_trend(common[both], signed), shift=shift, shift_steps=shift_steps, scatter=_root_mean_square(relative),
-        memory=_memory(signed),
+        autocorrelation=_autocorrelation_factor(signed),
     )  # fmt: skip
 
 
@@ -351,7 +354,7 @@ def _trend(steps: NDArray[Any], signed: NDArray[Any]) -> float:
     return growth if abs(growth) > TREND_SIGMAS * error else 0.0
 
 
-def _memory(signed: NDArray[Any]) -> float:
+def _autocorrelation_factor(signed: NDArray[Any]) -> float:
     """Return the factor by which the standard deviation of a mean is larger than that of steps that are independent of
     each other, sqrt((1 + r) / (1 - r)) with r the correlation of neighbours, as for an autoregressive noise."""
     if len(signed) < TREND_STEPS or float(np.abs(signed).max()) > 1.0:

@@ -392,8 +392,8 @@ class Capture:
             self.report(state="withdrawn")
 
     def note(self, key: str, **args: Any) -> None:
-        told = {"id": self.request.id, "kind": self.request.kind, "steps": self.request.steps, **args}
-        ascend_studio.note(key, **told)
+        values = {"id": self.request.id, "kind": self.request.kind, "steps": self.request.steps, **args}
+        ascend_studio.note(key, **values)
 
     def report(self, **values: Any) -> None:
         self.values.update(values)
