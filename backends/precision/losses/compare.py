@@ -92,8 +92,8 @@ class Distance:
     first step where only one of the two is NaN or infinite, None without; `both_nonfinite`: the first where both are.
     `window_steps`: first and last step of the worst window, None without steps. `zero_golden`: the first step where the
     golden loss is 0 and the other is not, so that nothing is relative to it. `shift_steps`: first and last step of the
-    largest shift; `scatter`: root mean square of the relative error; `autocorrelation`: by how much more the mean of many
-    steps scatters than it would if each step were off by chance of its own, at least 1."""
+    largest shift; `scatter`: root mean square of the relative error; `autocorrelation`: by how much more the mean of
+    many steps scatters than it would if each step were off by chance of its own, at least 1."""
 
     steps: int
     mean_abs: float
