@@ -36,9 +36,12 @@ class Metric(_Event, frozen=True, tag="metric"):
 
 
 class Progress(_Event, frozen=True, tag="progress"):
+    """`log_unit`: "steps" or "epochs" where the training's own log counts so; "" of what counts steps by itself."""
+
     done: Whole
     total: Whole
     phase: str
+    log_unit: str = ""
 
 
 class Finding(_Event, frozen=True, tag="finding"):

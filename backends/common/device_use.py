@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from studio import files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 MAX_FILES, MAX_BYTES = 400, 400_000
 _SKIPPED = frozenset(("__pycache__", "node_modules", "site-packages", "venv", "env", "build", "dist"))
@@ -20,6 +20,8 @@ _CUDA = re.compile(rb"\.cuda\(|torch\.cuda\b|[\"']cuda(?::\d+)?[\"']|[\"']nccl[\
 _TORCH_NPU = re.compile(rb"^(?:from[ \t]+|import[ \t]+(?:[\w.]+(?: as \w+)?[ \t]*,[ \t]*)*)torch_npu\b", re.MULTILINE)
 """An import that is not guarded by `try` or `if`: without torch_npu the file cannot be run."""
 
+_IMPORT = re.compile(rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+([\w. ,\t(]+)", re.MULTILINE)
+
 
 def uses_gpu(project: Path) -> bool:
     """Tell whether a Python file of a project uses CUDA; of a large project the first MAX_FILES are read. Not for the
@@ -28,21 +30,46 @@ def uses_gpu(project: Path) -> bool:
 
 
 def file_for_npu(script: Path | None, project: Path | None) -> Path | None:
-    """Return the file that cannot be imported without torch_npu: the script itself, else one beside it, or where no
-    script is known the first of the project's; None where there is none. Not for the UI thread."""
+    """Return the file that cannot be imported without torch_npu: the script itself, else one that it imports, or where
+    no script is known the first of the project's; None where there is none. Not for the UI thread."""
     if script is not None and script.suffix == ".py":
-        paths: Iterable[Path] = (script, *_siblings(script))
-    else:
-        paths = _python_files(project) if project is not None else ()
+        return next((path for path, text in _imported(script) if _TORCH_NPU.search(text)), None)
+    paths = _python_files(project) if project is not None else ()
     return next((path for path in paths if _TORCH_NPU.search(_head(path))), None)
 
 
-def _siblings(script: Path) -> list[Path]:
-    try:
-        names = sorted(name for name in os.listdir(script.parent) if name.endswith(".py") and name != script.name)
-    except OSError:
-        return []
-    return [script.parent / name for name in names[:MAX_FILES]]
+def _imported(script: Path) -> Iterator[tuple[Path, bytes]]:
+    """Yield a script and the files below its folder that it imports by statements, with their texts."""
+    waiting, seen = [script], {script}
+    while waiting and len(seen) <= MAX_FILES:
+        path = waiting.pop(0)
+        text = _head(path)
+        yield path, text
+        for module in dict.fromkeys(_imported_modules(text)):
+            for file in (*_files_of(script.parent, module), *_files_of(path.parent, module)):
+                if file not in seen:
+                    waiting.append(file)
+                    seen.add(file)
+
+
+def _imported_modules(text: bytes) -> Iterator[str]:
+    """Yield the modules of the import statements of a file; of `from a import b` also a.b, which may be one."""
+    for match in _IMPORT.finditer(text):
+        package, names = ((group or b"").decode("utf-8", "replace").strip(".") for group in match.groups())
+        if package:
+            yield package
+        for words in (name.split() for name in names.strip("( ").split(",")):
+            if words:
+                yield f"{package}.{words[0]}" if package else words[0]
+
+
+def _files_of(folder: Path, module: str) -> list[Path]:
+    """Return the files of a module and of the packages that it lies in, below a folder."""
+    path, paths = folder, []
+    for name in module.split("."):
+        path = path / name
+        paths += [path.parent / f"{name}.py", path / "__init__.py"]
+    return [path for path in paths if files.is_file(path)]
 
 
 def _python_files(project: Path) -> Iterator[Path]:

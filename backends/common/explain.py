@@ -168,9 +168,10 @@ def _excerpt(lines: Lines, numbers: Collection[int]) -> Lines:
     return tuple((n, text[:LONGEST]) for n, text in lines if n in numbers)[:MAX_LINES]
 
 
-def findings(folder: Path, ended: Ended) -> list[Finding]:
+def findings(folder: Path, ended: Ended, first_ended: int | None = None) -> list[Finding]:
     """Return what a failed run's folder tells about the cause: which rank was first, the cause where the training did
-    not report it itself, and the fix with the lines that show it. It reads the logs and the events.
+    not report it itself, and the fix with the lines that show it. It reads the logs and the events. `first_ended`: the
+    rank whose process ended before the others; that of a log counts more, unless it only tells of another's failure.
     """
     if ended.code == 0 or ended.reason:
         return []
@@ -181,6 +182,8 @@ def findings(folder: Path, ended: Ended) -> list[Finding]:
     ranks |= {log.rank for log in logs if log.rank is not None}
     several = len(ranks) > 1 or any(ranks)
     first = errors[0][0] if errors else explanation.rank if explanation else None
+    if explanation is not None and explanation.follows and not own:
+        first = first_ended
     if any(finding.rule in CLOSING for finding in own):
         return []  # it names the rank itself, where that is known; what the logs say of it is a consequence
     rank_findings = [Finding(rule="explain.first_rank", args={"rank": first})] if several and first is not None else []

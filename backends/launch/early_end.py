@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 STEP_RULE = "run.ended_early"
+EPOCH_RULE = "run.ended_early_epochs"
 RANK_RULE = "run.rank_ended_early"
 AT_ONCE_RULE = "run.ended_at_once"
 _END_BYTES = 1 << 20
@@ -40,7 +41,14 @@ class LastEvents:
     progress: Progress | None
 
     @property
+    def counts_by_log(self) -> bool:
+        """Whether its progress is that of all processes of the training, by the lines that they printed."""
+        return self.progress is not None and bool(self.progress.log_unit)
+
+    @property
     def reached(self) -> int:
+        if self.progress and self.counts_by_log:
+            return self.progress.done
         return max(self.step, self.progress.done if self.progress else 0)
 
     @property
@@ -63,7 +71,8 @@ class LastEvents:
     def is_early(self) -> bool:
         """Whether steps that were announced are missing. A script may record some of its steps alone."""
         progress = self.progress
-        return progress is not None and not self.has_finished and self.reached + self.gap <= progress.total
+        gap = 1 if self.counts_by_log else self.gap  # who reads the log has seen how it counts
+        return progress is not None and not self.has_finished and self.reached + gap <= progress.total
 
 
 def early_end(folder: Path, attempt: int, left_at_once: Collection[int] = ()) -> Finding | None:
@@ -90,6 +99,11 @@ def has_told_end(folder: Path, attempt: int) -> bool:
     return any(process.has_finished for process in _processes(folder, attempt))
 
 
+def has_engine_events(folder: Path, attempt: int) -> bool:
+    """Return whether a training of a recipe told of its progress in an attempt. Raises OSError."""
+    return any(process.progress is not None for process in _processes(folder, attempt))
+
+
 def _processes(folder: Path, attempt: int) -> list[LastEvents]:
     """Return what the processes of an attempt left. Raises OSError."""
     names = [(name, owner) for name in sorted(os.listdir(folder)) if (owner := process_of(name))]
@@ -114,9 +128,11 @@ def _last_events(path: Path, rank: int, pid: int) -> LastEvents:
 def _before_total(processes: Sequence[LastEvents]) -> Iterator[Finding]:
     for process in processes:
         others = (other for other in processes if other.rank == process.rank and other is not process)
-        if process.is_early and process.progress and not any(other.reached > process.reached for other in others):
+        is_continued = not process.counts_by_log and any(other.reached > process.reached for other in others)
+        if process.is_early and process.progress and not is_continued:
             args = {"rank": process.rank, "step": process.reached, "total": process.progress.total}
-            yield Finding(rule=STEP_RULE, severity="warning", args=args)
+            rule = EPOCH_RULE if process.progress.log_unit == "epochs" else STEP_RULE
+            yield Finding(rule=rule, severity="warning", args=args)
 
 
 def _behind_others(processes: Sequence[LastEvents]) -> Iterator[Finding]:
@@ -138,6 +154,8 @@ def _step_of(process: LastEvents) -> int:
 
 
 def _at_once(processes: Sequence[LastEvents], pids: Collection[int]) -> Iterator[Finding]:
+    if any(process.counts_by_log and process.has_finished for process in processes):
+        return
     for process in processes:
         if process.pid in pids and process.step and not process.has_finished:
             args = {"rank": process.rank, "step": process.step}

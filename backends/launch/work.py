@@ -10,7 +10,7 @@ from backends.common import explain
 from backends.common.nonfinite_losses import judged_end
 from backends.launch.capture import state
 from backends.launch.capture.planned import missing_parts
-from backends.launch.early_end import early_end, unknown_length
+from backends.launch.early_end import early_end, has_engine_events, unknown_length
 from backends.launch.idle_options import idle_ascend_options
 from backends.launch.launchers import python_of
 from backends.launch.plan import launch_command, write_inputs
@@ -34,8 +34,23 @@ def launch(spec: LaunchSpec, run: Run) -> Ended:
         state.request_planned(run.folder, schema.effective(spec).planned)
         write_inputs(spec, run.folder)
         _note_idle_options(spec, run)
-    ended = supervise(launch_command(spec, run), run, spec.advanced.grace)
-    return end_training(run, ended)
+    ended = end_training(run, supervise(launch_command(spec, run), run, spec.advanced.grace))
+    return _judged_by_engine(spec, run, ended)
+
+
+def _judged_by_engine(spec: LaunchSpec, run: Run, ended: Ended) -> Ended:
+    """Return the end of a recipe whose program ended well, incomplete where no engine ran in it: the interpreter is
+    none, or is a wrapper that starts nothing."""
+    folder = current_folder(run.folder)
+    mark = processes.read_mark(folder / "training.json")
+    attempt = mark.attempt if mark else 1
+    with suppress(OSError):
+        if ended.code or ended.reason or has_engine_events(folder, attempt):
+            return ended
+        args = {"python": str(python_of(spec))}
+        Journal(run.folder, attempt).write_or_keep(Finding(rule="launch.no_engine", severity="error", args=args))
+        return Ended(code=0, reason="incomplete")
+    return ended
 
 
 def _note_idle_options(spec: LaunchSpec, run: Run) -> None:
@@ -45,10 +60,13 @@ def _note_idle_options(spec: LaunchSpec, run: Run) -> None:
         Journal(run.folder, 1).write_or_keep(finding)
 
 
-def end_training(run: Run, ended: Ended, left_at_once: Collection[int] = (), *, is_cut: bool = False) -> Ended:
+def end_training(
+    run: Run, ended: Ended, left_at_once: Collection[int] = (), *, is_cut: bool = False, first_ended: int | None = None
+) -> Ended:
     """Return the end of a training, judged by its losses, its last step and what was planned for it where it ended
     well, and add to its events what is known of a failure, of these losses, or of what is missing. `left_at_once`: pids
-    of processes that left by os._exit. `is_cut`: it was to end before its last step."""
+    of processes that left by os._exit. `is_cut`: it was to end before its last step. `first_ended`: the rank whose
+    process ended before the others, where that is known."""
     folder = current_folder(run.folder)
     mark = processes.read_mark(folder / "training.json")
     attempt = mark.attempt if mark else 1
@@ -63,6 +81,6 @@ def end_training(run: Run, ended: Ended, left_at_once: Collection[int] = (), *, 
         if not (ended.code or ended.reason) and (missing := missing_parts(folder)):
             findings = [*missing, *findings]  # the last one of those is what is told in one sentence
             judged = judged if judged.reason else Ended(code=0, reason="incomplete")
-        Journal(run.folder, attempt).write_or_keep(*explain.findings(folder, judged), *findings)
+        Journal(run.folder, attempt).write_or_keep(*explain.findings(folder, judged, first_ended), *findings)
         return judged
     return ended

@@ -39,3 +39,14 @@ def test_that_a_file_beside_the_script_counts_and_without_a_script_the_whole_pro
     (tmp_path / "run.sh").write_text("python train.py\n")
     assert file_for_npu(tmp_path / "run.sh", tmp_path) == tmp_path / "model.py"
     assert file_for_npu(None, None) is None
+
+
+def test_that_a_file_that_the_script_does_not_import_is_not_blamed(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("from parts.network import Net\nimport helpers\n")
+    (tmp_path / "batches.py").write_text("import torch_npu\n")
+    (tmp_path / "helpers.py").write_text("import os\n")
+    assert file_for_npu(tmp_path / "train.py", tmp_path) is None
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "network.py").write_text("from .layers import Layer\n")
+    (tmp_path / "parts" / "layers.py").write_text("import torch_npu\n")
+    assert file_for_npu(tmp_path / "train.py", tmp_path) == tmp_path / "parts" / "layers.py"

@@ -178,3 +178,41 @@ def test_that_a_rank_that_evaluates_for_all_is_compared_with_the_others(tmp_path
     finding = told(tmp_path)
     assert finding is not None
     assert finding.args == {"rank": 1, "step": 8, "last": 20}
+
+
+LOGGED = """
+import ascend_studio, os
+for number in range(1, TOTAL + 1):
+    ascend_studio.metric(number, loss=1.0 / number)
+    print(f"WORD {number}/20 loss {1 / number:.3f}", flush=True)
+LAST
+"""
+
+
+def logged(total: int, word: str = "step", last: str = "") -> str:
+    return LOGGED.replace("TOTAL", str(total)).replace("WORD", word).replace("LAST", last)
+
+
+@pytest.mark.parametrize(("word", "sentence"), [("step", "step 8 of 20"), ("Epoch", "epoch 8 of 20")])
+def test_that_a_length_that_the_log_tells_counts_where_the_training_writes_its_own_losses(
+    tmp_path: Path, homes: Path, word: str, sentence: str
+) -> None:
+    code, answer = ended_by(tmp_path, logged(8, word))
+    assert (code, answer["reason"]) == (3, "incomplete")
+    assert sentence in str(answer["message"])
+
+
+def test_that_an_exit_past_the_end_of_python_is_done_where_the_log_came_to_its_last_step(
+    tmp_path: Path, homes: Path
+) -> None:
+    code, answer = ended_by(tmp_path, logged(20, last="os._exit(0)"))
+    assert (code, answer["length_known"]) == (0, True)
+
+
+def test_that_epochs_of_a_log_are_not_compared_with_steps(tmp_path: Path) -> None:
+    write(tmp_path, 0, *steps(300))
+    by_log = {**progress(3, 10), "log_unit": "epochs"}
+    write(tmp_path, 0, *steps(300), by_log, pid=7)
+    finding = told(tmp_path)
+    assert finding is not None
+    assert (finding.rule, finding.args["step"], finding.args["total"]) == ("run.ended_early_epochs", 3, 10)

@@ -261,3 +261,57 @@ def test_that_a_process_that_goes_on_and_is_ended_by_the_studio_did_not_fail(tmp
     options = ("--grace", "1", "--no-wait-all")
     done = studio("--no-project", "launch", "--json", *options, "--", *line, cwd=tmp_path)
     assert (done.returncode, last_json(done)["code"]) == (0, 0), done.stderr
+
+
+IN_THREAD = """
+import threading, torch
+weight = torch.nn.Parameter(torch.ones(2))
+optimizer = torch.optim.SGD([weight], lr=0.1)
+def train(first, last):
+    for step in range(first, last):
+        optimizer.zero_grad()
+        weight.sum().backward()
+        optimizer.step()
+    if last == 5:
+        raise RuntimeError("no card answers")
+thread = threading.Thread(target=train, args=(0, LENGTH))
+thread.start()
+thread.join()
+"""
+
+
+def test_that_a_training_whose_thread_dies_is_not_done(tmp_path: Path, homes: Path) -> None:
+    code, answer = ended_by(tmp_path, sys.executable, "train.py", train=IN_THREAD.replace("LENGTH", "5"))
+    assert (code, "RuntimeError: no card answers" in str(answer["message"])) == (1, True)
+
+
+@pytest.mark.parametrize("end", ["", "train(5, 9)\n"])
+def test_that_a_training_in_a_thread_that_ends_well_or_that_the_script_goes_on_with_is_done(
+    tmp_path: Path, homes: Path, end: str
+) -> None:
+    text = IN_THREAD.replace("LENGTH", "5" if end else "4") + end
+    assert ended_by(tmp_path, sys.executable, "train.py", train=text)[0] == 0
+
+
+INFINITE = """
+import torch
+weight = torch.nn.Parameter(torch.ones(2))
+optimizer = torch.optim.SGD([weight], lr=0.1)
+for step in range(20):
+    optimizer.zero_grad()
+    (weight.sum() * VALUE).backward()
+    if STEPS and torch.isfinite(weight.grad).all():
+        optimizer.step()
+"""
+
+
+def test_that_losses_without_any_update_are_told_where_they_are_no_numbers(tmp_path: Path, homes: Path) -> None:
+    text = INFINITE.replace("VALUE", "float('inf')").replace("STEPS", "True")
+    code, answer = ended_by(tmp_path, sys.executable, "train.py", train=text)
+    assert (code, answer["reason"]) == (3, "nonfinite")
+
+
+def test_that_finite_losses_without_any_update_are_no_curve(tmp_path: Path, homes: Path) -> None:
+    text = INFINITE.replace("VALUE", "1.0").replace("STEPS", "False")
+    code, answer = ended_by(tmp_path, sys.executable, "train.py", train=text)
+    assert (code, answer["reason"], answer["metrics"]) == (0, "", {})

@@ -68,6 +68,17 @@ def judged_by_processes(
     return (Ended(code=1), [failure.finding()]) if failure else (ended, [])
 
 
+def first_ended_rank(folder: Path, attempt: int) -> int | None:
+    """Return the rank of the process of a training that ended before all others, None where there is one rank alone or
+    where that is not known. Raises OSError."""
+    ranks = trained_ranks(folder, attempt)
+    records = [record for record in process_records(folder, attempt) if record.pid in ranks]
+    killed = [record for record in records if not record.ended]
+    if len(set(ranks.values())) < 2 or not records or len(killed) > 1:
+        return None
+    return ranks[min(records, key=lambda record: record.ended).pid]
+
+
 class _Processes:
     """What the processes of an attempt left: their records, their errors, and the ranks of those that trained."""
 

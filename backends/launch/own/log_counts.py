@@ -17,6 +17,8 @@ _WORDS = (
     ),
     re.compile(r"\|\s*(\d{1,9})/(\d{1,9}) \["),
 )
+_UNITS = ("epochs", "steps", "steps")
+"""Of the expressions above."""
 _STOP = re.compile("(?i)early[ _-]?stop|stopp(?:ed|ing) early|提前停止|提前结束|早停".encode())
 
 
@@ -47,7 +49,7 @@ class LogCounts:
         if total <= 0 or count > total:
             return None
         is_complete = count + self._gaps.get(kind, 1) >= total
-        return Progress(done=total if is_complete else count, total=total, phase="train")
+        return Progress(done=total if is_complete else count, total=total, phase="train", log_unit=_UNITS[kind])
 
 
 def stops_early(end_of_log: bytes) -> bool:

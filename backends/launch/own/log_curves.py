@@ -147,6 +147,7 @@ class LogCurves:
     def finish(self) -> None:
         """What is left, also a line without an end. May be called again."""
         if self._is_off():
+            self._count_end()
             return
         points = self._read(FINISH)
         points += self._points(self._lines.last())
@@ -160,9 +161,17 @@ class LogCurves:
         self._held = []
         self._write_progress()
 
+    def _count_end(self) -> None:
+        """Read how far the training came from the end of its log, where its curves are its own."""
+        if self._auto and not self._has_progress:
+            for line in last_lines(self._log, END_BYTES):
+                if self._may_count(line):
+                    self._counts.read(log_patterns.plain(line))
+            self._write_progress()
+
     def _write_progress(self) -> None:
         """Write how far the training came by what it printed: "step 8/20" in its last line."""
-        if self._has_progress or self._last is None or (progress := self._counts.progress()) is None:
+        if self._has_progress or (progress := self._counts.progress()) is None:
             return
         self._has_progress = True
         if stops_early(b"\n".join(last_lines(self._log, END_BYTES))):

@@ -13,7 +13,7 @@ from backends.common import logs, npu_devices
 from backends.common.device_use import file_for_npu
 from backends.launch.capture import state
 from backends.launch.own.busy_npus import refuse_busy
-from backends.launch.own.failed_processes import has_metric, judged_by_processes
+from backends.launch.own.failed_processes import first_ended_rank, has_metric, judged_by_processes
 from backends.launch.own.limits import Memory, keep_to_cores
 from backends.launch.own.plan import check_program, code_locations, folder_of, program_command, python_of, script_of
 from backends.launch.own.process_records import left_at_once, process_records
@@ -64,7 +64,7 @@ def run_script(spec: OwnSpec, run: Run) -> Ended:
     ended, findings = end_of_processes(run, ended, leftovers, is_moved=run.folder != begun_in)
     if ended.code and not ended.reason:
         keep_rank_logs(run, command.cwd)
-    ended = end_training(run, ended, _left_at_once(run))
+    ended = end_training(run, ended, _left_at_once(run), first_ended=_first_ended(run))
     # Behind what the log explains: the last error is what is told of a run in one sentence.
     Journal(run.folder, attempt_of(run)).write_or_keep(*findings)
     return ended
@@ -87,11 +87,22 @@ def _left_at_once(run: Run) -> Collection[int]:
     return ()
 
 
+def _first_ended(run: Run) -> int | None:
+    with suppress(OSError):
+        return first_ended_rank(current_folder(run.folder), attempt_of(run))
+    return None
+
+
 def note_idle_options(spec: OwnSpec, run: Run) -> None:
-    """Say that the choice of cards does nothing on a host without one."""
+    """Say that the choice of cards does nothing on a host without one, and what a choice of more cores than there are
+    does."""
+    journal = Journal(run.folder, 1)
     if spec.limits.visible and not npu_devices.npu_names():
-        finding = Finding(rule="launch.idle_options", severity="warning", args={"options": "--visible"})
-        Journal(run.folder, 1).write_or_keep(finding)
+        journal.write_or_keep(Finding(rule="launch.idle_options", severity="warning", args={"options": "--visible"}))
+    available = len(os.sched_getaffinity(0))
+    if spec.limits.cores is not None and spec.limits.cores > available:
+        args = {"count": spec.limits.cores, "available": available}
+        journal.write_or_keep(Finding(rule="launch.own.cores_over", severity="warning", args=args))
 
 
 def offer_rehearsal(spec: OwnSpec, run: Run) -> None:

@@ -27,8 +27,8 @@ PATIENCE = 2.0  # seconds at the end of a process
 
 
 class LateMetrics:
-    """The queue of metrics. `finish` is called before the last are written, at the end of each process that wrote
-    one."""
+    """The queue of metrics. `finish` is called before the last are written, at the end of each process that has begun
+    here."""
 
     def __init__(self, finish: Callable[[], None]) -> None:
         self.finish = finish
@@ -38,8 +38,7 @@ class LateMetrics:
 
     def write(self, step: int, find: Callable[[], Dict[str, Any]]) -> None:
         """`find` gives the values, without any that is None, when they are about to be written."""
-        if self.pid != os.getpid():
-            self._begin_process()
+        self.begin_process()
         self.waiting.append(Waiting(step, find))
         if time.monotonic() >= self.due:
             self.write_out()
@@ -50,8 +49,10 @@ class LateMetrics:
             self.waiting.popleft().write()
         self.due = time.monotonic() + EVERY
 
-    def _begin_process(self) -> None:
+    def begin_process(self) -> None:
         """Start in this process, also in a child that was forked from a training: what waits there is its parent's."""
+        if self.pid == os.getpid():
+            return
         self.waiting.clear()
         if not self.pid:
             for name in LEAVING:

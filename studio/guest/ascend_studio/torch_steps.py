@@ -7,6 +7,7 @@ from 1, and from the optimizer's own count after a checkpoint. Nothing here keep
 from __future__ import annotations
 
 import functools
+import math
 import time
 import weakref
 
@@ -103,6 +104,7 @@ class Steps:
             self.backward += time.perf_counter() - self.backward_begun
             self.backwards += 1
             self.open = True
+            self.metrics.begin_process()
             self.counts_batch = not self.separate
             if self.loss is not None:
                 self.losses.append(self.loss)
@@ -246,8 +248,14 @@ class Steps:
         return (before, series.totals, now - series.ended) if before else ()
 
     def _finish(self) -> None:
-        if self.open and self._ends_by_backward():
+        if self.open and (self._ends_by_backward() or self._is_nonfinite_without_step()):
             self._end(self.without_optimizer)
+
+    def _is_nonfinite_without_step(self) -> bool:
+        """Return whether no optimizer ever stepped and losses were no numbers, which may be why."""
+        has_stepped = any([series.count for series in self.series])
+        total = torch_numbers.value_of(torch_numbers.total(self.losses or [0.0]))
+        return not has_stepped and not math.isfinite(total)
 
     def why_nothing(self) -> str:
         return "hooks.why.no_step" if self.backwards else "hooks.why.no_backward"

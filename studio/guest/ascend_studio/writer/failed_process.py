@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import sys
+import threading
 import time
 
 import ascend_studio
@@ -19,22 +20,45 @@ from ascend_studio.writer import process_rank, process_record
 
 if False:  # typing costs more at the start than all the rest
     from types import ModuleType
-    from typing import Any
+    from typing import Any, Callable, List
 
 FILE = "failed.a%d.r%d.p%d.json"
 LONGEST = 500
+_training_thread = [0]
+_thread_errors: List[BaseException] = []
+"""What ended the thread that did the last step; empty where another one went on."""
 
 
 def begin() -> None:
     atexit.register(_end, os.getpid())
     hooks.after_import("multiprocessing.process", _watch_children)
+    hooks.on_step("failed_thread", _stepped)
+    if hasattr(threading, "excepthook"):  # from Python 3.8 on
+        threading.excepthook = _noting_thread(threading.excepthook)
 
 
 def _end(pid: int) -> None:
     """Python keeps the exception that ended it, whoever prints it."""
-    error = getattr(sys, "last_value", None)
+    error = getattr(sys, "last_value", None) or next(iter(_thread_errors), None)
     if os.getpid() == pid and error is not None and not isinstance(error, KeyboardInterrupt):
         _leave("%s: %s" % (type(error).__name__, error))
+
+
+def _stepped(_step: int) -> None:
+    _training_thread[0] = threading.get_ident()
+    del _thread_errors[:]
+
+
+def _noting_thread(report: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what Python calls with an exception that ended a thread: a training in a thread ends by it unheard."""
+
+    @functools.wraps(report)
+    def note_and_report(args: Any) -> Any:
+        if threading.get_ident() == _training_thread[0] and args.exc_value is not None:
+            _thread_errors[:] = [args.exc_value]
+        return report(args)
+
+    return note_and_report
 
 
 def _watch_children(process: ModuleType) -> None:
