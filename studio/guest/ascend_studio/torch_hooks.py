@@ -28,7 +28,7 @@ from ascend_studio.torch_steps import Steps
 
 if False:  # typing costs more at the start than all the rest
     from types import ModuleType
-    from typing import Any, Callable, Iterator
+    from typing import Any, Callable, Iterable, Iterator
 
 
 def install(torch: ModuleType) -> None:
@@ -241,7 +241,13 @@ def _hide_from_compiler(dynamo: ModuleType) -> None:
         torch_steps,
         sys.modules[__name__],
     )
-    for module in (ascend_studio, *ours):
+    hide_from_compiler(dynamo, (ascend_studio, *ours))
+
+
+def hide_from_compiler(dynamo: Any, modules: Iterable[ModuleType]) -> None:
+    """Have the compiler run the functions of modules as they are, where they are called while it looks for more to
+    compile."""
+    for module in modules:
         for code in _codes(vars(module), module.__name__):
             dynamo.eval_frame.skip_code(code)
 

@@ -317,6 +317,19 @@ def captured_graphs() -> list[str]:
     return devices
 
 
+def graphs_of_three_layers() -> list[int]:
+    """Return how many graphs the compiler made of a network, and how often it had to stop in one."""
+    import torch._dynamo
+
+    torch._dynamo.reset()
+    counters = torch._dynamo.utils.counters
+    counters.clear()
+    net = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)).npu()
+    for _ in range(2):
+        torch.compile(net, backend="aot_eager")(torch.randn(2, 4, device="npu")).sum().backward()
+    return [counters["stats"]["unique_graphs"], len(counters["graph_break"])]
+
+
 def generated_code() -> Any:
     return torch.compile(nn.Linear(4, 4).npu())(torch.randn(2, 4, device="npu"))
 

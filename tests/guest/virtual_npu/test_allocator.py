@@ -75,14 +75,16 @@ def test_that_free_segments_are_returned_before_a_request_is_refused() -> None:
 
 
 def test_that_the_sums_at_the_peak_have_the_labels_that_blocks_get_later() -> None:
-    ledger = Ledger(lambda: None)
+    now = [0]
+    ledger = Ledger(lambda: None, lambda: now[0])
     weights, gradient, scratch = (Entry(("other", "")) for _ in range(3))
-    ledger.change(weights, 100, 0)
-    ledger.change(gradient, 60, 0)
-    ledger.change(scratch, 40, 0)
-    ledger.change(gradient, 0, 0)
-    ledger.change(scratch, 10, 0)
-    ledger.change(Entry(("other", "")), 50, 1)
+    ledger.change(weights, 100)
+    ledger.change(gradient, 60)
+    ledger.change(scratch, 40)
+    ledger.change(gradient, 0)
+    ledger.change(scratch, 10)
+    now[0] = 1
+    ledger.change(Entry(("other", "")), 50)
     weights.label, gradient.label = ("parameters", "net"), ("gradients", "net")
     assert ledger.sums() == {("parameters", "net"): 100, ("gradients", "net"): 60, ("other", ""): 40}
     assert (ledger.peak, ledger.peak_step) == (200, 0)
@@ -90,13 +92,14 @@ def test_that_the_sums_at_the_peak_have_the_labels_that_blocks_get_later() -> No
 
 def test_that_sums_are_kept_where_much_happens_after_the_peak(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ascend_studio.virtual_npu.ledger.MAX_CHANGES", 100)
-    ledger = Ledger(lambda: None)
+    now = [0]
+    ledger = Ledger(lambda: None, lambda: now[0])
     high = Entry(("activations", "net"))
-    ledger.change(high, 1000, 0)
-    ledger.change(high, 0, 0)
+    ledger.change(high, 1000)
+    ledger.change(high, 0)
     for _ in range(500):
         entry = Entry(("temporary", ""))
-        ledger.change(entry, 10, 1)
-        ledger.change(entry, 0, 1)
+        ledger.change(entry, 10)
+        ledger.change(entry, 0)
     assert ledger.sums() == {("activations", "net"): 1000}
     assert ledger.taken == 0

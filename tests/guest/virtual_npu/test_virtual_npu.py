@@ -123,6 +123,10 @@ def test_that_the_workers_of_a_loader_give_pinned_batches(results: dict[str, Any
 
 def test_that_graphs_are_captured_and_streams_and_events_answer(results: dict[str, Any]) -> None:
     assert results["captured_graphs"] == ["npu:0", "npu:0"]
+
+
+def test_that_the_compiler_makes_one_graph_of_a_network_and_none_of_the_studio(results: dict[str, Any]) -> None:
+    assert results["graphs_of_three_layers"] == [1, 0]
     assert results["streams_and_events"] == [True, [1.0, 1.0]]
 
 

@@ -29,7 +29,8 @@ def install(torch: Any) -> None:
     if record.device == "virtual_npu":
         from ascend_studio.virtual_npu import dispatch
 
-        dispatch.observers.append(_observer(torch))
+        observer = _observer(torch)
+        dispatch.observe(lambda _op: observer)
 
 
 def follow_npu(torch: Any) -> None:

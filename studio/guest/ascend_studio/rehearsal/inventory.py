@@ -25,11 +25,11 @@ _MASKED = frozenset(("aten::index", "aten::_unsafe_index"))
 # Whose results have as many elements as their values say.
 _OUTPUT_BY_VALUES = _MASKED | WAITING - {"aten::_local_scalar_dense", "aten::equal", "aten::is_nonzero"}
 _COPIES = frozenset(("aten::_to_copy", "aten::copy_"))
+_LOOKED_AT = WAITING | _MASKED | _COPIES
 _waits: Dict[Tuple[str, str, int], List[int]] = {}
 _dynamic: Dict[Tuple[str, str, str, int], Dict[str, Any]] = {}
 _casts: Dict[Location, int] = {}
 _left_out = {"waits": 0, "dynamic": 0, "casts": 0}
-_names: Dict[int, str] = {}
 _first_shapes: Dict[Tuple[str, ...], Tuple[int, str]] = {}
 
 
@@ -38,7 +38,8 @@ def install(torch: Any) -> None:
 
     dtype_rules.install(torch)
     dtype_rules.replaced.append(_cast)
-    dispatch.observers.append(_observer(torch))
+    observer = _observer(torch)
+    dispatch.observe(lambda op: observer if op._schema.name in _LOOKED_AT else None)
     operators.new_rows.append(_row)
     record.contents.append(_fill)
 
@@ -47,11 +48,8 @@ def _observer(torch: Any) -> Callable[..., None]:
     tensor, boolean, byte = torch.Tensor, torch.bool, torch.uint8
 
     def observe(op: Any, args: Any, kwargs: Any, result: Any) -> None:
-        name = _names.get(id(op))
-        if name is None:
-            full = op._schema.name
-            name = _names[id(op)] = full if full in WAITING or full in _MASKED or full in _COPIES else ""
-        if not name or not _waits_for(name, args, kwargs, result):
+        name = op._schema.name
+        if not _waits_for(name, args, kwargs, result):
             return
         moved = 0
         if name in _COPIES or name == "aten::_local_scalar_dense":

@@ -19,7 +19,7 @@ from ascend_studio.rehearsal import record, seeds
 
 if False:
     from types import ModuleType
-    from typing import Any, Callable, Dict, List, Tuple
+    from typing import Any, Callable, Dict, List, Optional, Tuple
 
 MAX_ROWS = 20000  # different rows; shapes that never repeat are counted together after that
 REMEMBERED = 200000
@@ -27,9 +27,10 @@ _OF_CURVES = os.path.join("ascend_studio", "torch_")
 _OF_TRACE = (os.path.join("rehearsal", "trace.py"), os.path.join("contract", "batches.py"))
 LAST = 1 << 62  # sequence numbers from here on belong to no forward pass
 
-_counts: Dict[Tuple[Any, ...], int] = {}
-_keys: Dict[Tuple[Any, ...], Tuple[str, ...]] = {}
-"""The row of each call that was seen, by what tells it apart without a text."""
+_counts: Dict[Tuple[str, ...], List[int]] = {}
+"""How often each row came, as a list of one number."""
+_counts_by_call: Dict[Tuple[Any, ...], List[int]] = {}
+"""The same lists by what tells a call apart without a text."""
 _own_paths: Dict[str, bool] = {}
 _beyond = {"rows": 0}  # calls that would have been rows of their own
 new_rows: List[Callable[[Tuple[str, ...]], None]] = []
@@ -56,11 +57,16 @@ def install(torch: ModuleType, tick: Callable[[], None]) -> None:
     if record.device != "virtual_npu" or is_seeded:
         _mode_type(torch, tick, is_seeded)().__enter__()
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_counts.clear)
+        os.register_at_fork(after_in_child=_forget)
+
+
+def _forget() -> None:
+    _counts.clear()
+    _counts_by_call.clear()
 
 
 def _fill(part: Dict[str, Any]) -> None:
-    part["operators"] = [[*key, count] for key, count in _counts.items()]
+    part["operators"] = [[*row, count[0]] for row, count in _counts.items()]
     part["calls_together"] = _beyond["rows"]
     part["device_operators"] = _on_device["operators"]
 
@@ -146,32 +152,33 @@ def _count(tensor: Any, func: Any, args: Any, kwargs: Any, result: Any) -> None:
     _see(tensor, args, call_key)
     if kwargs:
         _see(tensor, kwargs.values(), call_key)
-    call_key.append(None)
-    _see(tensor, (result,), call_key)
-    call = tuple(call_key)
-    key = _keys.get(call)
-    if key is not None and key in _counts:
-        _counts[key] += 1
+    if isinstance(result, tensor):
+        call_key += (None, result.dtype, result.shape)
     else:
-        row = _row(tensor, func, phase, module, args, kwargs, result)
-        if _add(row):
-            _remember(call, row)
+        call_key.append(None)
+        _see(tensor, (result,), call_key)
+    call = tuple(call_key)
+    count = _counts_by_call.get(call)
+    if count is not None:
+        count[0] += 1
+    else:
+        _remember(call, _add(_row(tensor, func, phase, module, args, kwargs, result)))
 
 
 def _see(tensor: Any, values: Any, seen: List[Any]) -> None:
     """Add dtype and shape of each tensor, which tell calls apart without a text."""
     for value in values:
         if isinstance(value, tensor):
-            seen.append(value.dtype)
-            seen.append(value.shape)
+            seen += (value.dtype, value.shape)
         elif isinstance(value, (list, tuple)):
             _see(tensor, value, seen)
 
 
-def _remember(call: Tuple[Any, ...], row: Tuple[str, ...]) -> None:
-    if len(_keys) >= REMEMBERED:
-        _keys.clear()
-    _keys[call] = row
+def _remember(call: Tuple[Any, ...], count: Optional[List[int]]) -> None:
+    if count is not None:
+        if len(_counts_by_call) >= REMEMBERED:
+            _counts_by_call.clear()
+        _counts_by_call[call] = count
 
 
 def _row(tensor: Any, func: Any, phase: str, module: str, args: Any, kwargs: Any, result: Any) -> Tuple[str, ...]:
@@ -184,19 +191,20 @@ def _row(tensor: Any, func: Any, phase: str, module: str, args: Any, kwargs: Any
     return (str(func), phase, module, _joined(ins, 0), _joined(ins, 1), _joined(outs, 0), _joined(outs, 1))
 
 
-def _add(row: Tuple[str, ...]) -> bool:
-    """Count a call; return False where it was one of those that are counted together, as there are too many."""
-    times = _counts.get(row, 0)
-    if not times and len(_counts) >= MAX_ROWS:
+def _add(row: Tuple[str, ...]) -> Optional[List[int]]:
+    """Count a call and return its row's count; None where it is counted with others, as there are too many rows."""
+    count = _counts.get(row)
+    if count is not None:
+        count[0] += 1
+        return count
+    if len(_counts) >= MAX_ROWS:
         _beyond["rows"] += 1
-        together = (*row[:3], "", "", "", "")
-        _counts[together] = _counts.get(together, 0) + 1
-        return False
-    _counts[row] = times + 1
-    if not times:
-        for tell in new_rows:
-            tell(row)
-    return True
+        _counts.setdefault((*row[:3], "", "", "", ""), [0])[0] += 1
+        return None
+    count = _counts[row] = [1]
+    for tell in new_rows:
+        tell(row)
+    return count
 
 
 def _tensors(tensor: Any, values: Any, tensors: List[Tuple[str, str]]) -> None:
@@ -231,17 +239,19 @@ def follow_modules(torch: Any) -> None:
     if not hasattr(torch.autograd, "_get_sequence_nr"):
         return
     number = torch.autograd._get_sequence_nr
+    # The compiler takes its own answer for a constant, and follows the modules past these hooks.
+    is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
     main = threading.get_ident()
 
     def entered(entered_module: Any, _args: Any) -> None:
-        if threading.get_ident() == main:
+        if not is_compiling() and threading.get_ident() == main:
             if len(_stack) == 1:
                 _name_all(entered_module)
             _stack.append(_names.get(entered_module) or type(entered_module).__name__)
             _turn(number())
 
     def left(_module: Any, _args: Any, _result: Any) -> None:
-        if threading.get_ident() == main and len(_stack) > 1:
+        if not is_compiling() and threading.get_ident() == main and len(_stack) > 1:
             _stack.pop()
             _turn(number())
 

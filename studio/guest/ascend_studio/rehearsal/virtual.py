@@ -82,18 +82,20 @@ def install(torch: Any, module: Any) -> None:
     memory_kinds.install(torch)
     inventory.install(torch)
     virtual_npu.install(torch, module)
+    follow = operators.observer(torch)
+    dispatch.observe(lambda _op: follow)
     count_fallback = hooks.guarded("operators")(cpu_fallback.observer(torch, record.user_location))
-    dispatch.observers.extend((operators.observer(torch), count_fallback))
+    dispatch.observe(lambda op: count_fallback if cpu_fallback.kind_of(op) else None)
     record.contents.append(lambda part: part.update(fallbacks=cpu_fallback.rows()))
     if sizes_only.is_requested():
         fake.install(torch)
     if seeds.requested_seed() is not None:
-        dispatch.observers.append(_zeroed)
+        dispatch.observe(lambda op: _zeroed if str(op) in seeds.UNWRITTEN else None)
 
 
-def _zeroed(op: Any, _args: Any, _kwargs: Any, result: Any) -> None:
+def _zeroed(_op: Any, _args: Any, _kwargs: Any, result: Any) -> None:
     """Fill memory that nobody has written with zeros, as seeds does on the CPU."""
-    if str(op) in seeds.UNWRITTEN and result.device.type == "npu":
+    if result.device.type == "npu":
         from ascend_studio.virtual_npu import storages
 
         storages.host(result).zero_()

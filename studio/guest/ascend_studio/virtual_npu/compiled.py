@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import sys
 from importlib import import_module
+
+from ascend_studio import torch_hooks
 
 if False:
     from typing import Any
@@ -21,6 +24,8 @@ def install(torch: Any) -> None:
 
     @functools.wraps(original)
     def compile_(*args: Any, **kwargs: Any) -> Any:
+        ours = [module for name, module in sys.modules.items() if name.startswith("ascend_studio.")]
+        torch_hooks.hide_from_compiler(import_module("torch._dynamo"), ours)
         backend = kwargs.get("backend", "inductor")
         if backend in _GENERATE:
             kwargs["backend"] = _Refusing(torch, backend, kwargs.pop("mode", None), kwargs.pop("options", None))

@@ -17,7 +17,7 @@ MAX_ROWS = 500  # operators and lines that are told apart; later ones are not co
 # How a CPU does what a card does with an operator of its own.
 _OF_HOST = ("_for_cpu", "mkldnn", "fbgemm", "nnpack", "onednn")
 _counts: Dict[Tuple[str, str, str, int], List[int]] = {}
-_kinds: Dict[Any, str] = {}
+_kind_by_name: Dict[str, str] = {}
 
 
 def rows() -> List[List[Any]]:
@@ -27,18 +27,20 @@ def rows() -> List[List[Any]]:
 
 def observer(torch: Any, location: Callable[[], Tuple[str, int]]) -> Callable[..., None]:
     """Return what counts them; `location` returns file and line of the script that an operator belongs to."""
-    kind_by_name = _kind_by_name()
     tensor = torch.Tensor
 
     def observe(op: Any, args: Any, kwargs: Any, result: Any) -> None:
-        kind = _kinds.get(id(op))
-        if kind is None:
-            kind = _kinds[id(op)] = kind_by_name.get(name_of(op), "")
-        if kind:
-            moved = _bytes(tensor, args) + _bytes(tensor, kwargs.values()) + _bytes(tensor, (result,))
-            _count((name_of(op), kind, *location()), moved)
+        moved = _bytes(tensor, args) + _bytes(tensor, kwargs.values()) + _bytes(tensor, (result,))
+        _count((name_of(op), kind_of(op), *location()), moved)
 
     return observe
+
+
+def kind_of(op: Any) -> str:
+    """Return "fallback" or "maybe"; "" for an operator that torch_npu has a kernel for."""
+    if not _kind_by_name:
+        _kind_by_name.update(_read_kinds())
+    return _kind_by_name.get(name_of(op), "")
 
 
 def name_of(op: Any) -> str:
@@ -50,7 +52,7 @@ def name_of(op: Any) -> str:
     return str(name + "." + schema.overload_name if schema.overload_name else name)
 
 
-def _kind_by_name() -> Dict[str, str]:
+def _read_kinds() -> Dict[str, str]:
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cpu_fallback.json")
     with open(path, encoding="utf-8") as file:
         lists = json.load(file)

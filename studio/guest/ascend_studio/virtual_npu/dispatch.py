@@ -1,7 +1,8 @@
 """The call through which each operator on a card passes.
 
 `run` is called with an operator, its arguments and keywords, all as the card sees them. What follows the operators of
-a training (counts, memory by kind, shapes) puts itself into `observers`, and is called with the result as well.
+a training (counts, shapes, fall-backs) says of each operator once whether it looks at it, and is then called with each
+result as well.
 """
 
 from __future__ import annotations
@@ -13,18 +14,21 @@ import warnings
 from ascend_studio import recording
 
 if False:
-    from typing import Any, Callable, Dict, Iterator, List
+    from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
     Kernel = Callable[[Any, Any, Any], Any]
+    Check = Callable[[Any, Any, Any], None]
+    Observer = Callable[[Any, Any, Any, Any], None]
 
-observers: List[Callable[[Any, Any, Any, Any], None]] = []
-checks: List[Callable[[Any, Any, Any], None]] = []
-"""Called before an operator runs; what they raise refuses it."""
+checks: Dict[int, Check] = {}
+"""By the id of an operator: called before it runs; what it raises refuses it."""
 failures: List[Callable[[RuntimeError], None]] = []
 """Called with what a kernel of the CPU raised; they may raise what a card would."""
 _kernels: Dict[int, Kernel] = {}
 """By the id of the operator, as its hash takes longer than all the rest; `_operators` keeps it."""
 _operators: List[Any] = []
+_observer_makers: List[Callable[[Any], Optional[Observer]]] = []
+_observers: Dict[int, Tuple[Observer, ...]] = {}
 _makers: List[Callable[[Any], Kernel]] = []
 
 
@@ -42,10 +46,27 @@ def kernel_of(op: Any) -> Kernel:
     return kernel
 
 
+def observe(make: Callable[[Any], Optional[Observer]]) -> None:
+    """`make`: returns for an operator what is called with it, its arguments, keywords and result; None for one that is
+    not looked at.
+    """
+    _observer_makers.append(make)
+    _observers.clear()
+
+
+def observers_of(op: Any) -> Tuple[Observer, ...]:
+    observers = _observers.get(id(op))
+    if observers is None:
+        made = [make(op) for make in _observer_makers]
+        observers = _observers[id(op)] = tuple([observer for observer in made if observer is not None])
+    return observers
+
+
 def run(op: Any, args: Any, kwargs: Any) -> Any:
-    kernel = _kernels.get(id(op)) or kernel_of(op)
-    for check in checks:
-        check(op, args, kwargs)
+    number = id(op)
+    kernel = _kernels.get(number) or kernel_of(op)
+    if number in checks:
+        checks[number](op, args, kwargs)
     try:
         result = kernel(op, args, kwargs)
     except RuntimeError as error:
@@ -53,8 +74,8 @@ def run(op: Any, args: Any, kwargs: Any) -> Any:
             explain(error)
         raise
     if not recording.is_own_work():
-        for observe in observers:
-            observe(op, args, kwargs, result)
+        for observer in observers_of(op):
+            observer(op, args, kwargs, result)
     return result
 
 

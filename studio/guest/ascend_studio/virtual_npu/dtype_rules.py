@@ -33,14 +33,13 @@ def install(torch: Any) -> None:
         op = dispatch.operator(torch, name)
         if op is not None:
             _words[id(op)] = words
-    dispatch.checks.append(check)
+            dispatch.checks[id(op)] = check
 
 
 def check(op: Any, args: Any, kwargs: Any) -> None:
     """Raise RuntimeError where torch_npu does."""
-    words = _words.get(id(op))
-    if words is not None and args and args[0].dtype == _state["double"]:
-        raise RuntimeError(words)
+    if args and args[0].dtype == _state["double"]:
+        raise RuntimeError(_words[id(op)])
 
 
 def cast_options(tensor: Any, options: Any) -> Any:

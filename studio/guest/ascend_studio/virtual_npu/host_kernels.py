@@ -20,11 +20,12 @@ _TAKE_MIXED = frozenset((
     "aten::_pack_padded_sequence", "aten::_ctc_loss", "aten::set_", "aten::_to_copy", "aten::resize_as_",
 ))  # fmt: skip
 _torch: Any = None
+_tensor: Any = None
 
 
 def install(torch: Any) -> None:
-    global _torch
-    _torch = torch
+    global _torch, _tensor
+    _torch, _tensor = torch, torch.Tensor
 
 
 class Plan:
@@ -37,9 +38,12 @@ class Plan:
         self.arguments = [(place, argument.name) for place, argument in enumerate(schema.arguments)]
         self.positions = [place for place, name in self.arguments if _may_hold_tensors(schema.arguments[place])]
         self.names = [schema.arguments[place].name for place in self.positions]
-        self.written = [
+        self.tensors = list(zip(self.positions, self.names))
+        self.resized = [
             argument.name for argument in schema.arguments if argument.alias_info and argument.alias_info.is_write
         ]
+        if self.name.endswith("_") and _torch.Tag.inplace_view not in op.tags:
+            self.resized = []  # what is written in place keeps its size
         self.returned = [_source(schema, returned) for returned in schema.returns]
         self.device_place = next((place for place, name in self.arguments if name == "device"), None)
         self.is_random = _torch.Tag.nondeterministic_seeded in op.tags
@@ -66,24 +70,31 @@ def _source(schema: Any, returned: Any) -> Any:
 def kernel(op: Any) -> Callable[[Any, Any, Any], Any]:
     plan = Plan(op)
     if plan.is_view:
-        return _as_view
+        return _as_view(op)
     if plan.device_place is not None:
         return _with_device(op, plan)
     return _computed(op, plan)
 
 
-def _as_view(op: Any, args: Any, kwargs: Any) -> Any:
+def _as_view(op: Any) -> Callable[[Any, Any, Any], Any]:
     """The CPU's kernel of a view looks at sizes alone, and keeps storage and device."""
-    return op.redispatch(storages.cpu_keys(), *args, **kwargs)
+    view, keys = op._handle.redispatch_boxed, storages.cpu_keys()
+
+    def viewed(_op: Any, args: Any, kwargs: Any) -> Any:
+        return view(keys, *args, **kwargs)
+
+    return viewed
 
 
 def _computed(op: Any, plan: Plan) -> Callable[[Any, Any, Any], Any]:
+    compute = op._op
+
     def computed(_op: Any, args: Any, kwargs: Any) -> Any:
         index, host_args, host_kwargs = on_host(plan, args, kwargs)
         if plan.is_random:
             result = generators.drawn(index, op, host_args, host_kwargs)
         else:
-            result = op(*host_args, **host_kwargs)
+            result = compute(*host_args, **host_kwargs)
         return results(plan, args, kwargs, host_args, host_kwargs, result, index)
 
     return computed
@@ -123,11 +134,17 @@ def on_host(plan: Plan, args: Any, kwargs: Any) -> Tuple[int, List[Any], Dict[st
     index, foreign = -1, None
     host_args, host_kwargs = list(args), dict(kwargs)
     count = len(host_args)
-    for place, name in zip(plan.positions, plan.names):
+    host = storages.host
+    for place, name in plan.tensors:
         value = host_args[place] if place < count else host_kwargs.get(name)
         if value is None:
             continue
-        index, foreign, converted = _converted(value, index, foreign, name, plan)
+        if isinstance(value, _tensor) and not value.is_cpu and (index < 0 or value.get_device() == index):
+            if index < 0:
+                index = value.get_device()
+            converted = host(value)
+        else:
+            index, foreign, converted = _converted(value, index, foreign, name, plan)
         if place < count:
             host_args[place] = converted
         else:
@@ -163,7 +180,7 @@ def results(
     plan: Plan, args: Any, kwargs: Any, host_args: List[Any], host_kwargs: Dict[str, Any], result: Any, index: int
 ) -> Any:
     """Return what the operator returns on the card: arguments that it wrote, and new tensors."""
-    for name in plan.written:
+    for name in plan.resized:
         _follow_size(_argument(plan, name, args, kwargs), _argument(plan, name, host_args, host_kwargs))
     if len(plan.returned) == 1:
         return _result(plan, plan.returned[0], args, kwargs, result, index)

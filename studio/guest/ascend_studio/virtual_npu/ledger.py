@@ -28,15 +28,16 @@ class Entry:
 class Ledger:
     """`peak`: the most bytes that were ever taken at once; `peak_label`, `peak_step`: what was taken last then."""
 
-    def __init__(self, before_sums: Callable[[], None]) -> None:
+    def __init__(self, before_sums: Callable[[], None], step: Callable[[], int]) -> None:
         self.taken = self.peak = self.peak_step = 0
         self.peak_label: Label = OTHER
         self._entries: Dict[int, Entry] = {}
         self._changes: Optional[List[Tuple[Entry, int]]] = []
         self._sums: Dict[Label, int] = {}
         self._before_sums = before_sums
+        self._step = step
 
-    def change(self, entry: Entry, size: int, step: int) -> None:
+    def change(self, entry: Entry, size: int) -> None:
         """Write down that an entry has `size` bytes now."""
         difference = size - entry.size
         if not difference:
@@ -48,7 +49,7 @@ class Ledger:
             self._entries.pop(id(entry), None)
         self.taken += difference
         if self.taken > self.peak:
-            self.peak, self.peak_label, self.peak_step = self.taken, entry.label, step
+            self.peak, self.peak_label, self.peak_step = self.taken, entry.label, self._step()
             self._changes = []
         elif self._changes is not None:
             self._changes.append((entry, difference))

@@ -67,7 +67,7 @@ class Card:
     def __init__(self, index: int) -> None:
         self.index = index
         self.allocator = allocator.Allocator()
-        self.ledger = ledger.Ledger(_mark)
+        self.ledger = ledger.Ledger(_mark, _step)
         self.total = capacity()
         self.fraction = 1.0
         self.requested = self.refused = self.over = self.reserved_ever = 0
@@ -132,6 +132,10 @@ def _mark() -> None:
         mark()
 
 
+def _step() -> int:
+    return steps[0]() if steps else 0
+
+
 def card(index: int) -> Card:
     state = _cards.get(index)
     if state is None:
@@ -162,18 +166,20 @@ class Block:
     __slots__ = ("_piece", "_size", "card", "entry")
 
     def __init__(self, index: int, size: int, is_input: bool = False) -> None:
-        self.card = card(index)
+        self.card = _cards.get(index) or card(index)
         self.entry = ledger.Entry(labels[0](is_input) if labels else ledger.OTHER)
         self._piece: Any = None
         self._size = 0
-        self.resize(size)
+        if size:
+            self.resize(size)
 
     @property
     def size(self) -> int:
         return int(self.entry.size)
 
     def resize(self, size: int) -> None:
-        self._free()
+        if self._piece is not None:
+            self._free()
         owner = self.card
         size = 0 if recording.is_own_work() else size
         if size:
@@ -184,18 +190,17 @@ class Block:
             except BaseException:
                 owner.requested, self._size = owner.requested - size, 0
                 raise
-        owner.ledger.change(self.entry, self._piece.size if size else 0, steps[0]() if steps else 0)
+        owner.ledger.change(self.entry, self._piece.size if size else 0)
 
     def _free(self) -> None:
-        if self._piece is not None:
-            self.card.allocator.give(self._piece)
-            self.card.requested -= self._size
-            self._piece, self._size = None, 0
+        self.card.allocator.give(self._piece)
+        self.card.requested -= self._size
+        self._piece, self._size = None, 0
 
     def __del__(self) -> None:
         if self._piece is not None:
             self._free()
-            self.card.ledger.change(self.entry, 0, 0)
+            self.card.ledger.change(self.entry, 0)
 
 
 def allocated(index: int) -> int:

@@ -17,9 +17,9 @@ if False:
 NOT_STRIDED = "The virtual NPU has no %s tensors. A card may take some; that cannot be tried here."
 _torch: Any = None
 _handle_of: Any = None
-_set: Any = None
-_alias: Any = None
-_tensor: Any = None
+_set_boxed: Any = None
+_alias_boxed: Any = None
+_strided: Any = None
 _cpu_keys: Any = None
 _seeds: Dict[Tuple[int, Any], Any] = {}
 _devices: Dict[int, Any] = {}
@@ -27,12 +27,12 @@ _kept: List[Any] = []  # the structures that the first tensors of a card were ma
 
 
 def install(torch: Any) -> None:
-    global _torch, _handle_of, _set, _alias, _tensor, _cpu_keys
+    global _torch, _handle_of, _set_boxed, _alias_boxed, _cpu_keys, _strided
     _torch = torch
     _handle_of = torch._C._construct_storage_from_data_pointer
-    _set = torch.ops.aten.set_.source_Storage_storage_offset
-    _alias = torch.ops.aten.alias.default
-    _tensor = torch.Tensor
+    _set_boxed = torch.ops.aten.set_.source_Storage_storage_offset._handle.redispatch_boxed
+    _alias_boxed = torch.ops.aten.alias.default._handle.redispatch_boxed
+    _strided = torch.strided
     _cpu_keys = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 
 
@@ -95,10 +95,12 @@ def on_card(tensor: Any, index: int, *, is_input: bool = False, is_own: bool = F
     `is_own`: nothing else has this one, so that kernels may have it again. Raises NotImplementedError for one that is
     sparse, quantized or nested.
     """
-    if tensor.is_quantized or tensor.layout is not _torch.strided or tensor.is_nested:
+    if tensor.layout is not _strided or tensor.is_quantized or tensor.is_nested:
         kind = "nested" if tensor.is_nested else "quantized" if tensor.is_quantized else tensor.layout
         raise NotImplementedError(NOT_STRIDED % kind)
-    result = _alias.redispatch(_cpu_keys, _seed(index, tensor.dtype))
+    dtype = tensor.dtype
+    seed = _seeds.get((index, dtype))
+    result = _alias_boxed(_cpu_keys, _make_seed(index, dtype) if seed is None else seed)
     return _point(result, tensor, index, is_input, is_own)
 
 
@@ -112,7 +114,7 @@ def _point(tensor: Any, source: Any, index: int, is_input: bool = False, is_own:
     handle = new_handle(storage, index, is_input=is_input)
     if is_own and not (source.requires_grad or source.dtype.is_complex or source.is_neg()):
         handle._flat[source.dtype] = source
-    _set.redispatch(_cpu_keys, tensor, handle, source.storage_offset(), source.size(), source.stride())
+    _set_boxed(_cpu_keys, tensor, handle, source.storage_offset(), source.size(), source.stride())
     return tensor
 
 
@@ -140,13 +142,10 @@ def device(index: int) -> Any:
     return value
 
 
-def _seed(index: int, dtype: Any) -> Any:
-    """Return an empty tensor of a card, which others are made from."""
-    seed = _seeds.get((index, dtype))
-    if seed is None:
-        first = _first(index)
-        seed = _torch.ops.aten.view.dtype.redispatch(_cpu_keys, first, dtype)
-        _seeds[index, dtype] = seed
+def _make_seed(index: int, dtype: Any) -> Any:
+    """Make an empty tensor of a card, which others are made from."""
+    first = _first(index)
+    seed = _seeds[index, dtype] = _torch.ops.aten.view.dtype.redispatch(_cpu_keys, first, dtype)
     return seed
 
 

@@ -82,7 +82,8 @@ def _mode_type(torch: Any) -> Any:
             kwargs = kwargs or {}
             if func.namespace == "prim" or not is_meant(func, args, kwargs):
                 return func(*args, **kwargs)
-            for check in dispatch.checks:
+            check = dispatch.checks.get(id(func))
+            if check is not None:
                 check(func, args, kwargs)
             if func is scalar:
                 result = assumed_values.number(args[0])
@@ -154,8 +155,8 @@ def _follow(func: Any, args: Any, kwargs: Any, result: Any) -> None:
             is_on_card = True
             _count(value, not _has_operand(args))
     if (is_on_card or _has_operand(args)) and not recording.is_own_work():
-        for observe in dispatch.observers:
-            observe(func, args, kwargs, result)
+        for observer in dispatch.observers_of(func):
+            observer(func, args, kwargs, result)
 
 
 def _count(tensor: Any, is_input: bool) -> None:
