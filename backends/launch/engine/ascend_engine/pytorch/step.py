@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,19 +70,20 @@ class Step:
 
     def __call__(self, batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> Outcome:
         self.optimizer.zero_grad(set_to_none=True)
-        total = torch.zeros((), device=self.device)
+        losses = []
         for number, (inputs, labels) in enumerate(batches, 1):
             with synchronizing(self.network, number == self.config.accumulate):
-                total += self._backward(tensor_of(inputs, self.device), labels_of(labels, self.device))
-        return self._update(total / self.config.accumulate)
+                losses.append(self._backward(tensor_of(inputs, self.device), labels_of(labels, self.device)))
+        # The scalar operators of a step of its own would cost a small network as much as its layers.
+        return self._update(losses[0] if len(losses) == 1 else sum(losses[1:], losses[0]) / self.config.accumulate)
 
     def _backward(self, inputs: Tensor, labels: Tensor) -> Tensor:
         """The loss of a micro batch, in float32 and without its graph."""
         with autocast(self.config, self.device):
             outputs = self.called(inputs)
         value = self.loss(outputs.float() if self.config.amp != "O0" else outputs, labels)
-        scale = 1.0 if self.scale is None else self.scale.scale
-        (value * (scale / self.config.accumulate)).backward()
+        factor = (1.0 if self.scale is None else self.scale.scale) / self.config.accumulate
+        (value if factor == 1.0 else value * factor).backward()
         return value.detach().float()
 
     def _update(self, loss: Tensor) -> Outcome:
@@ -89,7 +91,8 @@ class Step:
         if self.scale is not None:
             torch._foreach_div_([part(gradient) for gradient in gradients], self.scale.scale)
         norm = norm_of(gradients, self.device, self.process_group)
-        whole, finite = self.process_group.agree(bool(torch.isfinite(norm)), float(loss))
+        loss_value, norm_value = float(loss), float(norm)
+        whole, finite = self.process_group.agree(math.isfinite(norm_value), loss_value)
         finite = whole and finite
         sound = finite or all_finite(self.parameters)
         if self.scale is not None:
@@ -97,7 +100,7 @@ class Step:
         if finite or not self.guarded:
             self._clip(gradients, norm)
             self.optimizer.step()
-        return Outcome(float(loss), finite, float(norm), sound)
+        return Outcome(loss_value, finite, norm_value, sound)
 
     def _clip(self, gradients: list[Tensor], norm: Tensor) -> None:
         if self.config.clip is not None:
