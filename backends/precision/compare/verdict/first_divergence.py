@@ -197,8 +197,8 @@ def _first_of_event(
     cause = _uncaptured_cause(joined, judgement, unmatched, event) if reason == "input_untraced" else None
     if cause is not None:
         reason, args = "input_by_other", {**args, "other": name_at(joined, cause)}
-    elif reason == "input_untraced":
-        reason, args = _cause_by_name(joined, judgement, event, args)
+    elif reason in ("input_untraced", "parameter"):
+        reason, args = _cause_by_name(joined, judgement, event, args, reason)
     return First(
         name=name_at(joined, event.call), direction=_direction(joined, event.call), place=_where(joined, row),
         index=index_of(joined, row), step=step, rank=rank, reason=reason, args=args, call=event.call, row=row,
@@ -213,7 +213,7 @@ def _uncaptured_cause(joined: JoinedDumps, judgement: Judgement, unmatched: Unma
 
 
 def _cause_by_name(
-    joined: JoinedDumps, judgement: Judgement, event: Event, args: dict[str, Any]
+    joined: JoinedDumps, judgement: Judgement, event: Event, args: dict[str, Any], otherwise: str
 ) -> tuple[str, dict[str, Any]]:
     """Find what only one side ran between what made the input and the call: a capture may know such calls by name,
     without their values (`Dump.untraced`)."""
@@ -229,7 +229,7 @@ def _cause_by_name(
         alone = [name for name in names if name_of(name).api not in apis]
         if alone:
             return reason, {**args, "other": ", ".join(alone[:3])}
-    return "input_untraced", args
+    return otherwise, args
 
 
 def _reason(joined: JoinedDumps, event: Event) -> str:
