@@ -109,7 +109,7 @@ def _judge_new(walk: Walk, call: Call, value: Value, producer: int, golden_produ
         judged.level = level_of(walk, value, expected)
         return
     allowed = _allowed(walk, value, origin, expected) + of_autocast
-    is_running = origin.is_state and value.row in evidence.running
+    is_running = origin.is_state and value.row in evidence.running and evidence.drift[value.row] > 0
     if is_running:
         allowed += _noise_of_mean(walk, call, value)
     reason = _reason(walk, call, value, has_producer=bool(origin.producers))
@@ -129,10 +129,10 @@ def _noise_of_mean(walk: Walk, call: Call, value: Value) -> float:
     tolerances, data = walk.evidence.tolerances, call.inputs[0]
     if not data.is_tensor or not data.eps or value.size.amax <= 0:
         return 0.0
-    level = max(walk.values[data.row].level, tolerances.rounding(data.eps))
+    level = max(walk.values[data.row].level, tolerances.rounding(value.eps))
     summands = max(data.size.elements / max(value.size.elements, 1.0), 1.0)
     share = min(tolerances.random_norm_factor / math.sqrt(summands), 1.0)
-    return tolerances.copy_growth * level * share * data.size.rms / value.size.amax
+    return level * share * data.size.rms / value.size.amax
 
 
 def _rounding_of_autocast(walk: Walk, call: Call, value: Value, origin: _Origin) -> float:

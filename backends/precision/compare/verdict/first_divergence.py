@@ -12,6 +12,7 @@ from backends.precision.compare.alignment.parameters import is_parameter_input
 from backends.precision.compare.alignment.tokens import BACKWARD
 from backends.precision.compare.comparison import BY_OPTIMIZER, First, Where
 from backends.precision.compare.judgement.evidence import differing_training, key_of
+from backends.precision.compare.judgement.leaves import alteration_of, lone_alterations
 from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, OUTPUT, PARAMETER, ROLES
 from backends.precision.dump.names import name_of, source_of
 from backends.precision.measure.formats import FLOATS
@@ -229,6 +230,10 @@ def _cause_by_name(
         alone = [name for name in names if name_of(name).api not in apis]
         if alone:
             return reason, {**args, "other": ", ".join(alone[:3])}
+    altered = None if producers else alteration_of(joined, event.row, lone_alterations(joined))
+    if altered is not None:
+        reason = "input_by_extra" if altered[0] else "input_by_missing"
+        return reason, {**args, "other": ", ".join((altered[0] or altered[1])[:3])}
     return otherwise, args
 
 
