@@ -48,7 +48,8 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pack(msgspec.Struct, frozen=True, kw_only=True):
-    """`own`: None in a pack that msprobe made alone. `packages`: name to version. `members`: of msprobe's part, and our buffers."""
+    """`own`: None in a pack that msprobe made alone. `packages`: name to version. `members`: of msprobe's part,
+    and our buffers."""
 
     path: str
     rank: int

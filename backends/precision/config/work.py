@@ -183,7 +183,12 @@ def environment_check(
     )
     parts = tuple(
         sorted(
-            (*filter(None, (options, code, members.buffer_part(pairs))), *extra_checks.extra_parts(pairs), *pip_parts, *msprobe.parts),
+            (
+                *filter(None, (options, code, members.buffer_part(pairs))),
+                *extra_checks.extra_parts(pairs),
+                *pip_parts,
+                *msprobe.parts,
+            ),
             key=lambda each: list(PARTS).index(each.name),
         )
     )

@@ -221,8 +221,9 @@ def test_that_packs_without_buffers_are_incomplete_unless_mindspore_wrote_them(t
 
 def test_that_a_torch_training_leaves_its_buffers_as_they_are_before_its_first_step(tmp_path: Path) -> None:
     script = TORCH.replace(
-        "self.layer, self.drop =", "self.register_buffer('mask', torch.eye(3) > 0, persistent=False); "
-        "self.norm = torch.nn.BatchNorm1d(8); self.layer, self.drop ="
+        "self.layer, self.drop =",
+        "self.register_buffer('mask', torch.eye(3) > 0, persistent=False); "
+        "self.norm = torch.nn.BatchNorm1d(8); self.layer, self.drop =",
     ).replace("self.drop(self.layer(x))", "self.drop(self.norm(self.layer(x)))")
     printed = train(tmp_path / "a", script, "3")
     assert lines(printed, "loss") == lines(train(tmp_path / "plain", script, "3", hooks="curves"), "loss")
@@ -429,7 +430,7 @@ def test_that_a_compiled_mindspore_training_leaves_its_seeds_though_no_network_i
     printed = train(tmp_path / "a", MINDSPORE, "graph")
     assert len(lines(printed, "loss")) == 3
     found = members(tmp_path / "a")
-    assert found.keys() == {"env", "pip", "studio.json"}
+    assert found.keys() == {"env", "pip", "studio.json", "buffers/step0/rank0/buffer.json"}
     assert json.loads(found["studio.json"])["determinism"]["mindspore.mode"] == "GRAPH_MODE"
 
 

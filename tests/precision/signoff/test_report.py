@@ -142,7 +142,7 @@ def test_that_a_report_of_chosen_steps_or_of_trainings_without_a_loss_is_no_pass
 
 @pytest.mark.parametrize("is_run_damaged", [True, False])
 def test_that_a_report_of_one_training_whose_losses_are_gone_names_it(tmp_path: Path, is_run_damaged: bool) -> None:
-    target, golden = (trained(tmp_path, [2.0, 1.0, 0.5]).folder for _ in "tg")
+    target, golden = (trained(tmp_path, [2.0, 1.0, 0.5], "mindspore_tensor").folder for _ in "tg")
     comparison = compared_dumps(tmp_path, target, golden)
     assert '<p class="outcome pass">PASS</p>' in reported(tmp_path, comparison, "en")
     if is_run_damaged:

@@ -73,8 +73,8 @@ class Evidence:
     `new_nonfinite`: rows where one side alone has NaN or infinity, and which; `trained`: whether the target and the
     golden side train a row, where that differs; `rounded_families`: of products that are rounded to few bits;
     `autocast_eps`: of products that are given more bits on both sides, else 0, `hidden_eps` on either;
-    `running`: rows that are a running mean or variance with known moves; `updates`: parameters whose last update differs by
-    more than its gradients explain."""
+    `running`: rows that are a running mean or variance with known moves; `updates`: parameters whose last update
+    differs by more than its gradients explain."""
 
     joined: JoinedDumps
     tolerances: Tolerances

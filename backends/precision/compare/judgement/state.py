@@ -93,12 +93,14 @@ class JudgedCall:
 @dataclass(slots=True)
 class Walk:
     """State of the walk. `last_target_row`, `last_golden_row`: the latest row that has a value, by the value;
-    `recent_levels`: of the last outputs, without their condition numbers, and `recent_following` of those that follow a
-    difference; `recent_errors`: what their statistics show; `coarsest_eps` of all outputs so far; `modules`: what happened inside each open module; `forward_reach`: what the forward of a key had, for
-    its backward; `is_exact`: a result of low precision was equal to the last bit, so this pair has no noise there;
-    `has_low_noise`: a later one was not; `is_in_backward`: a backward was seen; `is_nonfinite`: a NaN or infinity of
-    one side alone was; `turned_choice`: the first call that chose other indices where the noise of its inputs explains
-    it, -1 without; `is_choice_known`: it did, else it may have, since indices have no figures but extremes."""
+    `recent_levels`: of the last outputs, without their condition numbers, and `recent_following` of those that
+    follow a difference; `recent_errors`: what their statistics show; `coarsest_eps` of all outputs so far;
+    `modules`: what happened inside each open module; `forward_reach`: what the forward of a key had, for its
+    backward; `is_exact`: a result of low precision was equal to the last bit, so this pair has no noise there;
+    `has_low_noise`: a later one was not; `is_in_backward`: a backward was seen; `is_nonfinite`: a NaN or infinity
+    of one side alone was; `turned_choice`: the first call that chose other indices where the noise of its inputs
+    explains it, -1 without; `is_choice_known`: it did, else it may have, since indices have no figures but
+    extremes."""
 
     evidence: Evidence
     values: list[JudgedValue]
