@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MEMBER_HEADER = ("place", "what", "golden", "target")
 FOLDERS = ("weights", "dataset", "random")
+BUFFERS = "buffers"
+"""The folder of a pack that msprobe does not know."""
 OF_TENSORS = ("weights", "dataset")
 MAX_NESTING = 20
 _PLACE = re.compile(r"(weights|dataset)/step(\d+)/rank(\d+)/")
@@ -28,11 +30,19 @@ _PLACE = re.compile(r"(weights|dataset)/step(\d+)/rank(\d+)/")
 
 def member_parts(pairs: Sequence[tuple[Pack, Pack]]) -> tuple[Part, ...]:
     """Compare what both sides of a pair have; tensors by their statistics."""
-    rows_of_folders = {
-        folder: [row for golden, target in pairs for row in _rows(folder, golden, target)] for folder in FOLDERS
-    }
+    rows_of_folders = {folder: _rows_of_pairs(folder, pairs) for folder in FOLDERS}
     rows_of_folders["env"] = [row for golden, target in pairs[:1] for row in _variables(golden, target)]
     return tuple(part(name, MEMBER_HEADER, rows) for name, rows in rows_of_folders.items() if rows)
+
+
+def buffer_part(pairs: Sequence[tuple[Pack, Pack]]) -> Part | None:
+    """Compare the buffers of both sides of a pair by their statistics, None where there are none."""
+    rows = _rows_of_pairs(BUFFERS, pairs)
+    return part(BUFFERS, MEMBER_HEADER, rows) if rows else None
+
+
+def _rows_of_pairs(folder: str, pairs: Sequence[tuple[Pack, Pack]]) -> list[CheckRow]:
+    return [row for golden, target in pairs for row in _rows(folder, golden, target)]
 
 
 def rounding_levels(pairs: Sequence[tuple[Pack, Pack]]) -> dict[str, dict[tuple[str, ...], Level]]:

@@ -26,7 +26,8 @@ MAX_COMPRESSION = 300
 ENV, PIP, OWN = "env", "pip", "studio.json"
 _MEMBERS = re.compile(
     r"env|pip|studio\.json|hyperparameters/[\w.-]{1,100}\.json|random/rank\d{1,6}\.json"
-    r"|(dataset/step\d{1,9}/rank\d{1,6}/dataset|weights/step\d{1,9}/rank\d{1,6}/weight)\.json"
+    r"|(dataset/step\d{1,9}/rank\d{1,6}/dataset|weights/step\d{1,9}/rank\d{1,6}/weight"
+    r"|buffers/step\d{1,9}/rank\d{1,6}/buffer)\.json"
 )
 _RANK = re.compile(r"rank(\d{1,6})")
 
@@ -47,7 +48,8 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pack(msgspec.Struct, frozen=True, kw_only=True):
-    """`own`: None in a pack that msprobe made alone. `packages`: name to version. `members`: of msprobe's part."""
+    """`own`: None in a pack that msprobe made alone. `packages`: name to version. `members`: of msprobe's part,
+    and our buffers."""
 
     path: str
     rank: int

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backends.precision.config.members import MAX_NESTING, OF_TENSORS
+from backends.precision.config.members import BUFFERS, MAX_NESTING, OF_TENSORS
 from backends.precision.config.pack import read_pack
 from backends.precision.config.result import Sentence
 from backends.precision.config.statistics import FIGURES
@@ -85,7 +85,7 @@ def one_sided(
     for a, b in pairs:
         kinds["A"] |= _kinds(a) - _kinds(b)
         kinds["B"] |= _kinds(b) - _kinds(a)
-    if absent := sorted(MAIN_PARTS - {kind for pair in pairs for pack in pair for kind in _kinds(pack)}):
+    if absent := sorted(_main_parts(pairs) - {kind for pair in pairs for pack in pair for kind in _kinds(pack)}):
         sentences.append(Sentence(key="precision.config.part_nowhere", args={"names": ", ".join(absent)}))
     for side, packs in (("A", golden), ("B", target)):
         if reasons := [pack.own.reason for pack in packs if pack.own is not None and pack.own.reason]:
@@ -96,6 +96,12 @@ def one_sided(
             args = {"side": side, "names": ", ".join(sorted(names))}
             sentences.append(Sentence(key="precision.config.part_alone", args=args))
     return tuple(sentences)
+
+
+def _main_parts(pairs: Sequence[tuple[Pack, Pack]]) -> frozenset[str]:
+    """Return the parts that a check is for: MindSpore has no buffers, its moving means are parameters."""
+    frameworks = {pack.own.framework if pack.own is not None else "" for pair in pairs for pack in pair}
+    return MAIN_PARTS if frameworks == {"mindspore"} else MAIN_PARTS | {BUFFERS}
 
 
 def _kinds(pack: Pack) -> set[str]:

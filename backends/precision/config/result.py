@@ -24,6 +24,7 @@ PARTS = {
     "seeds": "precision.config.part.seeds",
     "determinism": "precision.config.part.determinism",
     "weights": "precision.config.part.weights",
+    "buffers": "precision.config.part.buffers",
     "dataset": "precision.config.part.dataset",
     "random": "precision.config.part.random",
     "hyperparameters": "precision.config.part.hyperparameters",

@@ -51,6 +51,7 @@ TODO = {
     "options": "precision.config.do_options",
     "code": "precision.config.do_code",
     "weights": "precision.config.do_weights",
+    "buffers": "precision.config.do_buffers",
     "dataset": "precision.config.do_dataset",
     "random": "precision.config.do_random",
     "hyperparameters": "precision.config.do_hyperparameters",
@@ -155,7 +156,7 @@ def _compared(pairs: Pairs, folder: Path, installed: Installed) -> tuple[dict[st
 def _write_zip(path: Path, side: Sequence[Pack]) -> None:
     written: dict[str, bytes] = {}
     for pack in reversed(side):
-        written |= pack.members
+        written |= {name: data for name, data in pack.members.items() if not name.startswith(f"{members.BUFFERS}/")}
         if pack.env is not None:
             written[ENV] = msgspec.json.encode(pack.env)
         if pack.packages is not None:
@@ -182,7 +183,12 @@ def environment_check(
     )
     parts = tuple(
         sorted(
-            (*filter(None, (options, code)), *extra_checks.extra_parts(pairs), *pip_parts, *msprobe.parts),
+            (
+                *filter(None, (options, code, members.buffer_part(pairs))),
+                *extra_checks.extra_parts(pairs),
+                *pip_parts,
+                *msprobe.parts,
+            ),
             key=lambda each: list(PARTS).index(each.name),
         )
     )

@@ -61,7 +61,7 @@ class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
     after whose updates the weights of both were compared; `has_final`: also when the training had ended;
     `lacks_final`: a rank of one alone wrote them then, or after another step; `lacks_without`: the run without a
     capture lacks weights or losses that the others have. `steps` and `digest_steps`: how many of each were to be
-    compared, at most those of the training where `is_over`: it ended by itself."""
+    compared; `is_over`: the trainings ended by themselves, after `trained_steps` (0 where nothing tells)."""
 
     deterministic: bool
     first: Difference | None
@@ -78,6 +78,7 @@ class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
     lacks_final: bool = False
     is_over: bool = False
     lacks_without: bool = False
+    trained_steps: int = 0
 
     @property
     def is_whole(self) -> bool:
@@ -89,6 +90,11 @@ class DeterminismResult(msgspec.Struct, frozen=True, kw_only=True):
         has_losses = _are_regular(self.losses, self.steps) and not self.is_nonfinite
         is_whole = has_losses and not self.lacks_final and not self.lacks_without
         return is_whole and all(0 < expected <= count for count, expected in counts)
+
+    @property
+    def ended_early(self) -> bool:
+        """Return whether the trainings ended by themselves before all steps that were asked for."""
+        return 0 < self.trained_steps < self.steps
 
     @property
     def is_nonfinite(self) -> bool:

@@ -100,12 +100,12 @@ def judge_runs(spec: DeterminismSpec, ended_runs: list[Run]) -> DeterminismResul
         of_ranks = (of_rows, 0)
     first = _earliest(compared.first, of_ranks, _late(of_weights.first, compared.steps))
     step_count = max((*(row.step for row in rows), *of_weights.steps), default=0)
-    steps = min(limit, step_count) if is_over and step_count else limit
     without = weights.compare_weight_digests(folders[0], folders[2], limit)
     return DeterminismResult(
         deterministic=first is None, first=first, capture_changes=_is_changed(folders, rows, first, without, limit),
         runs=tuple(ended.name for ended in ended_runs), losses=rows, tensors=compared.tensors,
-        framework=compared.framework, steps=steps, digest_steps=min(spec.proof.digest_steps, steps),
+        framework=compared.framework, steps=limit, digest_steps=spec.proof.digest_steps,
+        trained_steps=step_count if is_over else 0,
         tensor_steps=compared.steps if compared.tensors else (), weight_steps=of_weights.steps,
         has_final=of_weights.has_final, lacks_final=of_weights.lacks_final, is_over=is_over,
         lacks_without=not set(of_weights.steps) <= set(without.steps) or _lacks_ranks(folders, rows),
@@ -178,6 +178,9 @@ def verdict_notes(result: DeterminismResult) -> list[Finding | Note]:
         notes.append(Note(key="precision.determinism.equal", args=coverage(result)))
     else:
         notes.append(Finding(rule="precision.determinism.incomplete", severity="warning", args=coverage(result)))
+    if result.ended_early:
+        args = {"trained": result.trained_steps, "steps": result.steps}
+        notes.append(Finding(rule="precision.determinism.ended_early", severity="warning", args=args))
     if result.is_nonfinite:
         notes.append(Finding(rule="precision.determinism.nonfinite", severity="warning"))
     if result.lacks_without and not result.capture_changes:

@@ -45,8 +45,9 @@ def losses_of(comparison: Comparison, run: Run) -> ReportedLosses | None:
     if target is None or golden is None:
         return None
     if not target or not golden:
+        lacking = [_run_name(dump) for dump, curves in ((first.target, target), (first.golden, golden)) if not curves]
         key = "precision.report.losses_of_one" if target or golden else "precision.report.losses_of_neither"
-        return ReportedLosses(curves={}, key=key, args={}, differ=False, passes=False)
+        return ReportedLosses(curves={}, key=key, args={"runs": ", ".join(lacking)}, differ=False, passes=False)
     again = schema.from_json(CompareSpec, run.request.values)[0].sides.golden_again
     of_ranks = judge_ranks(target, golden, (_curves(again) or {}) if again.parts else {}, judge_losses)
     judgement = of_ranks.judgement
@@ -60,11 +61,17 @@ def losses_of(comparison: Comparison, run: Run) -> ReportedLosses | None:
 
 
 def _curves(dump: Path) -> dict[int, Curve] | None:
-    """Return the losses of the run that a dump is from, by rank; None where it is from none."""
+    """Return the losses of the run that a dump is from, by rank, {} where it has none or cannot be read; None where the
+    dump is from no run."""
     folder = run_around(dump)
     if folder is None:
         return None
     try:
         return Watched(folder).curves(METRIC)
     except StudioError:
-        return None
+        return {}
+
+
+def _run_name(dump: Path) -> str:
+    folder = run_around(dump)
+    return "" if folder is None else folder.name

@@ -3,6 +3,7 @@
     <run>/artifacts/config/rank<r>.zip
         env, pip                 as msprobe's ConfigChecker writes them, without what may be secret
         dataset/…, weights/…     its statistics of the first batch and of the weights before the first forward
+        buffers/…                the same of the model's buffers, which its record leaves out
         random/rank<r>.json      which random functions were called, from where, how often
         studio.json              seeds, states of the random generators, determinism, versions, devices, threads
 
@@ -34,6 +35,7 @@ if False:  # typing costs more at the start than all the rest
 
 FOLDER = os.path.join("artifacts", "config")
 NAME = "config_pack"
+BUFFERS = "buffers/step0/rank%d/buffer.json"
 FRAMEWORKS = {"torch": "pytorch", "mindspore": "mindspore"}
 # Of random functions whose callers msprobe notes: finding out who called takes it a millisecond.
 MAX_STACKS = 2000
@@ -120,6 +122,9 @@ class Pack:
 
     def _members(self, root: Any, args: Any, kwargs: Any) -> Dict[str, Any]:
         members = self._of_msprobe(root, args, kwargs)
+        if root is not None and self.name == "torch":
+            with contextlib.suppress(Exception):  # without them the check is incomplete
+                members[BUFFERS % process_rank.rank()] = self._buffers(root)
         members["env"] = json.dumps(recorded_variables(os.environ), indent=1, sort_keys=True)
         members["pip"] = "".join("%s=%s\n" % pair for pair in sorted(packages().items()))
         members["studio.json"] = json.dumps(self._own(), indent=1, sort_keys=True)
@@ -135,6 +140,12 @@ class Pack:
             return {}
         finally:
             self._drop_recorder()
+
+    def _buffers(self, root: Any) -> str:
+        from ascend_studio import config_buffers
+
+        with self._without_gradients():
+            return json.dumps(config_buffers.buffer_figures(self.framework, root), indent=1, sort_keys=True)
 
     def _without_gradients(self) -> Any:
         return self.framework.no_grad() if self.name == "torch" else contextlib.nullcontext()

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from studio.run import Run
 
 WEIGHTS = json.dumps({"layer.weight": {"max": 1.0, "min": -1.0, "mean": 0.0, "norm": 2.0}})
+BUFFERS = json.dumps({"norm.running_var": {"max": 2.0, "min": 2.0, "mean": 2.0, "norm": 8.0}})
 
 
 @pytest.fixture(scope="session")
@@ -189,8 +190,51 @@ def main_parts() -> dict[str, str]:
     data = f'{{"args": {WEIGHTS}}}'
     return {
         "weights__step0__rank0__weight": WEIGHTS, "dataset__step0__rank0__dataset": data, "random__rank0": "{}",
-        "pip": "torch=2.6.0\n",
+        "pip": "torch=2.6.0\n", "buffers__step0__rank0__buffer": BUFFERS,
     }  # fmt: skip
+
+
+def test_that_buffers_that_differ_before_the_first_step_are_no_equal_start(tmp_path: Path) -> None:
+    a = packs.write(tmp_path / "a.zip", packs.own(), **main_parts())
+    b = packs.write(tmp_path / "b.zip", packs.own(), **main_parts())
+    code, run = check(tmp_path / "runs", a, b)
+    assert (code, verdicts(result.read_check(run))["buffers"]) == (0, "pass")
+    packs.write(b, packs.own(), **{**main_parts(), "buffers__step0__rank0__buffer": BUFFERS.replace("2.0", "4.0")})
+    code, run = check(tmp_path / "runs", a, b)
+    found = result.read_check(run)
+    assert (code, verdicts(found)["buffers"], verdicts(found)["weights"]) == (3, "error", "pass")
+    assert "precision.config.do_buffers" in [one.key for one in found.todo]
+    packs.write(b, packs.own(), **{**main_parts(), "buffers__step0__rank0__buffer": "{}"})
+    assert check(tmp_path / "runs", a, b)[0] == 3
+
+
+def test_that_packs_without_buffers_are_incomplete_unless_mindspore_wrote_them(tmp_path: Path) -> None:
+    parts = main_parts()
+    parts.pop("buffers__step0__rank0__buffer")
+    for framework, uncovered in (("torch", [{"names": "buffers"}]), ("mindspore", [])):
+        a = packs.write(tmp_path / "a.zip", packs.own(framework=framework), **parts)
+        b = packs.write(tmp_path / "b.zip", packs.own(framework=framework), **parts)
+        code, run = check(tmp_path / "runs", a, b)
+        assert [sentence.args for sentence in result.read_check(run).uncovered] == uncovered
+        assert code == (3 if uncovered else 0)
+
+
+def test_that_a_torch_training_leaves_its_buffers_as_they_are_before_its_first_step(tmp_path: Path) -> None:
+    script = TORCH.replace(
+        "self.layer, self.drop =",
+        "self.register_buffer('mask', torch.eye(3) > 0, persistent=False); "
+        "self.norm = torch.nn.BatchNorm1d(8); self.layer, self.drop =",
+    ).replace("self.drop(self.layer(x))", "self.drop(self.norm(self.layer(x)))")
+    printed = train(tmp_path / "a", script, "3")
+    assert lines(printed, "loss") == lines(train(tmp_path / "plain", script, "3", hooks="curves"), "loss")
+    figures = json.loads(members(tmp_path / "a")["buffers/step0/rank0/buffer.json"])
+    assert figures["norm.running_var"] == {"max": 1.0, "min": 1.0, "mean": 1.0, "norm": pytest.approx(8**0.5)}
+    assert (figures["norm.num_batches_tracked"]["max"], figures["mask"]["norm"]) == (0, pytest.approx(3**0.5))
+    other = script.replace("net = Net()", "net = Net(); net.norm.running_var.mul_(2)")
+    train(tmp_path / "b", other, "3")
+    code, run = check(tmp_path / "runs", tmp_path / "a", tmp_path / "b")
+    found = verdicts(result.read_check(run))
+    assert (code, found["weights"], found["buffers"]) == (3, "pass", "error")
 
 
 def test_that_a_rank_or_a_part_of_one_side_alone_is_no_success(
@@ -223,6 +267,7 @@ def packed_run(folder: Path, line: list[str], **pack: Any) -> Path:
 LINE = ["python", "train.py", "--lr", "0.1", "--batch-size", "8"]
 MEMBERS = {"weights__step0__rank0__weight": WEIGHTS, "dataset__step0__rank0__dataset": f'{{"args": {WEIGHTS}}}',
            "random__rank0": '{"torch.randn": [{"count": 2, "stack": ["x"]}]}', "pip": "torch=2.6.0\n",
+           "buffers__step0__rank0__buffer": "{}",
            "env": '{"LR_SCALE": "1", "BATCH_SIZE": "8"}'}  # fmt: skip
 
 
@@ -398,7 +443,7 @@ def test_that_a_training_without_msprobe_leaves_our_own_part(tmp_path: Path) -> 
     (package / "__init__.py").write_text("raise ImportError('no such library')")
     printed = train(tmp_path / "a", TORCH, "3", PYTHONPATH=f"{GUEST}:{package.parent}")
     assert len(lines(printed, "loss")) == 4
-    assert members(tmp_path / "a").keys() == {"env", "pip", "studio.json"}
+    assert members(tmp_path / "a").keys() == {"env", "pip", "studio.json", "buffers/step0/rank0/buffer.json"}
     (note,) = [event for event in last_events(tmp_path / "a") if isinstance(event, Note)]
     assert (note.key, note.args) == (
         "precision.config.without_msprobe", {"reason": "ImportError: no such library"}

@@ -13,7 +13,7 @@ FIGURES = NULLS.replace(b"null", b"1.0")
 
 def pack(own: Own, weights: bytes = FIGURES, packages: dict[str, str] | None = None) -> Pack:
     members = {"weights/step0/rank0/weight.json": weights, "dataset/step0/rank0/dataset.json": FIGURES}
-    members["random/rank0.json"] = b"{}"
+    members |= {"random/rank0.json": b"{}", "buffers/step0/rank0/buffer.json": b"{}"}
     packages = {"torch": "2.6"} if packages is None else packages
     return Pack(path="a", rank=0, own=own, env={}, packages=packages, members=members)
 

@@ -17,7 +17,7 @@ from backends.precision.determinism.work import advice, judge_runs, result_notes
 from studio import run as runs
 from studio import schema
 from studio.errors import StudioError
-from studio.events import Journal, Metric
+from studio.events import Ended, Journal, Metric
 from studio.sentences import sentence_of
 from tests.command_line import last_json, studio
 from tests.precision.determinism.seeded_training import TORCH
@@ -171,6 +171,18 @@ def test_that_the_weights_behind_the_last_update_are_compared_too(
     assert (ended, first.get("step"), first.get("place")) == (code, step, place), said
     assert words in said
     assert found["is_over"]
+
+
+def test_that_a_training_that_ended_before_the_steps_that_were_asked_for_says_so(tmp_path: Path) -> None:
+    spec = schema.with_value(DeterminismSpec(), "compared_steps", 6)
+    ended = [with_losses(tmp_path, [1.0, 0.5, 0.25, 0.2, 0.1]) for _ in range(3)]
+    for run in ended:
+        Journal(run.folder, 1).write(Ended(code=0))
+    result = judge_runs(spec, ended)
+    assert (result.verdict, result.steps, result.trained_steps, result.is_over) == ("incomplete", 6, 5, True)
+    said = " ".join(sentence_of(note) for note in result_notes(result))
+    assert "losses of 5 of 6 steps" in said
+    assert "ended by itself after 5 steps, and 6 were asked for" in said
 
 
 def test_that_a_training_without_losses_or_with_fewer_is_no_success(tmp_path: Path) -> None:

@@ -162,9 +162,9 @@ OF_BOTH: dict[str, Callable[[Left], object]] = {
 """What both runs lack: nothing differs, and not all was compared."""
 
 
-def verdict(folder: Path, *left: Left, without: Left | None = None) -> str:
-    """`without`: what the run without a capture left, else the same as the first."""
-    values = {"compared_steps": STEPS, "digest_steps": DIGESTS}
+def verdict(folder: Path, *left: Left, without: Left | None = None, steps: int = STEPS) -> str:
+    """`without`: what the run without a capture left, else the same as the first; `steps`: how many are asked for."""
+    values = {"compared_steps": steps, "digest_steps": DIGESTS}
     spec = DeterminismSpec()
     for name, value in values.items():
         spec = schema.with_value(spec, name, value)
@@ -267,3 +267,10 @@ def test_that_trainings_that_go_on_may_be_stopped_after_different_steps(tmp_path
         each.losses[0] += [0.06] * (1 + number)
         each.weights[0][-1].update(step=STEPS + number, weights={"w": f"later{number}", "b": "b"})
     assert verdict(tmp_path, *left) == "equal"
+
+
+@pytest.mark.parametrize(("steps", "expected"), [(STEPS, "equal"), (STEPS + 1, "incomplete"), (20, "incomplete")])
+def test_that_trainings_that_end_before_the_steps_that_were_asked_for_are_incomplete(
+    tmp_path: Path, steps: int, expected: str
+) -> None:
+    assert verdict(tmp_path, *(Left() for _ in range(2)), steps=steps) == expected

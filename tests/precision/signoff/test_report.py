@@ -137,6 +137,22 @@ def test_that_a_report_of_chosen_steps_or_of_trainings_without_a_loss_is_no_pass
         Journal(folder, 1).write(Ended(code=0))
     silent = reported(tmp_path, compared_dumps(tmp_path, *folders), "en")
     assert "Neither of the two trainings recorded a loss" in silent
+    assert all(folder.name in silent for folder in folders)
+
+
+@pytest.mark.parametrize("is_run_damaged", [True, False])
+def test_that_a_report_of_one_training_whose_losses_are_gone_names_it(tmp_path: Path, is_run_damaged: bool) -> None:
+    target, golden = (trained(tmp_path, [2.0, 1.0, 0.5], "mindspore_tensor").folder for _ in "tg")
+    comparison = compared_dumps(tmp_path, target, golden)
+    assert '<p class="outcome pass">PASS</p>' in reported(tmp_path, comparison, "en")
+    if is_run_damaged:
+        (target / "run.json").write_text("{")
+    else:
+        for path in target.glob("events.*"):
+            path.unlink()
+    page = reported(tmp_path, comparison, "en")
+    assert '<p class="outcome incomplete">INCOMPLETE</p>' in page
+    assert f"were not compared; {target.name} has none" in page
 
 
 def trained(folder: Path, losses: list[float], dump: str = "torch_statistics") -> Run:

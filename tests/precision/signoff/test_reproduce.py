@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from backends.precision.compare.tolerances import TOLERANCES
+from backends.precision.reproduce.script import reproducer
 from backends.precision.reproduce.spec import ReproduceSpec
-from backends.precision.reproduce.work import reproduce
+from backends.precision.reproduce.work import reproduce, write_reproducer
+from backends.precision.sides import CallSide
 from studio import run as runs
 from studio import schema
 from studio.errors import StudioError
@@ -107,6 +110,41 @@ def test_that_a_result_that_nothing_was_compared_with_ends_with_3(
     script.write_text(text.replace("return torch.nn.functional.linear", f"return {function}"), encoding="utf-8")
     code, answer = ran(folder)
     assert (code, said in answer) == (3, True), answer
+
+
+SOFTMAX = """
+import sys
+import torch
+torch.manual_seed(0)
+scores, gradient = 2 * torch.randn(64, 7), torch.randn(64, 7) + 100
+result = torch.softmax(scores.requires_grad_(), -1)
+(came_out,) = torch.autograd.grad(result, scores, gradient)
+for name, tensor in (("x", scores), ("g", gradient), ("o", came_out)):
+    torch.save(tensor.detach(), f"{sys.argv[1]}/{name}.pt")
+"""
+
+
+@pytest.mark.parametrize(("factor", "code"), [("1", 0), ("1.001", 3)])
+def test_that_the_limit_grows_where_terms_cancel(tmp_path: Path, factor: str, code: int) -> None:
+    """The backward of a softmax of gradients that are all about 100 is what is left of their differences."""
+    data = tmp_path / "dump_tensor_data"
+    data.mkdir()
+    subprocess.run([sys.executable, "-c", SOFTMAX, str(data)], env=ALONE, check=True)
+    x, g, o = ({"type": "torch.Tensor", "data_name": f"{name}.pt", "requires_grad": name == "x"} for name in "xgo")
+    forward = {"input_args": [x, -1], "input_kwargs": {}}
+    side = CallSide(
+        name="target", folder=tmp_path, call="Torch.softmax.0.backward", framework="torch",
+        entry={"input": [g], "output": [o]}, forward=forward,
+    )  # fmt: skip
+    script = reproducer((side,), 8 * TOLERANCES.rounding(2.0**-23), "")
+    write_reproducer(script, "", (side,), tmp_path / "out")
+    path = tmp_path / "out" / "reproduce.py"
+    scaled = f"first.grad_fn(*(each * (1 if each.dtype == torch.float64 else {factor}) for each in gradients))"
+    text = path.read_text(encoding="utf-8").replace("first.grad_fn(*gradients)", scaled)
+    path.write_text(text, encoding="utf-8")
+    ended, said = ran(tmp_path / "out")
+    assert ended == code, said
+    assert "limit 7.63e-06" not in said
 
 
 def test_that_a_primitive_of_mindspore_is_made_as_its_output_says(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""Whether both sides multiply matrices in fewer bits than they are given, as autocast does.
+"""Whether the sides multiply matrices in fewer bits than they are given, as autocast does.
 
 What lies untraced between two calls of such a run may hold products as well, such as an LSTM's, whose results are put
-back into float32: they were rounded to as few bits, though no dtype says so.
+back into float32: they were rounded to as few bits, though no dtype says so. So does a recurrence that was called.
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ if TYPE_CHECKING:
     from backends.precision.dump.dump import Dump
 
 
-def autocast_eps(joined: JoinedDumps) -> float:
-    """Return the coarsest eps that products of both sides have rounded wider tensors to, 0 where a side has none."""
+def autocast_eps(joined: JoinedDumps) -> tuple[float, float]:
+    """Return the coarsest eps that products of the target, and of the golden side, have rounded wider tensors to, 0
+    where a side has none."""
     is_product = np.array(
         [name.direction == "forward" and multiplies(name.type or name.api) for name in joined.names] or [False]
     )
     rows = np.flatnonzero(joined.is_tensor & is_product[joined.rows.call])
     sides = ((joined.target, joined.rows.target), (joined.golden, joined.rows.golden))
-    return min(_coarsest(joined, rows, _eps_of_rows(side, numbers[rows])) for side, numbers in sides)
+    target, golden = (_coarsest(joined, rows, _eps_of_rows(side, numbers[rows])) for side, numbers in sides)
+    return target, golden
 
 
 def _eps_of_rows(side: Dump, rows: Array) -> Array:
@@ -52,11 +54,15 @@ def _coarsest(joined: JoinedDumps, rows: Array, eps: Array) -> float:
 def hidden_rounding(joined: JoinedDumps, value: Value, eps: float) -> float:
     """Return what an input that nothing traced made may differ by for having been rounded to `eps`: of results of
     products with parameters, which have gradients, and at random, since a wrong scale is none of that."""
+    return random_rounding(joined, value, eps) if _is_trained(joined, value.row) else 0.0
+
+
+def random_rounding(joined: JoinedDumps, value: Value, eps: float) -> float:
+    """Return the rounding to `eps` where that is coarser than a value's own and may have made its difference: at
+    random, else 0."""
     tolerances = joined.tolerances
     rounding = tolerances.rounding(eps) if eps > value.eps else 0.0
-    if not rounding or not _is_trained(joined, value.row) or not _is_random(joined, value, rounding, tolerances):
-        return 0.0
-    return rounding
+    return rounding if rounding and _is_random(joined, value, rounding, tolerances) else 0.0
 
 
 def _is_trained(joined: JoinedDumps, row: int) -> bool:

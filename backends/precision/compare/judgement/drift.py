@@ -23,12 +23,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from backends.precision.compare.alignment.parameters import is_parameter_input, is_running_statistic
+from backends.precision.compare.judgement.leaves import leaf_rows
 from backends.precision.compare.values.distance import distances, largest
 from backends.precision.dump.dump import GRADIENT, MAX, MIN, OUTPUT, PARAMETER
 from backends.precision.origin import is_own_capture
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from backends.precision.compare.arrays import Array
     from backends.precision.compare.tolerances import Tolerances
@@ -59,16 +60,17 @@ def drift_of(joined: JoinedDumps, before: DriftState, step: int) -> dict[int, fl
     """Return by how much each row that is kept between steps may differ, rounding aside."""
     rows = _state_rows(joined)
     parameters = _parameters(joined, rows)
+    kept = parameters | leaf_rows(joined, rows)
     if not before.stats:
-        return dict.fromkeys(parameters, 0.0) if _is_first(joined, step) else _unseen_drift(joined, parameters)
+        return dict.fromkeys(kept, 0.0) if _is_first(joined, step) else _unseen_drift(joined, parameters)
     drift: dict[int, float] = {}
     moves = _moves(joined, rows, parameters, before)
     tolerances = joined.tolerances
-    running = {row for row in rows if _is_running_statistic(joined, row)}
+    running = running_statistics(joined, rows)
     for row in rows:
         move = moves.get(row)
         is_state = move is not None and move < tolerances.max_state_move
-        if row in parameters or (joined.target.framework == "mindspore" and is_state):
+        if row in kept or (joined.target.framework == "mindspore" and is_state):
             earlier = before.allowed.get(key_of_row(joined, row), 0.0)
             ways = tolerances.running_statistic_share if row in running else tolerances.update_ways
             drift[row] = earlier + ways * (1.0 if move is None else move)
@@ -155,6 +157,11 @@ def _unseen_drift(joined: JoinedDumps, parameters: set[int]) -> dict[int, float]
 def _is_vector(joined: JoinedDumps, row: int) -> bool:
     shape = joined.target.shape[joined.rows.target[row]]
     return shape < 0 or len(joined.target.shapes[shape]) < 2
+
+
+def running_statistics(joined: JoinedDumps, rows: Iterable[int]) -> frozenset[int]:
+    """Return those of the rows that are a running mean or variance."""
+    return frozenset(row for row in rows if _is_running_statistic(joined, row))
 
 
 def _is_running_statistic(joined: JoinedDumps, row: int) -> bool:

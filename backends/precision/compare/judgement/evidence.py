@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from backends.precision.compare.judgement.autocast import autocast_eps
+from backends.precision.compare.judgement.drift import running_statistics
 from backends.precision.compare.judgement.growth import Size
 from backends.precision.compare.judgement.operators import Kind, kind_of
 from backends.precision.compare.judgement.products import rounded_families
@@ -71,8 +72,9 @@ class Evidence:
     """`values` of all rows; `drift`: by how much each parameter may differ, by row; `differing_arguments` by row;
     `new_nonfinite`: rows where one side alone has NaN or infinity, and which; `trained`: whether the target and the
     golden side train a row, where that differs; `rounded_families`: of products that are rounded to few bits;
-    `autocast_eps`: of products that are given more bits, else 0; `updates`: parameters whose last update differs by
-    more than its gradients explain."""
+    `autocast_eps`: of products that are given more bits on both sides, else 0, `hidden_eps` on either;
+    `running`: rows that are a running mean or variance with known moves; `updates`: parameters whose last update
+    differs by more than its gradients explain."""
 
     joined: JoinedDumps
     tolerances: Tolerances
@@ -84,6 +86,8 @@ class Evidence:
     trained: Mapping[int, tuple[bool, bool]]
     rounded_families: frozenset[str]
     autocast_eps: float
+    hidden_eps: float
+    running: frozenset[int]
     updates: UnexplainedUpdates
 
 
@@ -92,11 +96,15 @@ def gather_evidence(
     updates: UnexplainedUpdates,
 ) -> Evidence:  # fmt: skip
     values = _values(joined, noise)
+    of_autocast = autocast_eps(joined)
     return Evidence(
         joined=joined, tolerances=joined.tolerances, calls=_calls(joined, values), values=values, drift=drift,
         differing_arguments=argument_differences(joined), new_nonfinite=_new_nonfinite(joined),
         trained=differing_training(joined), rounded_families=rounded_families(joined) | earlier_families,
-        autocast_eps=autocast_eps(joined), updates=updates,
+        autocast_eps=min(of_autocast), hidden_eps=max(of_autocast), updates=updates,
+        running=frozenset(
+            row for row in running_statistics(joined, drift) if drift[row] < joined.tolerances.unseen_vector_drift
+        ),
     )  # fmt: skip
 
 

@@ -53,6 +53,21 @@ def factors(api: str, inputs: Sequence[Size], output: Size, tolerances: Toleranc
     return [_bounded(factor) for factor in scales]
 
 
+def shift_factors(api: str, inputs: Sequence[Size], output: Size) -> list[float]:
+    """Return f of a reduction where errors do not cancel: a norm's rounding moves all that a mean is taken of by as
+    much. Of n_i / n_o elements that is sqrt(n_i / n_o) times what errors at random leave of a sum that cancels. 0 of
+    other operators."""
+    if kind_of(api) is not Kind.REDUCE:
+        return [0.0] * len(inputs)
+    is_mean = not adds_up(api)
+    shifts = []
+    for size in inputs:
+        count = max(size.elements / max(output.elements, 1.0), 1.0)
+        summands = 1.0 if is_mean and output.amax <= size.amax else count
+        shifts.append(_bounded(_ratio(size.rms * summands, output.amax)))
+    return shifts
+
+
 def _bounded(factor: float) -> float:
     return min(factor, MAX_FACTOR) if factor == factor else 1.0
 

@@ -6,13 +6,14 @@ judged there. What no call made is data, a parameter, or the result of something
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from backends.precision.compare.comparison import EQUAL, EXPLAINED, FOLLOWS, UNKNOWN
 from backends.precision.compare.judgement.autocast import hidden_rounding
-from backends.precision.compare.judgement.state import explained_verdict, hold_against_limit, level_of
+from backends.precision.compare.judgement.state import ANYTHING, explained_verdict, hold_against_limit, level_of
 from backends.precision.compare.tolerances import LOW_PRECISION_EPS
 from backends.precision.compare.values.distance import distances
 from backends.precision.dump.dump import MAX, MEAN, MIN, NORM, OUTPUT, PARAMETER
@@ -108,7 +109,11 @@ def _judge_new(walk: Walk, call: Call, value: Value, producer: int, golden_produ
         judged.level = level_of(walk, value, expected)
         return
     allowed = _allowed(walk, value, origin, expected) + of_autocast
-    hold_against_limit(walk, call, value, allowed, _reason(walk, call, value, has_producer=bool(origin.producers)))
+    is_running = origin.is_state and value.row in evidence.running and evidence.drift[value.row] > 0
+    if is_running:
+        allowed += _noise_of_mean(walk, call, value)
+    reason = _reason(walk, call, value, has_producer=bool(origin.producers))
+    hold_against_limit(walk, call, value, allowed, reason, is_bounded=is_running)
     judged.level = level_of(walk, value, expected if origin.is_state else _level_before(walk, origin, expected))
 
 
@@ -116,6 +121,18 @@ def _level_before(walk: Walk, origin: _Origin, expected: float) -> float:
     """Return the error that an input had before rounding: of one that nothing traced has made that of what was traced
     last, where it may have brought any."""
     return origin.level if origin.producers else min(expected, walk.recent_level())
+
+
+def _noise_of_mean(walk: Walk, call: Call, value: Value) -> float:
+    """Return what noise of the normalised tensor leaves in its running mean or variance: means near zero are nothing
+    but noise against themselves, and of n elements at random 8 / sqrt(n) of it stays."""
+    tolerances, data = walk.evidence.tolerances, call.inputs[0]
+    if not data.is_tensor or not data.eps or value.size.amax <= 0:
+        return 0.0
+    level = max(walk.values[data.row].level, tolerances.rounding(value.eps))
+    summands = max(data.size.elements / max(value.size.elements, 1.0), 1.0)
+    share = min(tolerances.random_norm_factor / math.sqrt(summands), 1.0)
+    return level * share * data.size.rms / value.size.amax
 
 
 def _rounding_of_autocast(walk: Walk, call: Call, value: Value, origin: _Origin) -> float:
@@ -175,7 +192,18 @@ def _expected(walk: Walk, call: Call, value: Value, origin: _Origin, *, is_golde
         return tolerances.copy_growth * origin.level
     if not call.is_forward and not walk.is_in_backward and value.size.elements == 1:
         return 0.0  # the gradient of the loss itself
-    return tolerances.untraced_growth * walk.recent_level()
+    return min(tolerances.untraced_growth * walk.recent_level(), _largest_of_number(walk, call, value))
+
+
+def _largest_of_number(walk: Walk, call: Call, value: Value) -> float:
+    """Return what an untraced number of more bits, such as a temperature or a loss, may differ by where products of few
+    bits came before: one number shows its whole error, and sums average what tensors hide."""
+    tolerances = walk.evidence.tolerances
+    is_number = call.is_forward and value.size.elements == 1 and 0 < value.eps < LOW_PRECISION_EPS
+    if not is_number or walk.coarsest_eps < LOW_PRECISION_EPS:
+        return ANYTHING
+    shown = tolerances.copy_growth * max(walk.recent_errors, default=0.0)
+    return max(shown, tolerances.rounding(walk.coarsest_eps))
 
 
 def _follows_untraced(walk: Walk, value: Value, expected: float) -> bool:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from backends.precision.compare.judgement.growth import cancelled, factors, kappa
+from backends.precision.compare.judgement.autocast import random_rounding
+from backends.precision.compare.judgement.growth import cancelled, factors, kappa, shift_factors
 from backends.precision.compare.judgement.operators import Kind, chooses, family_of, has_kink, is_random, is_recurrent
 from backends.precision.compare.judgement.state import ANYTHING, Reach, hold_against_limit, level_of
 from backends.precision.compare.tolerances import LOW_PRECISION_EPS
@@ -72,8 +73,9 @@ def _reach(walk: Walk, call: Call, used: list[Value]) -> Reach:
     """Return what comes into a call: from its inputs, from the calls inside it, and from its forward."""
     inside = walk.modules.pop(call.number, NOTHING)
     forward = NOTHING if call.is_forward else walk.forward_reach.get(call.key, NOTHING)
+    hidden = walk.evidence.hidden_eps if is_recurrent(call.api) else 0.0
     coarsest = max(
-        [inside.coarsest_eps, forward.coarsest_eps, *(walk.values[value.row].coarsest_eps for value in used)]
+        [hidden, inside.coarsest_eps, forward.coarsest_eps, *(walk.values[value.row].coarsest_eps for value in used)]
     )
     follows = walk.has_diverged and any(walk.values[value.row].follows for value in call.inputs)
     return Reach(max(inside.level, forward.level), coarsest, inside.follows or follows)
@@ -81,12 +83,29 @@ def _reach(walk: Walk, call: Call, used: list[Value]) -> Reach:
 
 def _forward_limit(walk: Walk, call: Call, value: Value, used: list[Value], reach: Reach) -> _Limit:
     tolerances = walk.evidence.tolerances
-    f = factors(call.api, [other.size for other in used], value.size, tolerances)
+    sizes = [other.size for other in used]
+    f = factors(call.api, sizes, value.size, tolerances)
     levels = (factor * walk.values[other.row].level for factor, other in zip(f, used, strict=True))
-    expected = _with_hidden(walk, max([reach.level, *levels]), reach.coarsest_eps)
+    shifts = (
+        factor * _shown(other) for factor, other in zip(shift_factors(call.api, sizes, value.size), used, strict=True)
+    )
+    expected = _with_hidden(walk, max([reach.level, *levels, *shifts]), reach.coarsest_eps)
     cancels = kappa(call.kind, f, tolerances)
-    allowed = cancels * _rounding(walk, call, value.eps) + tolerances.growth[call.kind] * expected
-    return _Limit(allowed, expected, cancels)
+    own = max(cancels * _rounding(walk, call, value.eps), _hidden_in_recurrence(walk, call, value))
+    return _Limit(own + tolerances.growth[call.kind] * expected, expected, cancels)
+
+
+def _shown(value: Value) -> float:
+    """Return the error that a value's statistics show."""
+    return value.distance if 0 < value.distance < 1 else 0.0
+
+
+def _hidden_in_recurrence(walk: Walk, call: Call, value: Value) -> float:
+    """Return what products inside a recurrence have rounded under autocast, though its results are of more bits."""
+    evidence = walk.evidence
+    if not evidence.hidden_eps or not value.eps or not is_recurrent(call.api):
+        return 0.0
+    return random_rounding(evidence.joined, value, evidence.hidden_eps)
 
 
 def _backward_limit(walk: Walk, call: Call, value: Value, used: list[Value], reach: Reach) -> _Limit:
@@ -163,6 +182,8 @@ def _learn(walk: Walk, value: Value, reach: Reach, limit: _Limit) -> None:
         walk.is_exact = value.distance == 0 and not walk.has_low_noise
         walk.has_low_noise |= value.distance > 0
     (walk.recent_following if judged.follows else walk.recent_levels).append(judged.level / limit.kappa)
+    walk.recent_errors.append(_shown(value))
+    walk.coarsest_eps = max(walk.coarsest_eps, judged.coarsest_eps)
 
 
 def _keep_for_backward(walk: Walk, call: Call, used: list[Value]) -> None:

@@ -93,18 +93,21 @@ class JudgedCall:
 @dataclass(slots=True)
 class Walk:
     """State of the walk. `last_target_row`, `last_golden_row`: the latest row that has a value, by the value;
-    `recent_levels`: of the last outputs, without their condition numbers, and `recent_following` of those that follow a
-    difference; `modules`: what happened inside each open module; `forward_reach`: what the forward of a key had, for
-    its backward; `is_exact`: a result of low precision was equal to the last bit, so this pair has no noise there;
-    `has_low_noise`: a later one was not; `is_in_backward`: a backward was seen; `is_nonfinite`: a NaN or infinity of
-    one side alone was; `turned_choice`: the first call that chose other indices where the noise of its inputs explains
-    it, -1 without; `is_choice_known`: it did, else it may have, since indices have no figures but extremes."""
+    `recent_levels`: of the last outputs, without their condition numbers, and `recent_following` of those that
+    follow a difference; `recent_errors`: what their statistics show; `coarsest_eps` of all outputs so far;
+    `modules`: what happened inside each open module; `forward_reach`: what the forward of a key had, for its
+    backward; `is_exact`: a result of low precision was equal to the last bit, so this pair has no noise there;
+    `has_low_noise`: a later one was not; `is_in_backward`: a backward was seen; `is_nonfinite`: a NaN or infinity
+    of one side alone was; `turned_choice`: the first call that chose other indices where the noise of its inputs
+    explains it, -1 without; `is_choice_known`: it did, else it may have, since indices have no figures but
+    extremes."""
 
     evidence: Evidence
     values: list[JudgedValue]
     calls: list[JudgedCall]
     recent_levels: deque[float]
     recent_following: deque[float]
+    recent_errors: deque[float]
     last_target_row: dict[int, int] = field(default_factory=dict)
     last_golden_row: dict[int, int] = field(default_factory=dict)
     modules: dict[int, Reach] = field(default_factory=dict)
@@ -112,6 +115,7 @@ class Walk:
     events: list[Event] = field(default_factory=list)
     is_exact: bool = False
     has_low_noise: bool = False
+    coarsest_eps: float = 0.0
     is_in_backward: bool = False
     is_nonfinite: bool = False
     turned_choice: int = -1
@@ -142,17 +146,21 @@ def begin_walk(evidence: Evidence, *, is_nonfinite: bool = False) -> Walk:
     recent = int(tolerances.recent_outputs)
     return Walk(
         evidence=evidence, recent_levels=deque(maxlen=recent), recent_following=deque(maxlen=recent),
+        recent_errors=deque(maxlen=recent),
         values=[JudgedValue(0.0, value.eps, tolerances.hidden_factor) for value in evidence.values],
         calls=[JudgedCall() for _ in evidence.calls], is_nonfinite=is_nonfinite,
     )  # fmt: skip
 
 
-def hold_against_limit(walk: Walk, call: Call, value: Value, allowed: float, reason: str) -> None:
-    """Set the verdict of a value that may differ by `allowed`; `reason` is that of the event where it differs more."""
+def hold_against_limit(
+    walk: Walk, call: Call, value: Value, allowed: float, reason: str, *, is_bounded: bool = False
+) -> None:
+    """Set the verdict of a value that may differ by `allowed`; `reason` is that of the event where it differs more.
+    `is_bounded`: a limit that is large is one, too."""
     tolerances, judged = walk.evidence.tolerances, walk.values[value.row]
     with_noise = max(allowed, tolerances.hidden_factor * value.noise)
     judged.by_noise = value.distance > allowed and allowed < tolerances.unrelated_error and with_noise > allowed
-    allowed = with_noise if with_noise < tolerances.unrelated_error else ANYTHING
+    allowed = with_noise if is_bounded or with_noise < tolerances.unrelated_error else ANYTHING
     judged.by_noise &= value.distance <= allowed
     judged.allowed = allowed
     if not value.is_tensor or not (value.has_same_size or call.is_forward):

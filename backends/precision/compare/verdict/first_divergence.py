@@ -12,6 +12,7 @@ from backends.precision.compare.alignment.parameters import is_parameter_input
 from backends.precision.compare.alignment.tokens import BACKWARD
 from backends.precision.compare.comparison import BY_OPTIMIZER, First, Where
 from backends.precision.compare.judgement.evidence import differing_training, key_of
+from backends.precision.compare.judgement.leaves import alteration_of, lone_alterations
 from backends.precision.dump.dump import GRADIENT, INPUT, KWARG, OUTPUT, PARAMETER, ROLES
 from backends.precision.dump.names import name_of, source_of
 from backends.precision.measure.formats import FLOATS
@@ -197,8 +198,8 @@ def _first_of_event(
     cause = _uncaptured_cause(joined, judgement, unmatched, event) if reason == "input_untraced" else None
     if cause is not None:
         reason, args = "input_by_other", {**args, "other": name_at(joined, cause)}
-    elif reason == "input_untraced":
-        reason, args = _cause_by_name(joined, judgement, event, args)
+    elif reason in ("input_untraced", "parameter"):
+        reason, args = _cause_by_name(joined, judgement, event, args, reason)
     return First(
         name=name_at(joined, event.call), direction=_direction(joined, event.call), place=_where(joined, row),
         index=index_of(joined, row), step=step, rank=rank, reason=reason, args=args, call=event.call, row=row,
@@ -213,7 +214,7 @@ def _uncaptured_cause(joined: JoinedDumps, judgement: Judgement, unmatched: Unma
 
 
 def _cause_by_name(
-    joined: JoinedDumps, judgement: Judgement, event: Event, args: dict[str, Any]
+    joined: JoinedDumps, judgement: Judgement, event: Event, args: dict[str, Any], otherwise: str
 ) -> tuple[str, dict[str, Any]]:
     """Find what only one side ran between what made the input and the call: a capture may know such calls by name,
     without their values (`Dump.untraced`)."""
@@ -229,7 +230,11 @@ def _cause_by_name(
         alone = [name for name in names if name_of(name).api not in apis]
         if alone:
             return reason, {**args, "other": ", ".join(alone[:3])}
-    return "input_untraced", args
+    altered = None if producers else alteration_of(joined, event.row, lone_alterations(joined))
+    if altered is not None:
+        reason = "input_by_extra" if altered[0] else "input_by_missing"
+        return reason, {**args, "other": ", ".join((altered[0] or altered[1])[:3])}
+    return otherwise, args
 
 
 def _reason(joined: JoinedDumps, event: Event) -> str:
