@@ -24,9 +24,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _download(folder: Path) -> None:
-    wanted = "torch_npu==" + json.loads(TABLE.read_text("utf-8"))["version"]
+    downloaded(folder, "torch_npu==" + json.loads(TABLE.read_text("utf-8"))["version"])
+
+
+def downloaded(folder: Path, requirement: str) -> None:
+    """Have a wheel from the package index in a folder; the test is left out where there is none to be had."""
     line = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "-q", "-d", str(folder)]
     try:
-        subprocess.run([*line, wanted], stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=True)
+        subprocess.run([*line, requirement], stdin=subprocess.DEVNULL, capture_output=True, timeout=300, check=True)
     except (OSError, subprocess.SubprocessError) as error:
-        pytest.skip(f"no wheel of {wanted} to be had: {error}")
+        pytest.skip(f"no wheel of {requirement} to be had: {error}")
