@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
 
 class ResumeWay:
-    """A button that is visible once a run is over that left something like a checkpoint."""
+    """A button that is visible once a run is over that left something like a checkpoint. `is_answered`: whether that
+    was looked for."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._question: Path | None = None
+        self.is_answered = False
         self.button: QPushButton = text_button("launch.resume.button", "curves.resume")
         show_icon(self.button, "play", "accent", 16)
         localize(self.button.setToolTip, "launch.resume.button_hint")
@@ -40,7 +42,7 @@ class ResumeWay:
         question = run.folder if is_over else None
         if question == self._question:
             return
-        self._question = question
+        self._question, self.is_answered = question, False
         self.button.hide()
         if question is not None:
             run_in_background(self.button, partial(offer_for, question), partial(self._show, question))
@@ -52,6 +54,7 @@ class ResumeWay:
 
     def _show(self, question: Path, offer: Offer | StudioError) -> None:
         if question == self._question:
+            self.is_answered = True
             self.button.setVisible(not isinstance(offer, StudioError) and not offer.is_empty)
 
     def _open(self) -> None:
