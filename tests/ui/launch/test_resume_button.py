@@ -14,7 +14,7 @@ from studio import schema
 from studio.events import Ended, Journal, Metric
 from studio.project import make_runs_folder
 from studio.security import trust
-from tests.ui.looks import faults
+from tests.ui.looks import faults, settle
 from ui.curves.resume_button import ResumeWay
 from ui.widgets.localized import change_language
 
@@ -109,6 +109,7 @@ def test_that_the_button_fills_in_the_newest_whole_checkpoint_and_says_what_is_l
              "zh": ("step 4", "--resume", "随机数生成器, 数据顺序", "没有写完")}  # fmt: skip
     joined = text.replace("、", ", ")
     assert [word for word in words[language] if word not in joined] == []
+    settle()
     assert not faults(own.resume_card)
     own.start()
     again = session.run

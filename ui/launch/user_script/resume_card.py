@@ -31,7 +31,7 @@ class ResumeCard(Card):
 
     def show_spec(self, spec: OwnSpec) -> None:
         """Forget the offer where the line was changed."""
-        if self._offer is not None and spec.program != self._offer.spec.program:
+        if self._offer is not None and spec.program.line != self._offer.spec.program.line:
             self.show_offer(None)
 
     def retranslate(self) -> None:

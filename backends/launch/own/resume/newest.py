@@ -44,8 +44,14 @@ def newest_whole(result: SearchResult) -> Choice:
     """Choose the newest checkpoint that holds more than weights; where there is none, the newest weights. What the
     hooks noted counts first: beside it may lie those of another run. Reads files, so not for the UI thread."""
     overwritten = tuple(PassedOver(path=path, reason="overwritten") for path in result.overwritten)
-    folders = {candidate.path.parent for candidate in result.candidates if candidate.noted}
-    beside = (candidate for candidate in result.candidates if candidate.path.parent in folders)
+    noted = [candidate for candidate in result.candidates if candidate.noted]
+    folders = {candidate.path.parent for candidate in noted}
+    above = {candidate.path.parent for candidate in noted if candidate.folder is not None}
+    beside = (
+        candidate
+        for candidate in result.candidates
+        if candidate.path.parent in folders or candidate.path.parent.parent in above
+    )
     choice = _choose(beside, must_be_noted=True)
     if choice.checkpoint is None:
         choice = _choose(result.candidates, must_be_noted=False)
