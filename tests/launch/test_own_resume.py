@@ -359,3 +359,52 @@ def test_that_a_run_without_a_checkpoint_says_where_it_looked(folder: Path) -> N
     assert done.returncode == 3
     assert str(folder) in done.stderr
     assert offered(run).is_empty
+
+
+@needs_torch
+def test_that_a_script_that_looks_for_its_checkpoint_itself_may_meet_a_cut_one(folder: Path) -> None:
+    import torch
+
+    (folder / "train.py").write_text("parser.add_argument('--resume', action='store_true')")
+    run = over(folder, "python", "train.py", "--lr", "1")
+    whole = saved(folder / "a.pt", {"model": {"w": torch.ones(2)}, "step": 1})
+    (folder / "b.pt").write_bytes(whole.read_bytes()[:-50])
+    offer = offered(run)
+    assert offer.spec.program.line == ("python", "train.py", "--lr", "1", "--resume")
+    text = " ".join(resume_sentences.offer_sentences(offer))
+    assert "looks for its checkpoint itself" in text
+    assert "move that away first" in text
+
+
+@needs_torch
+@pytest.mark.parametrize("words", [(), ("--ignore_data_skip",), ("--ignore_data_skip", "--seed", "1")])
+def test_that_a_trainer_that_does_not_seek_its_place_in_the_data_has_lost_it(
+    folder: Path, words: tuple[str, ...]
+) -> None:  # fmt: skip
+    import torch
+
+    (folder / "train.py").write_text("")
+    run = over(folder, "python", "train.py", *words)
+    place = folder / "out" / "checkpoint-3"
+    for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth", "pytorch_model.bin"):
+        saved(place / name, {"w": torch.ones(2)})
+    (place / "trainer_state.json").write_text(json.dumps({"global_step": 3}))
+    assert offered(run).missing == (("data_order",) if words else ())
+    (place / "trainer_state.json").write_text('{"global_step": 3')
+    assert [passed.reason for passed in offered(run).passed_over] == ["half_written"]
+
+
+def test_that_a_folder_of_torch_distributed_counts_with_its_last_file(folder: Path) -> None:
+    (folder / "train.py").write_text("parser.add_argument('--resume')")
+    run = over(folder, "python", "train.py")
+    for step in (10, 20):
+        place = folder / "ckpt" / f"step_{step}"
+        place.mkdir(parents=True)
+        (place / "__0_0.distcp").write_bytes(b"rows")
+        if step == 10:
+            (place / ".metadata").write_bytes(b"table")
+    offer = offered(run)
+    assert offer.checkpoint is not None
+    assert (offer.checkpoint.kind, offer.checkpoint.step) == ("distributed", 10)
+    assert [passed.path.name for passed in offer.passed_over] == ["step_20"]
+    assert "cannot be read without running code" in " ".join(resume_sentences.offer_sentences(offer))

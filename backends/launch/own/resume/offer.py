@@ -36,6 +36,8 @@ EARLY, LATE = 2 * 10**9, 5 * 10**9
 """ns by which a file's time may lie in front of the run's begin, as clocks of file systems do, and behind its end."""
 _OUTPUT = re.compile(r"(^|[-_.])(out|output|save|ckpt|checkpoint|log|work|run|exp|result|snapshot)s?([-_.]|$)")
 """Options that say where a script writes."""
+_NO_DATA_ORDER = r"--ignore[-_]data[-_]skip(=true)?"
+"""What makes the Trainer of Hugging Face begin its data anew."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,9 +95,16 @@ def resume_offer(run: Run, outcome: Glance) -> Offer:
     return Offer(
         spec=spec if checkpoint is None or option is None else _resumed(spec, option, checkpoint.path),
         script=script, checkpoint=checkpoint, option=option,
-        missing=checkpoint.missing(has_loss_scale="loss_scale" in outcome.values) if checkpoint else (),
+        missing=_missing(checkpoint, arguments, outcome) if checkpoint else (),
         passed_over=choice.passed_over, folders=result.folders, is_partial=result.is_partial,
     )  # fmt: skip
+
+
+def _missing(checkpoint: Checkpoint, arguments: Sequence[str], outcome: Glance) -> tuple[Part, ...]:
+    """What a checkpoint does not hold of this training, and the data order where the Trainer is not to seek it."""
+    missing = checkpoint.missing(has_loss_scale="loss_scale" in outcome.values)
+    skips = any(re.fullmatch(_NO_DATA_ORDER, word) for word in arguments)
+    return (*missing, "data_order") if checkpoint.kind == "trainer" and skips else missing
 
 
 def offer_for(folder: Path) -> Offer | StudioError:

@@ -37,7 +37,7 @@ def offer_sentences(offer: Offer) -> list[str]:
     """Return what the offer comes to, what it does not bring back, and what was passed over."""
     checkpoint = offer.checkpoint
     lines = [_none_sentence(offer)] if checkpoint is None else [_first(offer, checkpoint), _lost(offer, checkpoint)]
-    lines += passed_over_sentences(offer)
+    lines += [*passed_over_sentences(offer), _hazard(offer)]
     if offer.is_partial:
         lines.append(t("launch.resume.partial"))
     return list(filter(None, lines))
@@ -76,6 +76,13 @@ def _lost(offer: Offer, checkpoint: Checkpoint) -> str:
     if offer.missing:
         return t("launch.resume.not_restored", parts=t("launch.listed").join(t(PARTS[part]) for part in offer.missing))
     return t("launch.resume.all_held")
+
+
+def _hazard(offer: Offer) -> str:
+    """A script that looks for its checkpoint itself does not look whether it is whole."""
+    looks_itself = offer.option is not None and offer.option.takes != "path" and offer.option.path_option is None
+    is_cut = any(passed.reason == "half_written" for passed in offer.passed_over)
+    return t("launch.resume.move_away") if looks_itself and is_cut else ""
 
 
 def passed_over_sentences(offer: Offer) -> list[str]:
