@@ -30,7 +30,7 @@ class ResumeWay:
         self._session = session
         self._question: Path | None = None
         self.is_answered = False
-        self.button: QPushButton = text_button("launch.resume.button", "curves.resume")
+        self.button: QPushButton = text_button("launch.resume.button", "curves_resume")
         show_icon(self.button, "play", "accent", 16)
         localize(self.button.setToolTip, "launch.resume.button_hint")
         self.button.clicked.connect(self._open)

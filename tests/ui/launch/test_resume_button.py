@@ -71,7 +71,7 @@ def save(path: Path, step: int) -> None:
 
 
 def resume_button(shell: Shell) -> QPushButton:
-    button = shell.page_widget("curves").findChild(QPushButton, "curves.resume")
+    button = shell.page_widget("curves").findChild(QPushButton, "curves_resume")
     assert isinstance(button, QPushButton)
     return button
 

@@ -118,7 +118,7 @@ class _Reader(torch_opcodes.Reader):
             self.stack.append(Unread(TENSOR if is_tensor else name))
 
     def add(self, *values: Any) -> None:
-        """To a list or set below; an object that is not read takes anything."""
+        """Add to the list or set on top; an object that is not read takes anything."""
         if isinstance(self.stack[-1], list):
             self.stack[-1].extend(values)
 
