@@ -5,6 +5,7 @@ worker.json     who works on it: pid, start time, host
 training.json   the child that was started: pid, start time, attempt
 exit.a<n>       the exit code of attempt n, written by the shim around the child; a link on a full disk, see exit_code
 lost.a<n>.r<rank>.p<pid>  a link that says what a process could not record, see lost_records
+saves.a<n>      which checkpoints a program wrote, and when each was done
 code.json       commit and packages; code.patch: the dirty tree
 output.log      everything the child printed
 events.a<attempt>.r<rank>.p<pid>.jsonl

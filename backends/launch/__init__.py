@@ -4,6 +4,7 @@ from backends.launch.capture.spec import CaptureSpec
 from backends.launch.check.spec import CheckSpec
 from backends.launch.export.spec import ExportSpec
 from backends.launch.nodes import NodesSpec
+from backends.launch.own.resume.spec import ResumeSpec
 from backends.launch.own.spec import OwnSpec
 from backends.launch.preview.spec import PreviewSpec
 from backends.launch.rehearse.spec import RehearseSpec
@@ -11,7 +12,7 @@ from backends.launch.script.spec import ScriptSpec
 from backends.launch.shapes.spec import ShapesSpec
 from backends.launch.spec import LaunchSpec
 from backends.launch.template import TemplateSpec
-from studio.feature import Action, Feature, FirstStep
+from studio.feature import Action, Feature, FirstStep, PathOpener
 
 FEATURE = Feature(
     id="launch",
@@ -21,6 +22,7 @@ FEATURE = Feature(
         FirstStep(key="home.train_digits", do="ui.launch.first_steps:train_digits"),
         FirstStep(key="home.make_sample", do="ui.launch.first_steps:choose_sample_folder"),
     ),
+    opens=(PathOpener(kind="resume", open="ui.launch.page:open_resume"),),
     actions=(
         Action(
             name="launch",
@@ -38,6 +40,7 @@ FEATURE = Feature(
             is_training=True,
             is_program=True,
         ),
+        Action(name="resume", spec=ResumeSpec, work="backends.launch.own.resume.work:resume", is_direct=True),
         Action(
             name="rehearse",
             spec=RehearseSpec,

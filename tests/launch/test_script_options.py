@@ -377,3 +377,79 @@ def test_that_names_that_multiply_each_other_are_left_unknown(tmp_path: Path) ->
     assert [(one.flag, one.default, one.default_source) for one in read_options(script)] == [
         ("--x", None, "a18"), ("--w", None, "w18"),
     ]  # fmt: skip
+
+
+ABSL = """
+import json, sys
+from absl import app, flags
+flags.DEFINE_string("out_dir", "out", "where to write")
+flags.DEFINE_integer("steps", 4 * 5, "steps")
+flags.DEFINE_float("lr", default=1e-3, help="learning rate")
+flags.DEFINE_bool("compile", True, "compile it")
+flags.DEFINE_enum("model", "small", ["small", "large"], "size")
+flags.DEFINE_multi_string("tag", None, "tags")
+NAMES = ("out_dir", "steps", "lr", "compile", "model", "tag")
+if __name__ == "__main__":
+    flags.FLAGS(sys.argv)
+    print(json.dumps({name: flags.FLAGS[name].value for name in NAMES}))
+"""
+
+
+def test_that_flags_of_absl_are_read(tmp_path: Path) -> None:
+    options = {option.flag: option for option in read_options(written(tmp_path, ABSL))}
+    assert list(options) == ["--out_dir", "--steps", "--lr", "--compile", "--model", "--tag"]
+    assert [option.kind for option in options.values()] == ["path", "int", "float", "bool", "choice", "list"]
+    assert [option.default for option in options.values()] == ["out", "20", "0.001", True, "small", None]
+    assert (options["--model"].choices, options["--lr"].help) == (("small", "large"), "learning rate")
+
+
+def test_that_words_for_absl_are_what_absl_takes(tmp_path: Path) -> None:
+    pytest.importorskip("absl")
+    script = written(tmp_path, ABSL)
+    values: dict[str, Value] = {
+        "--out_dir": "other", "--steps": "7", "--compile": False, "--model": "large", "--tag": ("a", "b"),
+    }  # fmt: skip
+    words = to_words(read_options(script), values)
+    assert parse_words(read_options(script), words) == (values, ())
+    out = subprocess.run([sys.executable, script, *words], capture_output=True, text=True, check=True).stdout
+    given = {"out_dir": "other", "steps": 7, "lr": 0.001, "compile": False, "model": "large", "tag": ["a", "b"]}
+    assert json.loads(out) == given
+
+
+def test_that_parameters_of_a_function_for_fire_are_options(tmp_path: Path) -> None:
+    text = """
+import fire
+def train(out_dir: str, steps: int = 20, lr=1e-3, compile: bool = False):
+    '''Train.
+
+    Args:
+        steps: how many
+    '''
+if __name__ == "__main__":
+    fire.Fire(train)
+"""
+    options = {option.flag: option for option in read_options(written(tmp_path, text))}
+    assert list(options) == ["--out_dir", "--steps", "--lr", "--compile"]
+    assert [option.kind for option in options.values()] == ["path", "int", "float", "bool"]
+    assert [option.required for option in options.values()] == [True, False, False, False]
+    assert options["--steps"].help == "how many"
+    values: dict[str, Value] = {"--out_dir": "out", "--compile": True}
+    words = to_words(tuple(options.values()), values)
+    assert words == ("--out_dir", "out", "--compile", "True")
+    assert parse_words(tuple(options.values()), words) == (values, ())
+
+
+def test_that_several_functions_for_fire_are_subcommands(tmp_path: Path) -> None:
+    text = """
+import fire
+def train(lr=0.1): ...
+def test(path): ...
+fire.Fire({"train": train, "test": test})
+"""
+    options = read_options(written(tmp_path, text))
+    assert [(option.command, option.flag) for option in options] == [
+        ("", "command"),
+        ("train", "--lr"),
+        ("test", "--path"),
+    ]
+    assert options[0].choices == ("train", "test")

@@ -109,6 +109,7 @@ LAUNCH_READERS = {
     ("check-first", "time_limit"): "backends.launch.check.work:__init__",
     ("check-first", "largest"): "backends.launch.check.work:check",
     ("as-script", "out"): "backends.launch.script.work:as_script",
+    ("resume", "run"): "backends.launch.own.resume.work:resume",
     ("script", "log_pattern"): "backends.launch.own.work:__init__",
     ("script", "pattern"): "backends.launch.own.work:__init__",
     ("script", "share_cards"): "backends.launch.own.work:run_script",

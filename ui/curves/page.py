@@ -15,6 +15,7 @@ from ui.curves.export_button import ExportButton
 from ui.curves.log_panel import LogPanel
 from ui.curves.other_python import OtherPythonWay
 from ui.curves.overflow_button import OverflowWay
+from ui.curves.resume_button import ResumeWay
 from ui.curves.run_content import SCROLL_BAR, RunContent, WatchedRun
 from ui.curves.run_list import RunList
 from ui.curves.stop_control import StopControl
@@ -135,7 +136,9 @@ class CurvesPage(QWidget):
         row.addWidget(self._runs_button)
         row.addStretch(1)
         self.overflow = OverflowWay(self.session)
-        for widget in (self.overflow.button, self.stop, self.capture.button, self.export, self._copy, self._open):
+        self.resume = ResumeWay(self.session)
+        ways = (self.overflow.button, self.resume.button)
+        for widget in (*ways, self.stop, self.capture.button, self.export, self._copy, self._open):
             row.addWidget(widget)
         return row
 
@@ -261,6 +264,7 @@ class CurvesPage(QWidget):
         self.capture.show_run(run, glance)
         self.overflow.show_status(run, watcher.status)
         self.other_python.show_status(run, watcher.status, glance)
+        self.resume.show_run(run, glance)
         if glance is None:
             return
         has_points = any(watcher.curves.series for watcher in self.drawn.watchers.values())

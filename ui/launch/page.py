@@ -41,6 +41,7 @@ from ui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from PySide6.QtWidgets import QPushButton
 
@@ -57,6 +58,12 @@ FOLDED = ("data", "keep", "parallel", "ascend", "debug", "planned", "advanced")
 
 def make_page(session: Session) -> LaunchPage:
     return LaunchPage(session)
+
+
+def open_resume(page: LaunchPage, folder: Path) -> None:
+    """Fill the side for own scripts with what resumes the run in a folder."""
+    page.show_own()
+    page.own().resume(folder)
 
 
 class LaunchPage(QWidget):

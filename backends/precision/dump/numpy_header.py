@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from backends.precision.dump.container import Damaged
+from backends.common.torch_container import Damaged
 
 if TYPE_CHECKING:
     from typing import BinaryIO

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from backends.precision.dump import container, numpy_header, opcodes
+from backends.common import torch_container, torch_opcodes
+from backends.precision.dump import numpy_header
 from backends.precision.dump.tensor_file import TensorFile, bytes_of, damaged_tensor, in_order, is_possible
 from backends.precision.measure.formats import storage_dtype
 from studio import files
@@ -22,7 +23,7 @@ NEEDS_TORCH = "precision.dump.needs_torch"
 """The key of the error for which a child with torch is the answer."""
 
 ZIP = b"PK"
-MAX_DESCRIPTION = opcodes.MAX_DESCRIPTION_LENGTH
+MAX_DESCRIPTION = torch_opcodes.MAX_DESCRIPTION_LENGTH
 
 
 def open_tensor(path: Path) -> TensorFile:
@@ -44,28 +45,28 @@ def open_tensor(path: Path) -> TensorFile:
 
 def _of_torch(path: Path, file: BinaryIO) -> TensorFile:
     try:
-        members = {name.partition("/")[2]: member for name, member in container.read_members(file).items()}
-        description = opcodes.describe_tensor(_text(file, members["data.pkl"], MAX_DESCRIPTION))
+        members = {name.partition("/")[2]: member for name, member in torch_container.read_members(file).items()}
+        description = torch_opcodes.describe_tensor(_text(file, members["data.pkl"], MAX_DESCRIPTION))
         if "byteorder" in members and _text(file, members["byteorder"], 16) != b"little":
-            raise opcodes.Refused
+            raise torch_opcodes.Refused
         storage = members[f"data/{description.key}"]
-    except (container.Damaged, KeyError):
+    except (torch_container.Damaged, KeyError):
         raise damaged_tensor(path) from None
-    except container.Packed:
+    except torch_container.Packed:
         raise StudioError("precision.dump.compressed", place=str(path)) from None
-    except opcodes.Refused:
+    except torch_opcodes.Refused:
         raise StudioError(NEEDS_TORCH, place=str(path)) from None
     return in_storage(path, description, storage)
 
 
-def _text(file: BinaryIO, member: container.Member, max_size: int) -> bytes:
+def _text(file: BinaryIO, member: torch_container.Member, max_size: int) -> bytes:
     if member.size > max_size:
-        raise opcodes.Refused
+        raise torch_opcodes.Refused
     file.seek(member.begin)
     return file.read(member.size)
 
 
-def in_storage(path: Path, description: opcodes.Described, storage: container.Member) -> TensorFile:
+def in_storage(path: Path, description: torch_opcodes.Described, storage: torch_container.Member) -> TensorFile:
     """Raises StudioError where the tensor is larger than its storage, or that than its member."""
     size = storage_dtype(description.dtype).itemsize
     if description.elements * (1 if description.is_untyped else size) != storage.size or not is_possible(
@@ -96,7 +97,7 @@ def _of_numpy(path: Path, file: BinaryIO) -> TensorFile:
     size = file.seek(0, io.SEEK_END)
     try:
         description = numpy_header.read_header(file)
-    except container.Damaged:
+    except torch_container.Damaged:
         raise damaged_tensor(path) from None
     if not description.form:
         raise StudioError("precision.dump.no_numbers", place=str(path))

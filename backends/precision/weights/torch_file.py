@@ -1,6 +1,6 @@
 """Tensors of a checkpoint that torch.save wrote, read as data: nothing is imported, called or executed.
 
-As dump/opcodes.py, with what a dictionary of tensors needs beside: dictionaries, lists, numbers and texts. Whatever
+As torch_opcodes.py, with what a dictionary of tensors needs beside: dictionaries, lists, numbers and texts. Whatever
 names another function or class is refused; a child with torch.load(weights_only=True) may still read it.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, cast
 
-from backends.precision.dump import container, opcodes
-from backends.precision.dump.opcodes import Described, Refused
+from backends.common import torch_container, torch_opcodes
+from backends.common.torch_opcodes import Described, Refused
 from backends.precision.dump.tensors import in_storage
 from backends.precision.weights.plain_values import Checkpoint, checkpoint_of, plain_values
 from studio import files
@@ -40,16 +40,16 @@ def read_torch(path: Path) -> Checkpoint:
             return _checkpoint(path, file)
     except OSError as error:
         raise from_os(error, path) from error
-    except (container.Damaged, KeyError):
+    except (torch_container.Damaged, KeyError):
         raise StudioError("precision.weights.damaged", place=str(path)) from None
-    except container.Packed:
+    except torch_container.Packed:
         raise StudioError("precision.dump.compressed", place=str(path)) from None
     except Refused:
         raise StudioError(NEEDS_TORCH, place=str(path)) from None
 
 
 def _checkpoint(path: Path, file: BinaryIO) -> Checkpoint:
-    members = {name.partition("/")[2]: value for name, value in container.read_members(file).items()}
+    members = {name.partition("/")[2]: value for name, value in torch_container.read_members(file).items()}
     if "byteorder" in members and _content(file, members["byteorder"]) != b"little":
         raise Refused
     content = _described(_content(file, members["data.pkl"]))
@@ -61,7 +61,7 @@ def _checkpoint(path: Path, file: BinaryIO) -> Checkpoint:
     return checkpoint_of(tensors, plain_values(content, lambda value: isinstance(value, Described)))
 
 
-def _content(file: BinaryIO, member: container.Member) -> bytes:
+def _content(file: BinaryIO, member: torch_container.Member) -> bytes:
     if member.size > MAX_PICKLE_LENGTH:
         raise Refused
     file.seek(member.begin)
@@ -87,7 +87,7 @@ def _flat(value: Any, name: str, depth: int) -> Iterator[tuple[str, Described]]:
         yield from _flat(entry, f"{name}.{key}" if name else str(key), depth + 1)
 
 
-class _Reader(opcodes.Reader):
+class _Reader(torch_opcodes.Reader):
     """A stack machine over more opcodes; every dictionary and list is one of its own."""
 
     def run(self) -> Any:
@@ -97,8 +97,8 @@ class _Reader(opcodes.Reader):
                 return self.stack.pop() if len(self.stack) == 1 else None
             if opcode in FRESH:
                 self.stack.append(FRESH[opcode]())
-            elif opcode in opcodes.CONSTANTS:
-                self.stack.append(opcodes.CONSTANTS[opcode])
+            elif opcode in torch_opcodes.CONSTANTS:
+                self.stack.append(torch_opcodes.CONSTANTS[opcode])
             else:
                 WEIGHT_OPCODES[opcode](self)
             if len(self.stack) + len(self.memo) > MAX_WEIGHT_VALUES:
@@ -108,7 +108,7 @@ class _Reader(opcodes.Reader):
         args, name = self.stack.pop(), self.stack.pop()
         if any(args[METADATA_AT.get(name.name, len(args)) :]):  # a conjugate: its elements do not lie there
             raise Refused
-        self.stack.append({} if name.name == "OrderedDict" and not args else opcodes.rebuilt(name, args))
+        self.stack.append({} if name.name == "OrderedDict" and not args else torch_opcodes.rebuilt(name, args))
 
     def set_items(self) -> None:
         values = self.pop_to_mark()
@@ -133,7 +133,7 @@ class _Reader(opcodes.Reader):
 FRESH: dict[bytes, Callable[[], Any]] = {b"}": dict, b"]": list}
 
 WEIGHT_OPCODES: dict[bytes, Callable[[Any], Any]] = {
-    **opcodes.OPCODES,
+    **torch_opcodes.OPCODES,
     b"R": _Reader.reduce,
     b"u": _Reader.set_items,
     b"s": _Reader.set_item,

@@ -2,7 +2,7 @@
 
 ASCEND_STUDIO_HOOKS names the hooks, separated by commas:
 
-    curves            loss, learning rate, times of each step
+    curves            loss, learning rate, times of each step; which checkpoints were written
     captures          profile or dump a few steps on request, see captures.py
     config_pack       seeds, versions, first batch and first weights, see config_pack.py
     weight_digests=N  digests of the weights after the first N steps and at the end, see weight_digests.py
@@ -51,9 +51,11 @@ def begin() -> None:
 def _begin(word: str, value: str) -> None:
     if word == "curves":
         from ascend_studio import missing_metrics
+        from ascend_studio.checkpoints import saves
         from ascend_studio.writer import failed_process, process_record
 
         guarded("process_record")(process_record.begin)()
+        guarded("checkpoints")(saves.begin)()
         missing_metrics.begin()
         failed_process.begin()
         after_import("torch", guarded("curves")(_install_torch))

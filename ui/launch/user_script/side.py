@@ -14,8 +14,10 @@ from backends.common import program_line
 from backends.launch.capture.spec import Planned
 from backends.launch.own import command_texts
 from backends.launch.own.plan import code_of
+from backends.launch.own.resume.offer import offer_for
 from backends.launch.own.spec import OwnSpec
 from studio import schema
+from studio.errors import StudioError
 from studio.texts import t
 from ui.form.form import Form
 from ui.form.words_input import WordsInput
@@ -24,6 +26,8 @@ from ui.launch.user_script.log_pattern_card import PatternPreview
 from ui.launch.user_script.npu_offer_card import NpuOfferCard
 from ui.launch.user_script.options_card import ScriptOptions
 from ui.launch.user_script.rehearse_button import RehearseButton
+from ui.launch.user_script.resume_card import ResumeCard
+from ui.services.background import run_in_background
 from ui.services.consent import Consent
 from ui.services.file_dialogs import ask_file
 from ui.services.last_program import ProgramSearch
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from backends.launch.own.python_choice import PythonChoice
+    from backends.launch.own.resume.offer import Offer
     from studio.project import Project
     from studio.run import Glance, Run
     from ui.services.last_program import LastProgram
@@ -100,6 +105,7 @@ class OwnScript(QWidget):
         self.copies = CopyCard("launch.same", ("launch.tab_shell", "launch.tab_json"), "own_script_same")
         self.interpreters = InterpretersCard()
         self.npu_offer = NpuOfferCard()
+        self.resume_card = ResumeCard()
         self._build()
         self.npu_offer.rehearsal_requested.connect(self.rehearse.start_as_npu)
         self.options.arguments_edited.connect(self._give_arguments)
@@ -119,7 +125,7 @@ class OwnScript(QWidget):
         self.form.box("python").show_hint("own_script.python_hint")
         self.consent = Consent(self._session)
         right = SideColumn()
-        for card in (self.npu_offer, self.copies, self.interpreters):
+        for card in (self.resume_card, self.npu_offer, self.copies, self.interpreters):
             right.column.addWidget(card)
         right.column.addStretch(1)
         row = QHBoxLayout()
@@ -235,6 +241,23 @@ class OwnScript(QWidget):
         spec = self.form.spec()
         self.form.set_spec(OwnSpec(program=spec.program))
 
+    # Resuming
+
+    def resume(self, folder: Path) -> None:
+        """Fill in what goes on from the newest whole checkpoint of the run in a folder, once it is found."""
+        run_in_background(self, partial(offer_for, folder), partial(self._show_offer, _key(self._project)))
+
+    def _show_offer(self, key: str, offer: Offer | StudioError) -> None:
+        """An answer about another project than the open one is dropped."""
+        if key != _key(self._project):
+            return
+        if isinstance(offer, StudioError):
+            self._session.trouble.emit(offer)
+            return
+        self.resume_card.show_offer(None)
+        self.form.set_spec(offer.spec)
+        self.resume_card.show_offer(replace(offer, spec=self.form.spec()))
+
     # The project
 
     def _change_project(self, project: Project | None) -> None:
@@ -297,6 +320,7 @@ class OwnScript(QWidget):
 
     def _show(self) -> None:
         spec, wrong = self.form.spec(), self.form.problems()
+        self.resume_card.show_spec(spec)
         self.options.show_spec(spec, _key(self._project))
         self.interpreters.show_chosen(spec.program.python)
         self._judge_pythons(spec)

@@ -1,5 +1,5 @@
-"""The options of a user's script, read from its source without running it: argparse, click, dataclasses given to a
-parser (Hugging Face, simple_parsing, tyro) and the globals of nanoGPT-like scripts."""
+"""The options of a user's script, read from its source without running it: argparse, click, absl, fire, dataclasses
+given to a parser (Hugging Face, simple_parsing, tyro) and the globals of nanoGPT-like scripts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from backends.launch.own.options import config_files
 from backends.launch.own.options.call_parsers import Argparse, click
 from backends.launch.own.options.config_files import Config
 from backends.launch.own.options.dataclass_parsers import Fields
+from backends.launch.own.options.fields import Classes
+from backends.launch.own.options.flag_libraries import absl, fire
 from backends.launch.own.options.option import Option, Value
 from backends.launch.own.options.script_globals import CONFIG, configured, with_files
 from backends.launch.own.options.source import called, imported, load_source, source_of
@@ -103,7 +105,9 @@ def _read_source(source: Source) -> ScriptOptions:
         for reader in argparse
         for option in reader.options
     ]
-    options = _without_doubles([*configured(source), *click(source), *options, *fields.options])
+    of_calls = [*configured(source), *click(source), *absl(parts), *options]
+    of_functions = fire(source, Classes([part for part, _ in parts]))
+    options = _without_doubles([*of_calls, *of_functions, *fields.options])
     return ScriptOptions(
         options=tuple(options),
         unread=(*argparse[0].unread, *fields.unread),

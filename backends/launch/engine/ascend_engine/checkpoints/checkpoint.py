@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import mmap
 import os
 import re
 import secrets
@@ -43,12 +44,18 @@ class Damaged(Exception):
 
 @dataclass(frozen=True)
 class Saved:
-    """All that a training needs to go on after `step`: arrays by name, and facts in JSON's own types."""
+    """All that a training needs to go on after `step`: arrays by name, and facts in JSON's own types. `ranks`: those
+    that write it together, None where this process has all of it."""
 
     step: int
     weights: Mapping[str, np.ndarray]
     rest: Mapping[str, np.ndarray]
     facts: dict[str, Any]
+    ranks: Any = None
+
+    @property
+    def files(self) -> dict[str, Mapping[str, np.ndarray]]:
+        return {WEIGHTS: self.weights, REST: self.rest}
 
 
 class Store:
@@ -115,10 +122,7 @@ def write(folder: Path, saved: Saved, pointers: Sequence[str] = ()) -> Path:
     try:
         making.mkdir()
         with Flushed() as files:
-            parts = {WEIGHTS: saved.weights, REST: saved.rest}
-            digests = {
-                name: files.write(f"{making}/{name}", safetensors.encode(arrays)) for name, arrays in parts.items()
-            }
+            digests = _write_arrays(making, saved, files)
             files.write(f"{making}/{STATE}", [_state_of(saved, digests)])
             for switch in switches.values():
                 files.write(str(switch), [final.name.encode()])
@@ -133,6 +137,15 @@ def write(folder: Path, saved: Saved, pointers: Sequence[str] = ()) -> Path:
         switch.rename(pointer)
     flush_folder(folder)
     return final
+
+
+def _write_arrays(making: Path, saved: Saved, files: Flushed) -> dict[str, str]:
+    """The sha256 of each file."""
+    if saved.ranks is not None:
+        return saved.ranks.write(making, saved.files)
+    return {
+        name: files.write(f"{making}/{name}", safetensors.encode(arrays)) for name, arrays in saved.files.items()
+    }  # fmt: skip
 
 
 class Flushed:
@@ -165,11 +178,11 @@ class Flushed:
 
     def _flush(self) -> None:
         for descriptor, *_ in self.files:
-            _begin_to_flush(descriptor)
+            forget_pages(descriptor)
         for descriptor, *_ in self.files:
             os.fsync(descriptor)
         for descriptor, path, digest in self.files:
-            if _digest_on_disk(descriptor) != digest:
+            if digest_on_disk(descriptor) != digest:
                 raise Damaged(f"{path} does not read back as it was written")
 
 
@@ -184,13 +197,13 @@ def _write_all(descriptor: int, left: list[memoryview]) -> None:
             left[begin] = left[begin][done:]
 
 
-def _begin_to_flush(descriptor: int) -> None:
+def forget_pages(descriptor: int) -> None:
     """And forget what is flushed: else reading it back would show what memory holds, whatever the disk does."""
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def _digest_on_disk(descriptor: int) -> str:
-    _begin_to_flush(descriptor)
+def digest_on_disk(descriptor: int) -> str:
+    forget_pages(descriptor)
     digest = hashlib.sha256()
     begin = 0
     while chunk := os.pread(descriptor, CHUNK, begin):
@@ -247,7 +260,11 @@ def read(folder: Path) -> Saved:
 
 
 def _read_arrays(path: Path, digest: str) -> dict[str, np.ndarray]:
-    content = path.read_bytes()
+    """Views of the file, so that a process which takes rows of each array reads it into memory one by one."""
+    with path.open("rb") as file:
+        if not os.fstat(file.fileno()).st_size:
+            raise Damaged(f"{path.name} is empty")
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     if hashlib.sha256(content).hexdigest() != digest:
         raise Damaged(f"{path.name} is not as it was written")
     return safetensors.decode(content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -58,6 +59,14 @@ class Writer:
                 ascend_studio.finding("launch.checkpoint_failed", "warning", step=saved.step, reason=str(error))
             print(f"no checkpoint at step {saved.step}: {error}")
             self.failed = True
+        finally:
+            self._release_ranks(saved)
+
+    def _release_ranks(self, saved: Saved) -> None:
+        """Those that write it together may wait for one that failed early."""
+        if saved.ranks is not None:
+            with contextlib.suppress(Damaged):
+                saved.ranks.release()
 
 
 class Best:

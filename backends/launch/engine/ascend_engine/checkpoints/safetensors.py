@@ -6,11 +6,12 @@ https://huggingface.co/docs/safetensors/index#format; little-endian, like every 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    import mmap
     from collections.abc import Mapping
 
 NAMES = {
@@ -24,10 +25,10 @@ CODES = {dtype: name for name, dtype in DTYPES.items()}
 
 def encode(arrays: Mapping[str, np.ndarray]) -> list[bytes | np.ndarray]:
     """The parts of a file, one after the other; those of the arrays are their own memory where they are contiguous."""
-    return [_header(arrays), *map(_bytes_of, arrays.values())]
+    return [layout(arrays)[0], *map(_bytes_of, arrays.values())]
 
 
-def decode(content: bytes) -> dict[str, np.ndarray]:
+def decode(content: bytes | mmap.mmap) -> dict[str, np.ndarray]:
     """The arrays of a file, read-only views of its content; bfloat16, which numpy lacks, as float32. Raises ValueError
     where it is none."""
     begin = 8 + int.from_bytes(content[:8], "little")
@@ -38,21 +39,23 @@ def decode(content: bytes) -> dict[str, np.ndarray]:
         raise ValueError(f"no safetensors file: {type(error).__name__} {error}") from error
 
 
-def _header(arrays: Mapping[str, np.ndarray]) -> bytes:
+def layout(arrays: Mapping[str, Any]) -> tuple[bytes, dict[str, int]]:
+    """The begin of a file, and where each of the arrays begins in it. Of them only dtype, shape and nbytes count."""
     entries, end = {}, 0
     for name, array in arrays.items():
         begin, end = end, end + array.nbytes
         entries[name] = {"dtype": CODES[array.dtype], "shape": array.shape, "data_offsets": (begin, end)}
     text = json.dumps(entries, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)  # the data begins at a multiple of 8
-    return len(text).to_bytes(8, "little") + text
+    header = len(text).to_bytes(8, "little") + text
+    return header, {name: len(header) + entry["data_offsets"][0] for name, entry in entries.items()}
 
 
 def _bytes_of(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
-def _array(content: bytes, begin: int, entry: dict) -> np.ndarray:
+def _array(content: bytes | mmap.mmap, begin: int, entry: dict) -> np.ndarray:
     (first, last), shape, dtype = entry["data_offsets"], entry["shape"], entry["dtype"]
     if not 0 <= first <= last <= len(content) - begin or any(size < 0 for size in shape):
         raise ValueError(f"an array of shape {shape} at {first} to {last} is not in the file")

@@ -20,6 +20,7 @@ from torch import distributed
 from ascend_engine.failures import Failure, first_line
 from ascend_engine.parallel.process_group import ProcessGroup
 from ascend_engine.pytorch import device as devices
+from ascend_engine.pytorch.row_files import RowFiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,6 +42,8 @@ class TorchGroup(ProcessGroup):
     readers = 1
     holds_parts = False
     """Whether each rank holds a part of the weights, so that all of them have to bring theirs to a checkpoint."""
+    row_files: RowFiles | None = None
+    """What writes a checkpoint from the parts, where every rank sees the folder of the run."""
 
     def agree(self, whole: bool, loss: float) -> tuple[bool, bool]:
         """Whether the gradients are whole, and the losses finite, on all ranks."""
@@ -66,6 +69,8 @@ class Ranks(TorchGroup):
         self.device = device
         self.asks = False
         self.agreed = [0.0] * FLAGS
+        if config.parallel == "fsdp" and os.environ.get("LOCAL_WORLD_SIZE") == os.environ.get("WORLD_SIZE"):
+            self.row_files = RowFiles(self.rank)
         if config.parallel != "tensor":
             self.reader, self.readers = self.rank, self.size
 
@@ -129,6 +134,8 @@ def begin(config: Config, used: str, device: torch.device) -> TorchGroup:
 
 def end(process_group: TorchGroup) -> None:
     """Take leave of the other ranks, which torch asks for before a process ends."""
+    if process_group.row_files is not None:
+        process_group.row_files.wait()
     if process_group.size > 1:
         distributed.destroy_process_group()
 

@@ -12,7 +12,7 @@ from ascend_engine.failures import Failure
 from ascend_engine.pytorch.shards import part, part_of, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from torch import Tensor, nn, optim
 
@@ -40,8 +40,10 @@ def network_tensors(network: nn.Module, has_frozen: bool = True) -> dict[str, Te
     return tensors
 
 
-def arrays_of(plan: Recipe, optimizer: optim.Optimizer, scale: LossScale | None) -> dict[str, np.ndarray]:
-    """`network.NAME`, `optimizer.NAME.STATE` and the loss scale."""
+def arrays_of(
+    plan: Recipe, optimizer: optim.Optimizer, scale: LossScale | None, array_of: Callable[[Tensor], Any] = array_of
+) -> dict[str, Any]:
+    """`network.NAME`, `optimizer.NAME.STATE` and the loss scale. `array_of`: what is taken of each tensor."""
     tensors = network_tensors(plan.network, plan.saves_frozen)
     arrays = {NETWORK + name: array_of(tensor) for name, tensor in tensors.items()}
     for name, parameter in plan.network.named_parameters():

@@ -27,6 +27,7 @@ from ascend_engine.pytorch.group import ALONE
 from ascend_engine.pytorch.network_division import divide, note_bytes
 from ascend_engine.pytorch.optimizers import make_optimizer, set_learning_rate
 from ascend_engine.pytorch.recompute import recompute
+from ascend_engine.pytorch.row_files import rows_of
 from ascend_engine.pytorch.step import Step
 from ascend_engine.record import PHASE_SECONDS, Record
 
@@ -113,9 +114,12 @@ class Training:
         return resume_checks.decides(self.config, self.record.device, self.plan, versions)
 
     def saved(self, number: int) -> Saved:
-        """A copy of all state after step `number`; waits for the device, and all ranks that hold parts of it."""
+        """A copy of all state after step `number`, or of what this rank holds of it; waits for the device, and for all
+        ranks where one writes what they hold."""
         self.record.deferred.flush()
-        arrays = state.arrays_of(self.plan, self.optimizer, self.loss_scale)
+        row_files = self.process_group.row_files
+        take = state.array_of if row_files is None else rows_of
+        arrays = state.arrays_of(self.plan, self.optimizer, self.loss_scale, take)
         begin = len(state.NETWORK)
         return Saved(
             step=number,
@@ -129,6 +133,7 @@ class Training:
                     "torch": torch.__version__, "numpy": np.__version__, "python": platform.python_version(),
                 },
             },
+            ranks=row_files,
         )  # fmt: skip
 
     def resume(self, run: Path) -> int:
@@ -209,7 +214,12 @@ class Training:
         if saves and self.process_group.is_first:
             self.keeper.save(number, is_best)
         elif saves:
-            self.saved(number)
+            self.follow(self.saved(number))
+
+    def follow(self, saved: Saved) -> None:
+        """Write what this rank holds of a checkpoint that rank 0 makes."""
+        if saved.ranks is not None:
+            saved.ranks.follow(saved)
 
     def batches(self, number: int):
         for micro in range((number - 1) * self.config.accumulate, number * self.config.accumulate):

@@ -1,0 +1,1 @@
+"""Which checkpoints a training wrote, and when each of them was done."""
