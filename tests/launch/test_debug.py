@@ -207,7 +207,7 @@ def test_that_a_cell_is_told_as_it_was_called(tmp_path: Path) -> None:
     script = """
 import mindspore as ms, numpy as np
 from mindspore import Tensor, nn
-from ascend_engine.shapes import Cells
+from ascend_engine.shapes.cells import Cells
 
 class Pair(nn.Cell):
     def construct(self, inputs):
