@@ -6,6 +6,7 @@ import ast
 import shlex
 from dataclasses import fields
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.launch import ascend_env
@@ -20,8 +21,6 @@ from studio.errors import StudioError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
-
 
 FILE = "train.py"
 NEEDED = {"mindspore": "MindSpore 2.10", "torch": "PyTorch"}
@@ -90,13 +89,20 @@ Written by Ascend Studio {__version__} from the source of the functions that its
     yield "What these choices decide is decided in the code. Numbers that they leave open stand as constants below the"
     yield "imports, and may be changed there."
     yield from _needs(spec, needed)
-    yield f"Run it with {NEEDED[spec.what.framework]}, as"
+    yield f"Run it with {' and '.join(_packages(spec))}, as"
     yield f"    {_run_line(spec)}"
     yield "It prints every step, each number so that it reads back as the same one: the losses are those of the run,"
     yield "bit for bit, on the same machine and versions."
     yield WITH_CHECKPOINTS if assemble.keeps(assemble.config_of(options_text(spec))) else WITHOUT_CHECKPOINTS
     yield "Ctrl+C ends it at once."
     yield '"""'
+
+
+def _packages(spec: LaunchSpec) -> tuple[str, ...]:
+    needed = (NEEDED[spec.what.framework],)
+    if spec.what.recipe != "lora":
+        return needed
+    return (*needed, "peft") if spec.what.base_model == Path() else (*needed, "peft", "transformers")
 
 
 def _words(spec: LaunchSpec) -> tuple[str, ...]:

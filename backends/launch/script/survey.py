@@ -94,6 +94,7 @@ class Survey:
         self.classes: dict[str, ast.ClassDef] = {}
         self.members: dict[str, set[str]] = {}  # by class, what it gives its objects itself
         self.lineages: dict[str, tuple[str, ...]] = {}  # by class, it and those of ours that it is made from
+        self.heirs: dict[str, list[str]] = {}  # by class, those that are made from it
         self.clean: set[Key] = set()
 
     def begin(self, definitions: Iterable[Definition]) -> None:
@@ -107,6 +108,10 @@ class Survey:
                 self.functions.update({(name, method.name): method for method in methods(node)})
         self.members = {name: members_of(node) for name, node in self.classes.items()}
         self.lineages = {name: tuple(self._lineage(name)) for name in self.classes}
+        self.heirs = {}
+        for heir, (_, *ancestors) in self.lineages.items():
+            for ancestor in ancestors:
+                self.heirs.setdefault(ancestor, []).append(heir)
         for definition in definitions:
             if instance := self._object(definition.node):
                 self.objects[definition.names[0]] = instance
@@ -127,8 +132,7 @@ class Survey:
 
     def kin(self, name: str) -> set[str]:
         """The classes whose objects may stand where one of this class is expected, and those that it is made from."""
-        heirs = {heir for heir, lineage in self.lineages.items() if name in lineage}
-        return {*heirs, *self.lineages.get(name, ())}
+        return {*self.lineages.get(name, ()), *self.heirs.get(name, ())}
 
     def setters(self, name: str, member: str) -> set[str]:
         """The classes whose code may set a member that an object has by class `name`: those made from it and without one
@@ -148,8 +152,7 @@ class Survey:
         if owner is None:
             return None
         is_exact = isinstance(node.value, ast.Name) and node.value.id in self.objects
-        heirs = () if is_exact else (heir for heir, lineage in self.lineages.items() if owner in lineage[1:])
-        if any(node.attr in self.members[heir] for heir in heirs):
+        if not is_exact and any(node.attr in self.members[heir] for heir in self.heirs.get(owner, ())):
             return None
         definers = (cls for cls in self.lineages.get(owner, ()) if node.attr in self.members[cls])
         return next(definers, owner), node.attr
