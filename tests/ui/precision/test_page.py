@@ -618,6 +618,32 @@ def test_that_a_recipe_is_captured_in_pynative(page: PrecisionPage) -> None:
     assert "PyNative" in view._start_hint.text()
 
 
+def test_that_a_recipe_of_either_framework_is_captured(page: PrecisionPage) -> None:
+    page.tabs.setCurrentIndex(CAPTURE)
+    view = page.views.capture
+    view.tabs.setCurrentIndex(1)
+    boxes = view.recipe.boxes
+    assert boxes["recipe"].input.findData("lora") < 0  # type: ignore[union-attr]
+    choose(boxes["framework"].input, "torch")
+    assert boxes["mode"].isHidden()
+    choose(boxes["recipe"].input, "lora")
+    spec = view.spec()
+    assert (spec.what.framework, spec.what.recipe) == ("torch", "lora")  # type: ignore[union-attr]
+    assert view.start.isEnabled(), view._start_hint.text()
+    choose(boxes["framework"].input, "mindspore")
+    assert view.spec().what.recipe == "digits"  # type: ignore[union-attr]
+    assert boxes["recipe"].input.value() == "digits"
+    choose(boxes["recipe"].input, "own")
+    assert not boxes["recipe_file"].isHidden()
+    assert not view.start.isEnabled()
+
+
+def choose(combo: Any, value: str) -> None:
+    """As a click on a row of the list does."""
+    combo.setCurrentIndex(combo.findData(value))
+    combo.activated.emit(combo.currentIndex())
+
+
 # Environment
 
 
