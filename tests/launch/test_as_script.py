@@ -42,7 +42,8 @@ MANY = {
 MIXED = {"recipe": "digits", "mode": "pynative", "amp": "O2", "loss_scale": "dynamic", "on_nan": "skip"}
 TORCH = {"framework": "torch", "recipe": "text", "amp": "O1", "amp_dtype": "bf16", "accumulate": "2", "clip": "0.5"}
 TORCH_DIGITS = {
-    "framework": "torch", "recipe": "digits", "optimizer": "momentum", "checkpoint_every": "4", "initial_weights": "portable",
+    "framework": "torch", "recipe": "digits", "optimizer": "momentum", "checkpoint_every": "4",
+    "initial_weights": "portable",
 }  # fmt: skip
 TORCH_OWN = {
     "framework": "torch", "recipe": "own", "recipe_file": str(paths.ASSETS / "template" / "recipe_torch.en.py"),

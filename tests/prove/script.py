@@ -55,8 +55,8 @@ TORCH_OPTIONS = {
     **{
         name: OPTIONS[name]
         for name in (
-            "accumulate", "loss_scale", "clip", "on_nan", "optimizer", "weight_decay", "schedule", "warmup", "recompute",
-            "drop_remainder", "data_workers", "checkpoint_every", "best",
+            "accumulate", "loss_scale", "clip", "on_nan", "optimizer", "weight_decay", "schedule", "warmup",
+            "recompute", "drop_remainder", "data_workers", "checkpoint_every", "best",
         )
     },
 }  # fmt: skip

@@ -135,7 +135,7 @@ class Survey:
         return {*self.lineages.get(name, ()), *self.heirs.get(name, ())}
 
     def setters(self, name: str, member: str) -> set[str]:
-        """The classes whose code may set a member that an object has by class `name`: those made from it and without one
+        """The classes whose code may set a member that an object has by class `name`: those made from it that have none
         of their own, and those that it is made from."""
         lineage = self.lineages.get(name, ())
         return {cls for cls in self.kin(name) if cls in lineage or member not in self.members[cls]}

@@ -9,7 +9,8 @@ from backends.launch.spec import LaunchSpec
 
 @dataclass(frozen=True, kw_only=True)
 class ShapesSpec(LaunchSpec):
-    """One step in PyNative, or eager, in one process, and no training: what decides how a training goes on changes no shape."""
+    """One step in PyNative, or eager, in one process, and no training: what decides how a training goes on changes no
+    shape."""
 
     UNUSED = (
         "weights", "initial_weights", "fused", "compile", "loop", "mode", "jit_level", "accumulate", "sink",

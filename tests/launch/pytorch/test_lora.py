@@ -73,8 +73,8 @@ def base_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def make_base(folder: Path, *, tied: bool = False) -> Path:
-    """A folder as Hugging Face writes it: a Llama of two layers with random weights, and a tokenizer of words. `tied`: the
-    weights of its embedding are those of its output."""
+    """A folder as Hugging Face writes it: a Llama of two layers with random weights, and a tokenizer of words. `tied`:
+    the weights of its embedding are those of its output."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast

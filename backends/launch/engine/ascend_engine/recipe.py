@@ -39,8 +39,9 @@ class Recipe:
     called again for each epoch. Of a pipeline as eval_data all samples are kept in memory.
     optimizer: None takes the one that the options name; any has the options' learning rate,
     schedule and weight decay.
-    train_step: (inputs, labels) -> the loss, in place of the engine's: it computes the gradients and updates the weights
-    itself, by `optimizer`, whose learning rate is the options'. A function, or an nn.Cell such as TrainOneStepCell.
+    train_step: (inputs, labels) -> the loss, in place of the engine's step: it computes the gradients and updates the
+    weights itself, by `optimizer`, whose learning rate is the options'. A function, or an nn.Cell such as
+    TrainOneStepCell.
     metrics: by name, like loss, a mean over validation samples (`eval_data`).
     before_batch(sample): called with the number of a micro batch's first sample, counted from the
     beginning of the training; a dropout takes its mask from it.
