@@ -163,8 +163,8 @@ class Survey:
         if isinstance(node, ast.Name):
             return scope.types.get(node.id) or self.objects.get(node.id)
         if isinstance(node, ast.Attribute):
-            key = self.member_key(node, scope)
-            return self._member(key) if key else None
+            member = self.member_key(node, scope)
+            return self._member(member) if member else None
         if isinstance(node, ast.Call):
             key = self.callee(node, scope)
             if isinstance(key, str) and key in self.classes:
