@@ -47,7 +47,8 @@ def make_data(samples, seed):
     """一对 numpy 数组：输入和标签，第一维是样本数。
 
     float64 会转为 float32，int64 会转为 int32。数据太大时，可以改为提供支持 len(data) 和 data[numbers] 的对象：
-    numbers 是样本编号的数组，返回这些样本的一对数组。也可以是两列的 mindspore.dataset 数据管道，或返回 batch 迭代器的函数。
+    numbers 是样本编号的数组，返回这些样本的一对数组。
+    也可以是两列的 mindspore.dataset 数据管道，或返回 batch 迭代器的函数。
 
     数据应只取决于样本编号，这样续训才能做到逐比特一致。
     """
