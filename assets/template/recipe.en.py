@@ -47,7 +47,8 @@ def make_data(samples, seed):
     """A pair of numpy arrays: inputs and labels, the first dimension counts the samples.
 
     float64 becomes float32, int64 becomes int32. Where the data is too large for that, give an object with len(data)
-    and data[numbers] instead: `numbers` is an array of sample numbers, the answer such a pair for just these.
+    and data[numbers] instead: `numbers` is an array of sample numbers, the answer such a pair for just these. Or a
+    pipeline of mindspore.dataset with two columns, or a function that returns an iterator of batches.
 
     Let it depend on nothing but the sample's number: then a resumed training goes on bit for bit.
     """
@@ -66,7 +67,8 @@ def build(config):
         network=network,
         loss=loss,
         # None: the optimizer, learning rate and weight decay of the launch page. Or one of your own over
-        # network.trainable_params(); the learning rate of the launch page goes into it, too.
+        # network.trainable_params(); the learning rate of the launch page goes into it, too. Beside one of your own,
+        # train_step=… may be your own step, (inputs, labels) -> loss, which updates the weights itself.
         optimizer=None,
         train_data=(points, inside.astype(np.int32)),
         # The validation set, which the metrics are measured on; leave both out if you have none.

@@ -48,6 +48,7 @@ def make_data(samples, seed):
 
     float64 会转为 float32，int64 会转为 int32。数据太大时，可以改为提供支持 len(data) 和 data[numbers] 的对象：
     numbers 是样本编号的数组，返回这些样本的一对数组。
+    也可以是两列的 mindspore.dataset 数据管道，或返回 batch 迭代器的函数。
 
     数据应只取决于样本编号，这样续训才能做到逐比特一致。
     """
@@ -66,7 +67,8 @@ def build(config):
         network=network,
         loss=loss,
         # None：使用启动页上的优化器、学习率和权重衰减。也可以用 network.trainable_params() 创建自己的优化器，
-        # 启动页的学习率同样会作用于它。
+        # 启动页的学习率同样会作用于它。自带优化器时，还可以用 train_step=… 自带训练步：
+        # (inputs, labels) -> loss，自行更新权重。
         optimizer=None,
         train_data=(points, inside.astype(np.int32)),
         # 不参与训练的样本，用于计算指标；没有的话，这两项都可以省略。

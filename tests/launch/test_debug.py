@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,17 @@ from studio.paths import MAIN
 from studio.run import open_run
 from tests.launch.debugger import Debugger, free_port
 from tests.launch.engine_config import options_text_of
-from tests.launch.engine_process import FRESH, PATHS, ROOT, check, finish, needs_mindspore, start, start_training
+from tests.launch.engine_process import (
+    FRESH,
+    PATHS,
+    ROOT,
+    check,
+    check_fresh,
+    finish,
+    needs_mindspore,
+    start,
+    start_training,
+)
 from tests.runs import ended, events_of, launch, prepare, wait_for
 
 if TYPE_CHECKING:
@@ -35,6 +46,7 @@ if TYPE_CHECKING:
 
     from studio.run import Run
 
+needs_torch = pytest.mark.skipif(not find_spec("torch"), reason="no PyTorch here")
 LINEAR = "--recipe linear --device cpu --optimizer sgd --batch 8 --lr 0.01"
 
 
@@ -202,12 +214,88 @@ def test_that_shapes_names_what_mixed_precision_rewrites_as_its_author_did(tmp_p
     assert ran.note("shapes.inside") == {"level": "O1", "dtype": "float16"}
 
 
+@needs_torch
+def test_that_shapes_lists_each_module_of_a_recipe_of_pytorch(tmp_path: Path) -> None:
+    choices = ("--framework", "torch", "--recipe", "text", "--amp", "O1", "--amp-dtype", "bf16", "--batch", "3")
+    result, said, run = shapes(tmp_path, *choices)
+    found = read_shapes(run.folder)
+    assert found
+    modules = {cell.name: cell for cell in found.cells}
+    assert modules["logits"].type == "Linear"
+    assert modules["logits"].inputs == (Tensor(shape=(3, 64, 64), dtype="float32"),)
+    assert modules["logits"].outputs[0].dtype == "bfloat16"
+    assert modules["blocks.0.norm1"].parameters == 2 * 64
+    assert modules["position"].calls == 4
+    assert modules[""].calls == 1
+    assert found.inside == "bfloat16"
+    assert found.parameters == sum(cell.parameters for cell in found.cells) == found.trainable
+    assert result["metrics"] == {
+        "cells": len(found.cells), "parameters": found.parameters, "trainable": found.trainable
+    }  # fmt: skip
+    assert "bfloat16 3x64x64" in said
+    assert "module" in run.log.read_text()
+
+
+@needs_torch
+def test_that_a_module_is_told_as_it_was_called(tmp_path: Path) -> None:
+    script = """
+import torch
+from torch import nn
+from ascend_engine.pytorch.shapes import Modules
+
+class Pair(nn.Module):
+    def forward(self, *, inputs):
+        return inputs["a"], [inputs["b"][0], 3]
+
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.unused, self.pair = nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 1), Pair()
+        self.second.weight = self.first.weight
+        self.first.bias.requires_grad = False
+
+    def forward(self, x):
+        y, _ = self.pair(inputs={"a": x, "b": (x, None)})
+        return self.second(self.first(self.first(y)))
+
+network = Network()
+modules = Modules(network)
+modules.watch()
+network(torch.ones(5, 2))
+rows = {row["name"]: row for row in modules.rows()}
+assert list(rows) == ["", "first", "second", "unused", "pair"]
+seen = {name: (row["calls"], row["parameters"], row["trainable"]) for name, row in rows.items()}
+assert seen == {"": (1, 0, 0), "first": (2, 6, 4), "second": (1, 2, 2), "unused": (0, 3, 3), "pair": (1, 0, 0)}, seen
+assert [one["shape"] for one in rows["pair"]["inputs"]] == [[5, 2], [5, 2]]
+assert len(rows["pair"]["outputs"]) == 2
+assert rows["unused"]["inputs"] == []
+"""
+    check_fresh(tmp_path, script)
+
+
+@needs_torch
+def test_that_a_debugger_stops_in_the_step_of_pytorch(tmp_path: Path) -> None:
+    port, step = free_port(), PATHS[1] / "ascend_engine" / "pytorch" / "step.py"
+    lines = [text.strip() for text in step.read_text().splitlines()]
+    line = 1 + lines.index("def _backward(self, inputs: Tensor, labels: Tensor) -> Tensor:")
+    process = start_training(tmp_path, f"--framework torch {LINEAR} --steps 3 --debug-port {port}", FRESH)
+    wait_for(lambda: b"waits for a debugger" in (tmp_path / "output.log").read_bytes())
+    debugger = Debugger(port)
+    debugger.attach(step, line + 2)
+    assert debugger.stopped_at() == ("step.py", line + 2)
+    debugger.leave()
+    ran = finish(tmp_path, process)
+    assert ran.code == 0, ran.output
+    assert "attach" in ran.phases()
+    assert len(ran.metric("loss")) == 3
+
+
 @needs_mindspore
 def test_that_a_cell_is_told_as_it_was_called(tmp_path: Path) -> None:
     script = """
 import mindspore as ms, numpy as np
 from mindspore import Tensor, nn
-from ascend_engine.shapes import Cells
+from ascend_engine.shapes.cells import Cells
 
 class Pair(nn.Cell):
     def construct(self, inputs):

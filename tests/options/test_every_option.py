@@ -38,8 +38,6 @@ REFUSED = {
     ("launch", "capture_casts"): "capture.rule.torch_only",
     ("launch", "capture_optimizer_state"): "capture.rule.torch_only",
     ("launch", "nodes"): "launch.rule.many_nodes",
-    ("shapes", "framework"): "launch.rule.shapes_of_mindspore",
-    ("as-script", "framework"): "launch.rule.script_of_mindspore",
     ("shapes", "nodes"): "form.not_used",
     ("check-first", "nodes"): "launch.rule.many_nodes",
     ("as-script", "nodes"): "launch.rule.many_nodes",

@@ -15,7 +15,7 @@ from backends.launch.plan import write_inputs
 from backends.launch.script.document import script_text
 from backends.launch.spec import LaunchSpec
 from studio import schema
-from tests.launch.engine_process import finish, fork
+from tests.launch.engine_process import finish, fork, start
 from tests.launch.pairs import Choice, cover
 
 if TYPE_CHECKING:
@@ -45,6 +45,21 @@ OPTIONS = {
     "best": ("none", "loss"),
     "synchronous": ("no", "yes"),
 }
+TORCH_OPTIONS = {
+    "framework": ("torch",),
+    "recipe": ("linear", "digits", "text", "dense"),
+    "amp": ("O0", "O1"),
+    "amp_dtype": ("fp16", "bf16"),
+    "fused": ("no", "yes"),
+    "initial_weights": ("framework", "portable"),
+    **{
+        name: OPTIONS[name]
+        for name in (
+            "accumulate", "loss_scale", "clip", "on_nan", "optimizer", "weight_decay", "schedule", "warmup",
+            "recompute", "drop_remainder", "data_workers", "checkpoint_every", "best",
+        )
+    },
+}  # fmt: skip
 FIXED = {"device": "cpu", "batch": "4", "lr": "0.01", "decay_every": "2", "steps": STEPS}
 
 
@@ -56,7 +71,7 @@ def spec_of(chosen: Choice) -> LaunchSpec:
     return spec
 
 
-NEUTRAL = {"loss_scale": "none", "jit_level": "", "synchronous": "no"}
+NEUTRAL = {"loss_scale": "none", "jit_level": "", "synchronous": "no", "amp_dtype": "fp16"}
 
 
 def is_allowed(chosen: Choice) -> bool:
@@ -67,21 +82,28 @@ def is_allowed(chosen: Choice) -> bool:
             return False
     if chosen.get("recompute") == "yes" and chosen.get("recipe") in ("linear", "digits", "dense"):
         return False  # the engine refuses it: they name no cells
-    if chosen.get("recompute") == "yes" and chosen.get("amp") == "O1":
+    if chosen.get("recompute") == "yes" and chosen.get("amp") == "O1" and "framework" not in chosen:
         return False
     if chosen.get("best") == "loss" and chosen.get("checkpoint_every") == "":
         return False
-    return len(chosen) < len(OPTIONS) or not schema.problems(spec_of(chosen))
+    options = TORCH_OPTIONS if "framework" in chosen else OPTIONS
+    return len(chosen) < len(options) or not schema.problems(spec_of(chosen))
 
 
 def combinations() -> list[Choice]:
     return cover(OPTIONS, is_allowed)
 
 
+def torch_combinations() -> list[Choice]:
+    return cover(TORCH_OPTIONS, lambda chosen: is_allowed({"framework": "torch", **chosen}))
+
+
 def metrics_of_run(folder: Path, spec: LaunchSpec) -> dict[int, dict[str, float]]:
     """Return by step what a run recorded, without times."""
     write_inputs(spec, folder)
-    ran = finish(folder, fork(folder, "-m", "ascend_engine", FILE))
+    words = ("-m", "ascend_engine", FILE)
+    is_torch = spec.what.framework == "torch"
+    ran = finish(folder, start(folder, sys.executable, *words) if is_torch else fork(folder, *words))
     found: dict[int, dict[str, float]] = {}
     for event in ran.events:
         if event["type"] == "metric":
@@ -121,8 +143,11 @@ def differences(folder: Path, spec: LaunchSpec) -> Iterator[str]:
                 yield f"step {step}: {name} {value!r} and {other!r}"
 
 
-def prove(first: int = 0, count: int | None = None) -> dict[str, Any]:
-    chosen = combinations()[first:][:count]
+def prove(first: int = 0, count: int | None = None, framework: str = "both") -> dict[str, Any]:
+    """`first`, `count`: which of the combinations, those of MindSpore before those of PyTorch."""
+    covers = {"mindspore": combinations, "torch": torch_combinations}
+    every = [one for name, made in covers.items() if framework in ("both", name) for one in made()]
+    chosen = every[first:][:count]
     failed = unsteady = 0
     for number, one in enumerate(chosen, first):
         found = _differing(spec_of(one))
@@ -133,7 +158,7 @@ def prove(first: int = 0, count: int | None = None) -> dict[str, Any]:
         unsteady += bool(found) and not all(again)
         print(number, json.dumps(one), found[:3] or "same", *again, file=sys.stderr, flush=True)
     return {
-        "passed": not failed, "scripts": len(chosen), "options": len(OPTIONS), "steps": int(STEPS),
+        "passed": not failed, "scripts": len(chosen), "options": len({**OPTIONS, **TORCH_OPTIONS}), "steps": int(STEPS),
         "different": failed, "unsteady": unsteady,
     }  # fmt: skip
 
@@ -149,4 +174,4 @@ def _differing(spec: LaunchSpec) -> list[str]:
 
 
 if __name__ == "__main__":
-    prove(*map(int, sys.argv[1:]))
+    prove(*map(int, sys.argv[1:3]), *sys.argv[3:])

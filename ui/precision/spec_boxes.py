@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from studio import schema
 from studio.texts import t
 from ui.form.field_box import FieldBox
+from ui.form.inputs import ChoiceInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,9 +54,15 @@ class SpecBoxes(QWidget):
     def show_spec(self, spec: Any) -> None:
         self.spec = spec
         self._unreadable.clear()
-        for name, box in self.boxes.items():
-            box.input.show_value(schema.value_of(spec, name))
+        for name in self.boxes:
+            self._show_box(name)
         self.retranslate()
+
+    def _show_box(self, name: str) -> None:
+        box, value = self.boxes[name], schema.value_of(self.spec, name)
+        if isinstance(box.input, ChoiceInput):
+            box.input.offer(schema.choices_of(self.spec, box.field), value)
+        box.input.show_value(value)
 
     def set_value(self, name: str, value: Any) -> None:
         """Set a field from outside, for example to a file that was chosen."""
@@ -76,9 +83,13 @@ class SpecBoxes(QWidget):
         self._touched.add(name)
         self._unreadable.pop(name, None)
         try:
-            self.spec = schema.with_value(self.spec, name, self.boxes[name].input.value())
+            spec = schema.with_value(self.spec, name, self.boxes[name].input.value())
+            self.spec = schema.with_offered_choices(spec)
         except schema.Unreadable as error:
             self._unreadable[name] = error.problem
+        for other, box in self.boxes.items():
+            if box.field.choices_when is not None:
+                self._show_box(other)
         self.retranslate()
         self.edited.emit()
 

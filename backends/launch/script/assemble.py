@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from backends.launch.engine_options import ASSETS, engine_fields
 from backends.launch.script import fold, inline, prune, source_text
+from backends.launch.script.fold import FAILURE
 from backends.launch.script.modules import ENGINE, PACKAGE, Definition, Indigestible, Module, Program, file_of
 from backends.launch.script.survey import ALL_CHOICES, CHOICE, Survey
 from studio.errors import StudioError
@@ -18,12 +19,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ROUNDS = 80
-ENTRY = f"{PACKAGE}.train:train"
+PACKAGES = {"mindspore": PACKAGE, "torch": f"{PACKAGE}.pytorch"}
 START = "start"
 # How often a run's log gets a line, and by whom.
 LOGGED = (f"{PACKAGE}.record:Every", f"{PACKAGE}.deferred:DeferredCalls")
 OWN = "own_recipe"
-KEEPER = f"{PACKAGE}.checkpoints.keeper:Keeper"
+BATCHES = f"{PACKAGE}.batches.sequence"
+OWN_RECIPE = "own"
+OWN_BUILD = "def build(config): return build_own(config), ''"
+SAME_BATCH = """
+def config_for(data, config):
+    if isinstance(data, Batches) and data.batch != config.batch:
+        raise Failure("launch.script_own_batch", batch=data.batch)
+    return config
+"""
+"""A script's numbers are written in it; those of a run follow from the data, too."""
+KEEPERS = (f"{PACKAGE}.checkpoints.keeper:Keeper", f"{PACKAGE}.pytorch.rank_keeper:RankKeeper")
 
 
 def config_of(options: str) -> Any:
@@ -62,14 +73,15 @@ def script_code(choices: Any) -> str:
 
 def folded(choices: Any) -> tuple[Program, list[Definition]]:
     """What is left of the engine for these choices."""
-    program = Program(choices.recipe)
+    package = PACKAGES[choices.framework]
+    program = Program(choices.recipe, package)
     program.files[f"{PACKAGE}.script"] = Path(__file__).with_name("plain.py")
-    for name in (f"{PACKAGE}.script", f"{PACKAGE}.train"):
+    for name in (f"{PACKAGE}.script", f"{package}.train"):
         program.load(name)
-    if choices.recipe == "own":
+    if choices.recipe == OWN_RECIPE:
         add_own(program, choices.recipe_file)
     add_start(program)
-    survey = Survey(choices, LOGGED if keeps(choices) else (*LOGGED, KEEPER))
+    survey = Survey(choices, LOGGED if keeps(choices) else (*LOGGED, *KEEPERS), absent_types(choices))
     before, live = "", prune.reached(program, START)
     for _ in range(ROUNDS):
         step(survey, live)
@@ -82,6 +94,17 @@ def folded(choices: Any) -> tuple[Program, list[Definition]]:
                 return program, live
         before = after
     raise Indigestible("it changes without an end")
+
+
+def absent_types(choices: Any) -> tuple[str, ...]:
+    """Classes that the code of PyTorch asks for, and of which these choices make no object."""
+    users = {
+        "!from torch.distributed.tensor import DTensor|DTensor": choices.parallel in ("fsdp", "tensor"),
+        "!from torch.distributed.fsdp import FSDPModule|FSDPModule": choices.parallel == "fsdp",
+        "!from torch.nn.parallel import DistributedDataParallel|DistributedDataParallel": choices.parallel == "data",
+        f"{BATCHES}:Batches": choices.recipe == OWN_RECIPE,
+    }
+    return tuple(name for name, is_used in users.items() if not is_used)
 
 
 def dump(live: Sequence[Definition]) -> str:
@@ -103,16 +126,18 @@ def add_own(program: Program, file: Path | None) -> None:
     program.load(OWN)
     if f"{OWN}:build" not in program.definitions and not _imports_build(file):
         raise StudioError("launch.recipe_no_build", file=str(file))
-    call = ast.Call(ast.Name(f"{OWN}:build", ast.Load()), [ast.Name("config", ast.Load())], [])
-    (node,) = ast.parse("def build(config): return 0, ''").body
-    assert isinstance(node, ast.FunctionDef)
-    assert isinstance(node.body[0], ast.Return)
-    assert isinstance(node.body[0].value, ast.Tuple)
-    node.body[0].value.elts[0] = call
-    before = program.definitions[f"{PACKAGE}.own_recipe:build"]
-    program.definitions[f"{PACKAGE}.own_recipe:build"] = Definition(
-        before.names, ast.fix_missing_locations(node), before.module, before.index
-    )
+    override(program, f"{PACKAGE}.own_recipe:build", OWN_BUILD, {"build_own": f"{OWN}:build"})
+    override(program, f"{BATCHES}:config_for", SAME_BATCH, {"Batches": f"{BATCHES}:Batches", "Failure": FAILURE})
+
+
+def override(program: Program, name: str, source: str, meanings: dict[str, str]) -> None:
+    """Another function in place of the engine's. `meanings`: what global names of `source` stand for."""
+    (node,) = ast.parse(source).body
+    for child in ast.walk(node):
+        if isinstance(child, ast.Name):
+            child.id = meanings.get(child.id, child.id)
+    before = program.definitions[name]
+    program.definitions[name] = Definition(before.names, node, before.module, before.index)
 
 
 def _imports_build(file: Path) -> bool:
@@ -125,7 +150,8 @@ def add_start(program: Program) -> None:
     """The last lines. Nobody asks a script to stop, so that what an answer to it would be is left out."""
     (node,) = ast.parse('if __name__ == "__main__":\n    sys.exit(train())').body
     assert isinstance(node, ast.If)
-    call = ast.Call(ast.Name(ENTRY, ast.Load()), [ast.Name(ALL_CHOICES, ast.Load()), ast.Constant(None)], [])
+    entry = f"{program.package}.train:train"
+    call = ast.Call(ast.Name(entry, ast.Load()), [ast.Name(ALL_CHOICES, ast.Load()), ast.Constant(None)], [])
     program.imports["!import sys|sys"] = "import sys"
     leave = ast.Attribute(ast.Name("!import sys|sys", ast.Load()), "exit", ast.Load())
     node.body = [ast.Expr(ast.Call(leave, [call], []))]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LIMIT = 4_000_000
 """Bytes of files that a script may carry."""
 TEXTS = (".md", ".txt")
+EXAMPLES = ("lora/examples.jsonl",)
 DIGITS = ("digits/digits.bin", "digits/labels.bin")
 WIDTH = 110
 END = 'if __name__ == "__main__":\n'
@@ -50,6 +51,8 @@ def data_of(spec: LaunchSpec, corpus: Path) -> Data | None:
     """What a recipe reads of a folder. Raises StudioError where that cannot be read."""
     if spec.what.recipe == "digits":
         return Data(constant="ASSETS", folder=paths.ASSETS, files=DIGITS)
+    if spec.what.recipe == "lora" and spec.what.examples == Path():
+        return Data(constant="ASSETS", folder=paths.ASSETS, files=EXAMPLES)
     if spec.what.recipe == "text":
         return Data(constant="CORPUS", folder=corpus, files=_small_texts(corpus))
     return None
@@ -75,7 +78,7 @@ def _texts(folder: Path) -> Iterator[str]:
 
 def needed_paths(spec: LaunchSpec, data: Data | None) -> tuple[Path, ...]:
     """What a script reads that does not lie within it."""
-    named = [spec.what.weights, spec.what.images if spec.what.recipe == "resnet50" else Path()]
+    named = [spec.what.weights, spec.what.images, spec.what.base_model, spec.what.examples]
     outside = [] if data is None or data.files else [data.folder]
     return tuple(path for path in (*outside, *named) if path != Path())
 

@@ -6,6 +6,7 @@ import ast
 import shlex
 from dataclasses import fields
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.launch import ascend_env
@@ -14,16 +15,15 @@ from backends.launch.script import assemble
 from backends.launch.script.assemble import OWN
 from backends.launch.script.data import data_of, needed_paths, with_data
 from backends.launch.script.modules import ENGINE, read_module
-from backends.launch.spec import LaunchSpec
+from backends.launch.spec import FRAMEWORKS, LaunchSpec
 from studio import __version__, schema
 from studio.errors import StudioError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
-
 
 FILE = "train.py"
+NEEDED = {"mindspore": "MindSpore 2.10", "torch": "PyTorch"}
 WITH_CHECKPOINTS = "It leaves checkpoints in artifacts/checkpoints, each verified before it gets its name."
 WITHOUT_CHECKPOINTS = "It keeps no checkpoint: choose a number of steps between two, and it will."
 
@@ -50,7 +50,7 @@ def _stamp(recipe: Path) -> tuple[int, ...]:
 
 
 def _before(spec: LaunchSpec) -> str:
-    """The environment, which MindSpore reads when it is imported, and what lies beside an own recipe."""
+    """The environment, which the framework reads when it is imported, and what lies beside an own recipe."""
     lines = [f"os.environ[{name!r}] = {value!r}" for name, value in ascend_env.environment(spec).items()]
     if lines:
         lines = ["import os", "", *lines, ""]
@@ -81,20 +81,28 @@ def _needs(spec: LaunchSpec, needed: tuple[Path, ...]) -> Iterator[str]:
 
 def _head(spec: LaunchSpec, needed: tuple[Path, ...]) -> Iterator[str]:
     line = shlex.join(("ascend-studio", "launch", *_words(spec)))
-    yield f'''"""A training with MindSpore: recipe {spec.what.recipe}, as one file without the studio.
+    framework = FRAMEWORKS[spec.what.framework]
+    yield f'''"""A training with {framework}: recipe {spec.what.recipe}, as one file without the studio.
 
 Written by Ascend Studio {__version__} from the source of the functions that its own runs use, for'''
     yield f"    {_quoted(line)}"
     yield "What these choices decide is decided in the code. Numbers that they leave open stand as constants below the"
     yield "imports, and may be changed there."
     yield from _needs(spec, needed)
-    yield "Run it with MindSpore 2.10, as"
+    yield f"Run it with {' and '.join(_packages(spec))}, as"
     yield f"    {_run_line(spec)}"
     yield "It prints every step, each number so that it reads back as the same one: the losses are those of the run,"
     yield "bit for bit, on the same machine and versions."
     yield WITH_CHECKPOINTS if assemble.keeps(assemble.config_of(options_text(spec))) else WITHOUT_CHECKPOINTS
     yield "Ctrl+C ends it at once."
     yield '"""'
+
+
+def _packages(spec: LaunchSpec) -> tuple[str, ...]:
+    needed = (NEEDED[spec.what.framework],)
+    if spec.what.recipe != "lora":
+        return needed
+    return (*needed, "peft") if spec.what.base_model == Path() else (*needed, "peft", "transformers")
 
 
 def _words(spec: LaunchSpec) -> tuple[str, ...]:
@@ -110,5 +118,8 @@ def _run_line(spec: LaunchSpec) -> str:
     parallel = spec.parallel
     if parallel.parallel == "none":
         return f"python {FILE}"
+    if spec.what.framework == "torch":
+        port = f"--master_addr=127.0.0.1 --master_port={parallel.port}" if parallel.port else "--standalone"
+        return f"torchrun --nnodes=1 --nproc_per_node={parallel.workers} {port} {FILE}"
     count = f"--worker_num={parallel.workers} --local_worker_num={parallel.workers}"
     return f"msrun {count} --master_addr=127.0.0.1 --master_port={parallel.port or 8118} --join=True {FILE}"

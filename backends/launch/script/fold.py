@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FAILURE = f"{PACKAGE}.failures:Failure"
 RECORDER = "!import ascend_studio|ascend_studio"
+CONTEXTS = "!import contextlib|contextlib"
 HOOKS = "!from ascend_studio import hooks|hooks"
 PRINT_METRICS = f"{PACKAGE}.script:tell"
 # What these modules print is for the log of a run; a script prints its numbers.
@@ -36,7 +37,7 @@ COUNTED: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
 }
-NEUTRAL: tuple[tuple[type[ast.operator], int | None], ...] = ((ast.Mult, 1), (ast.Add, 0), (ast.Sub, 0))
+NEUTRAL: tuple[tuple[type[ast.operator], int | None], ...] = ((ast.Mult, 1), (ast.Div, 1), (ast.Add, 0), (ast.Sub, 0))
 # Of these, 1 or 0 means that there is nothing of the kind; other numbers get a name at the top of the script.
 OFF_AT_0_OR_1 = ("accumulate", "workers", "warmup", "stages", "pipeline_batches", "data_workers")
 ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -194,11 +195,18 @@ class Fold(Scoped):
             return self.generic_visit(node)
         return self.visit(node.body if truth else node.orelse)
 
+    def visit_comprehension(self, node: ast.comprehension) -> Any:
+        self.generic_visit(node)
+        node.ifs = [test for test in node.ifs if not (isinstance(test, ast.Constant) and test.value is True)]
+        return node
+
     def visit_Call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Name) and node.func.id == FAILURE:
             return self.visit(failure(node))
         if ast.unparse(node.func) == "vars" and self._is_choices(node.args):
             return located(ast.Name(CHOICE + "as_dict", ast.Load()), node)
+        if self.survey.asks_for_absent(node) and self._only(node.args, []):
+            return located(ast.Constant(False), node)
         key = self.survey.callee(node, self.scope)
         self.generic_visit(node)
         if counted := self._counted(node):
@@ -295,7 +303,9 @@ class Fold(Scoped):
 
     def visit_With(self, node: ast.With) -> Any:
         self.generic_visit(node)
-        return node if node.body else None
+        if not node.body:
+            return None
+        return node.body if all(map(is_null_context, node.items)) else node
 
     def visit_Try(self, node: ast.Try) -> Any:
         self.generic_visit(node)
@@ -333,6 +343,9 @@ class Fold(Scoped):
                 return True
         return isinstance(root, ast.Name) and root.id in (RECORDER, HOOKS) and function.attr != "metric"
 
+    def _is_of_recorder(self, target: ast.expr) -> bool:
+        return isinstance(target, ast.Attribute) and ast.unparse(target.value) in (RECORDER, HOOKS)
+
     def _does_nothing(self, node: ast.expr) -> bool:
         key = self.survey.callee(node, self.scope) if isinstance(node, ast.Call) else None
         function = self.survey.functions.get(key) if key else None
@@ -342,7 +355,7 @@ class Fold(Scoped):
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         constructor = self.survey.callee(node.value, self.scope) if isinstance(node.value, ast.Call) else None
-        if constructor in self.survey.silent:
+        if constructor in self.survey.silent or self._is_of_recorder(node.targets[0]):
             return None
         self.generic_visit(node)
         if isinstance(node.value, ast.Name) and ast.unparse(node.targets) == node.value.id:  # type: ignore[arg-type]
@@ -360,6 +373,10 @@ class Fold(Scoped):
         if constructor in self.survey.silent:
             return None
         return self.generic_visit(node)
+
+
+def is_null_context(item: ast.withitem) -> bool:
+    return ast.unparse(item) == f"{CONTEXTS}.nullcontext()"
 
 
 def integer(node: ast.expr) -> int | None:

@@ -7,6 +7,7 @@ import copy
 from typing import TYPE_CHECKING
 
 from backends.launch.script.fold import Scoped, Usage
+from backends.launch.script.prune import is_passed
 from backends.launch.script.survey import Key, Survey, is_docstring, parameters_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Inline(Scoped):
         return (
             name.startswith("__")
             or bool(self.survey.classes[owner].bases)
-            or {key, (None, name)} & usage.passed != set()
+            or is_passed(self.survey, usage, owner, name)
         )
 
     def visit_Call(self, node: ast.Call) -> ast.AST:

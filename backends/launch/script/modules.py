@@ -60,6 +60,8 @@ class Program:
     """All that may be reached from an entry, by name. `order`: modules, those that others need first."""
 
     recipe: str
+    package: str = PACKAGE
+    """Where the framework's own modules are."""
     definitions: dict[str, Definition] = field(default_factory=dict)
     imports: dict[str, str] = field(default_factory=dict)
     order: list[Module] = field(default_factory=list)
@@ -330,7 +332,7 @@ class Resolver(ast.NodeTransformer):
         """`module = import_module("ascend_engine.recipes." + config.recipe)` is the recipe's module from then on."""
         dynamic = isinstance(node.value, ast.Call) and ast.unparse(node.value.func).endswith("import_module")
         if len(self.scopes) > 1 and dynamic and self.program.recipe != "own":
-            module = f"{PACKAGE}.recipes.{self.program.recipe}"
+            module = f"{self.program.package}.recipes.{self.program.recipe}"
             self.program.load(module)
             (target,) = node.targets
             assert isinstance(target, ast.Name)

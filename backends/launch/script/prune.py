@@ -82,7 +82,8 @@ def learn(survey: Survey, usage: Usage) -> None:
         if None in owners:
             continue
         for owner in owners:
-            fact = joined([fact for whose, _, fact in stores if whose == owner])
+            setters = {owner, *survey.setters(owner or "", name)}
+            fact = joined([fact for whose, _, fact in stores if whose in setters])
             if fact is not None and owner is not None:
                 survey.attribute_facts[(owner, name)] = fact
     _learn_class_attributes(survey, usage)
@@ -90,14 +91,14 @@ def learn(survey: Survey, usage: Usage) -> None:
 
 
 def _learn_class_attributes(survey: Survey, usage: Usage) -> None:
-    """`size = 1` in a class, which no object of it sets otherwise, nor a class made of it."""
-    parents = {base.id for node in survey.classes.values() for base in node.bases if isinstance(base, ast.Name)}
+    """`size = 1` in a class, which no object of it sets otherwise; what one made from it has instead is that one's."""
     for name, node in survey.classes.items():
         for statement in node.body:
-            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name) and name not in parents:
+            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
                 field = statement.targets[0].id
                 fact = survey.fact(statement.value, Scope())
-                if fact and not {None, name} & {owner for owner, _, _ in usage.stored.get(field, [])}:
+                stores = {owner for owner, _, _ in usage.stored.get(field, [])}
+                if fact and not {None, *survey.setters(name, field)} & stores:
                     survey.attribute_facts[(name, field)] = fact
 
 
@@ -160,6 +161,11 @@ def _is_static(function: ast.FunctionDef) -> bool:
     )
 
 
+def is_passed(survey: Survey, usage: Usage, owner: str, name: str) -> bool:
+    """Whether a method may be used in another way than by calls of which all is known."""
+    return any((cls, name) in usage.passed for cls in (None, *survey.kin(owner)))
+
+
 def _calls_of(survey: Survey, usage: Usage, key: Key) -> list[tuple[ast.Call, Scope]] | None:
     """All calls of a function; None where there may be others."""
     if isinstance(key, str):
@@ -169,7 +175,7 @@ def _calls_of(survey: Survey, usage: Usage, key: Key) -> list[tuple[ast.Call, Sc
         return None
     if name == "__init__":
         return None if owner in usage.used else usage.calls.get(owner)
-    if name.startswith("__") or (owner, name) in usage.passed or (None, name) in usage.passed:
+    if name.startswith("__") or is_passed(survey, usage, owner, name):
         return None
     return usage.calls.get(key)
 
@@ -306,7 +312,7 @@ class Prune(Scoped):
         }
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        self.is_plain = not node.bases
+        self.is_plain = self.survey.is_own(self.name)
         gone = [method for method in methods(node) if self.is_plain and self._is_unused(method.name)]
         node.body = [method for method in node.body if method not in gone]
         super().visit_ClassDef(node)

@@ -25,7 +25,7 @@ def final_names(definitions: Sequence[Definition], imports: dict[str, str]) -> d
     names = list(dict.fromkeys(name for definition in definitions for name in names_in(definition.node)))
     outer = [name for name in names if name.startswith("!")]
     chosen = {name: name.rpartition("|")[2] for name in outer}
-    if len(set(chosen.values())) < len({imports[name] for name in outer}):
+    if len(set(chosen.values())) < len({origin(imports[name]) for name in outer}):
         raise Indigestible("two imports under one name")
     used_names = {*chosen.values(), *dir(builtins), *keyword.kwlist}
     own = [name for definition in definitions for name in definition.names]
@@ -37,6 +37,11 @@ def final_names(definitions: Sequence[Definition], imports: dict[str, str]) -> d
         used_names.add(called)
         chosen[name] = called
     return chosen
+
+
+def origin(line: str) -> str:
+    """What an import's name stands for: `import a` and `import a.b` bind the same one."""
+    return line.partition(".")[0] if line.startswith("import ") and " as " not in line else line
 
 
 def _candidates(name: str) -> Iterable[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backends.launch import virtual_npu
 from backends.launch.spec import LaunchSpec
 from studio.schema import Problem, option
 
@@ -36,9 +37,10 @@ def _waits_for_nobody(spec: ScriptSpec) -> Iterable[Problem]:
         yield Problem(field="debug_port", rule="launch.rule.script_debug")
 
 
-def _is_mindspores(spec: ScriptSpec) -> Iterable[Problem]:
-    if spec.what.framework != "mindspore":
-        yield Problem(field="framework", rule="launch.rule.script_of_mindspore")
+def _has_a_device(spec: ScriptSpec) -> Iterable[Problem]:
+    """The virtual NPU comes with the studio, and a script does without it."""
+    if virtual_npu.is_chosen(spec):
+        yield Problem(field="device", rule="launch.rule.script_virtual_npu")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,5 +52,5 @@ class ScriptSpec(LaunchSpec):
     UNUSED = ("planned", "grace", "python", "launcher", "master")
     RUNS_HERE = False
     RULES = (  # type: ignore[assignment]
-        *LaunchSpec.RULES, _folder_exists, _goes_on_from_nothing, _waits_for_nobody, _is_mindspores,
+        *LaunchSpec.RULES, _folder_exists, _goes_on_from_nothing, _waits_for_nobody, _has_a_device,
     )  # fmt: skip

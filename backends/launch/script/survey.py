@@ -23,8 +23,8 @@ PURE_BUILTINS = {
     "list", "map", "max", "min", "next", "range", "repr", "round", "set", "sorted", "str", "sum", "tuple", "zip",
 }  # fmt: skip
 PURE_METHODS = {
-    "asnumpy", "astype", "cells_and_names", "copy", "get", "get_parameters", "items", "join", "keys",
-    "trainable_params", "values",
+    "asnumpy", "astype", "cells_and_names", "copy", "get", "get_parameters", "items", "join", "keys", "modules",
+    "named_parameters", "numel", "parameters", "trainable_params", "values",
 }  # fmt: skip
 PURE_MODULES = ("import time|", "import math|", "import statistics|", "from itertools ", "from pathlib ")
 MEASURES = f"{PACKAGE}.resource_usage:"  # reads what the kernel tells, changes nothing
@@ -79,10 +79,12 @@ class Scope:
 class Survey:
     """One look at all definitions that are reached; what an earlier one found helps a later one."""
 
-    def __init__(self, choices: Any, silent: Iterable[str] = ()) -> None:
-        """`silent`: classes whose objects are left out, with every call of their methods."""
+    def __init__(self, choices: Any, silent: Iterable[str] = (), absent: Iterable[str] = ()) -> None:
+        """`silent`: classes whose objects are left out, with every call of their methods. `absent`: classes, also of
+        others, of which these choices make no object."""
         self.choices = choices
         self.silent = frozenset(silent)
+        self.absent = frozenset(absent)
         self.objects: dict[str, str] = {}
         self.attribute_types: dict[tuple[str, str], str] = {}
         self.attribute_facts: dict[tuple[str, str], Fact] = {}
@@ -90,6 +92,9 @@ class Survey:
         self.parameters: dict[tuple[Key, str], Fact] = {}
         self.functions: dict[Key, ast.FunctionDef] = {}
         self.classes: dict[str, ast.ClassDef] = {}
+        self.members: dict[str, set[str]] = {}  # by class, what it gives its objects itself
+        self.lineages: dict[str, tuple[str, ...]] = {}  # by class, it and those of ours that it is made from
+        self.heirs: dict[str, list[str]] = {}  # by class, those that are made from it
         self.clean: set[Key] = set()
 
     def begin(self, definitions: Iterable[Definition]) -> None:
@@ -101,6 +106,12 @@ class Survey:
             elif isinstance(node, ast.ClassDef):
                 self.classes[name] = node
                 self.functions.update({(name, method.name): method for method in methods(node)})
+        self.members = {name: members_of(node) for name, node in self.classes.items()}
+        self.lineages = {name: tuple(self._lineage(name)) for name in self.classes}
+        self.heirs = {}
+        for heir, (_, *ancestors) in self.lineages.items():
+            for ancestor in ancestors:
+                self.heirs.setdefault(ancestor, []).append(heir)
         for definition in definitions:
             if instance := self._object(definition.node):
                 self.objects[definition.names[0]] = instance
@@ -113,14 +124,47 @@ class Survey:
             return self.type_of(node.value, Scope())
         return None
 
+    def _lineage(self, name: str) -> Iterator[str]:
+        yield name
+        for base in self.classes[name].bases:
+            if isinstance(base, ast.Name) and base.id in self.classes:
+                yield from self._lineage(base.id)
+
+    def kin(self, name: str) -> set[str]:
+        """The classes whose objects may stand where one of this class is expected, and those that it is made from."""
+        return {*self.lineages.get(name, ()), *self.heirs.get(name, ())}
+
+    def setters(self, name: str, member: str) -> set[str]:
+        """The classes whose code may set a member that an object has by class `name`: those made from it that have none
+        of their own, and those that it is made from."""
+        lineage = self.lineages.get(name, ())
+        return {cls for cls in self.kin(name) if cls in lineage or member not in self.members[cls]}
+
+    def is_own(self, name: str) -> bool:
+        """Whether nobody else's class is among those that this one is made from: nobody else calls its methods."""
+        bases = [base for cls in self.lineages[name] for base in self.classes[cls].bases]
+        return all(isinstance(base, ast.Name) and base.id in self.classes for base in bases)
+
+    def member_key(self, node: ast.Attribute, scope: Scope) -> tuple[str, str] | None:
+        """The class whose member an attribute is, and its name; None where that is not certain: the object may be of a
+        class made from the one it is known by, unless it is one that a top level makes."""
+        owner = self.type_of(node.value, scope)
+        if owner is None:
+            return None
+        is_exact = isinstance(node.value, ast.Name) and node.value.id in self.objects
+        if not is_exact and any(node.attr in self.members[heir] for heir in self.heirs.get(owner, ())):
+            return None
+        definers = (cls for cls in self.lineages.get(owner, ()) if node.attr in self.members[cls])
+        return next(definers, owner), node.attr
+
     # What an expression is.
 
     def type_of(self, node: ast.AST | None, scope: Scope) -> str | None:
         if isinstance(node, ast.Name):
             return scope.types.get(node.id) or self.objects.get(node.id)
         if isinstance(node, ast.Attribute):
-            owner = self.type_of(node.value, scope)
-            return self._member(owner, node.attr) if owner else None
+            member = self.member_key(node, scope)
+            return self._member(member) if member else None
         if isinstance(node, ast.Call):
             key = self.callee(node, scope)
             if isinstance(key, str) and key in self.classes:
@@ -128,16 +172,17 @@ class Survey:
             return self.annotated(self.functions[key].returns) if key in self.functions else None
         return None
 
-    def _member(self, owner: str, name: str) -> str | None:
-        method = self.functions.get((owner, name))
+    def _member(self, key: tuple[str, str]) -> str | None:
+        method = self.functions.get(key)
         if method is not None and is_property(method):
             return self.annotated(method.returns)
-        return self.attribute_types.get((owner, name))
+        return self.attribute_types.get(key)
 
     def annotated(self, node: ast.AST | None) -> str | None:
-        """`X` and `X | None` are an X; a list of them is not."""
+        """`X` and `X | None` are an X; a list of them is not, nor is `X | Y` either of them."""
         if isinstance(node, ast.BinOp):
-            return self.annotated(node.left) or self.annotated(node.right)
+            left, right = self.annotated(node.left), self.annotated(node.right)
+            return None if left and right and left != right else left or right
         return node.id if isinstance(node, ast.Name) and node.id in self.classes else None
 
     def callee(self, call: ast.Call, scope: Scope) -> Key | None:
@@ -145,8 +190,8 @@ class Survey:
         if isinstance(call.func, ast.Name):
             return call.func.id if call.func.id in self.functions or call.func.id in self.classes else None
         if isinstance(call.func, ast.Attribute):
-            owner = self.type_of(call.func.value, scope)
-            return (owner, call.func.attr) if owner and (owner, call.func.attr) in self.functions else None
+            key = self.member_key(call.func, scope)
+            return key if key in self.functions else None
         return None
 
     def scope_in(self, function: ast.FunctionDef | ast.Lambda, outer: Scope, owner: str | None, key: Key) -> Scope:
@@ -194,12 +239,13 @@ class Survey:
         if isinstance(node, ast.Name):
             return scope.facts.get(node.id)
         if isinstance(node, ast.Attribute):
-            owner = self.type_of(node.value, scope) or ""
-            method = self.functions.get((owner, node.attr))
+            key = self.member_key(node, scope)
+            if key is None:
+                return None
+            method = self.functions.get(key)
             if method is not None:
-                is_plain = is_property(method) and (owner, node.attr) in self.clean
-                return self.returned.get((owner, node.attr)) if is_plain else None
-            return self.attribute_facts.get((owner, node.attr))
+                return self.returned.get(key) if is_property(method) and key in self.clean else None
+            return self.attribute_facts.get(key)
         if isinstance(node, ast.Call):
             return self._fact_of_call(node, scope)
         if isinstance(node, ast.IfExp):
@@ -250,9 +296,17 @@ class Survey:
             return decisive if decisive in truths else None if None in truths else not decisive
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             return self._compare(node, scope)
+        if isinstance(node, ast.Call) and self.asks_for_absent(node):
+            return False
         fact = self.fact(node, scope)
         is_known, value = self.value(fact)
         return bool(value) if is_known else True if fact is not None and fact.is_true else None
+
+    def asks_for_absent(self, call: ast.Call) -> bool:
+        """Whether it is `isinstance(x, X)` of a class that has no objects."""
+        if not isinstance(call.func, ast.Name) or call.func.id != "isinstance" or len(call.args) != 2:
+            return False
+        return isinstance(call.args[1], ast.Name) and call.args[1].id in self.absent
 
     def _compare(self, node: ast.Compare, scope: Scope) -> bool | None:
         (right,) = node.comparators
@@ -351,6 +405,26 @@ def is_docstring(node: ast.AST) -> bool:
 
 def methods(node: ast.ClassDef) -> list[ast.FunctionDef]:
     return [statement for statement in node.body if isinstance(statement, ast.FunctionDef)]
+
+
+def members_of(node: ast.ClassDef) -> set[str]:
+    """Names that a class gives its objects: of its body, and those that its methods set on `self`."""
+    own = {method.name for method in methods(node)}
+    for statement in node.body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            own |= {target.id for target in targets if isinstance(target, ast.Name)}
+    for method in methods(node):
+        first = method.args.args[0].arg if method.args.args else ""
+        own |= {
+            child.attr
+            for child in ast.walk(method)
+            if isinstance(child, ast.Attribute)
+            and isinstance(child.ctx, ast.Store)
+            and isinstance(child.value, ast.Name)
+            and child.value.id == first
+        }
+    return own
 
 
 def is_property(function: ast.FunctionDef) -> bool:

@@ -1,4 +1,4 @@
-"""What the engine's `shapes.py` left: the cells of a network with what went in and came out."""
+"""What the engine's `shapes` left: the cells or modules of a network with what went in and came out."""
 
 from __future__ import annotations
 

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from backends.launch.spec import LaunchSpec
-from studio.schema import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-
-def _is_mindspores(spec: LaunchSpec) -> Iterable[Problem]:
-    if spec.what.framework != "mindspore":
-        yield Problem(field="framework", rule="launch.rule.shapes_of_mindspore")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShapesSpec(LaunchSpec):
-    """One step in PyNative, in one process, and no training: what decides how a training goes on changes no shape."""
+    """One step in PyNative, or eager, in one process, and no training: what decides how a training goes on changes no
+    shape."""
 
     UNUSED = (
         "weights", "initial_weights", "fused", "compile", "loop", "mode", "jit_level", "accumulate", "sink",
@@ -27,4 +18,3 @@ class ShapesSpec(LaunchSpec):
         "decay_every", "decay_rate", "warmup", "steps", "epochs", "data", "keep", "parallel", "debug",
         "planned", "connect_timeout", "exec_timeout", "buffsize", "deterministic",
     )  # fmt: skip
-    RULES = (*LaunchSpec.RULES, _is_mindspores)  # type: ignore[assignment]

@@ -11,9 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backends.launch.engine_options import FILE
 from studio import paths
-from tests.launch.engine_process import FRESH, Ran, train
+from tests.launch.engine_config import options_text_of
+from tests.launch.engine_process import FRESH, Ran, finish, start, train
 from tests.launch.pytorch.earlier_state import earlier_state
+from tests.launch.pytorch.ranks_together import torchrun
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,12 +69,16 @@ def test_that_four_micro_batches_are_one_batch_though_completions_differ_in_leng
 
 @pytest.fixture(scope="module")
 def base_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as Hugging Face writes it: a Llama of two layers with random weights, and a tokenizer of words."""
+    return make_base(tmp_path_factory.mktemp("base"))
+
+
+def make_base(folder: Path, *, tied: bool = False) -> Path:
+    """A folder as Hugging Face writes it: a Llama of two layers with random weights, and a tokenizer of words. `tied`:
+    the weights of its embedding are those of its output."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-    folder = tmp_path_factory.mktemp("base")
     words = {"<unk>": 0, "<end>": 1} | {word: number for number, word in enumerate("abcdefghijklmnopqrst", 2)}
     tokenizer = Tokenizer(models.WordLevel(words, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -79,7 +86,7 @@ def base_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(3)
     config = LlamaConfig(
         vocab_size=len(words), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
-        max_position_embeddings=64,
+        max_position_embeddings=64, tie_word_embeddings=tied,
     )  # fmt: skip
     LlamaForCausalLM(config).save_pretrained(folder, safe_serialization=True)
     return folder
@@ -112,6 +119,22 @@ def test_that_a_local_hugging_face_model_is_tuned_and_its_adapter_is_read_by_pef
             logits = model(input_ids=sample[:, :-1]).logits[0]
         losses[name] = float(torch.nn.functional.cross_entropy(logits[2:], sample[0, 3:]))
     assert losses["tuned"] < losses["base"]
+
+
+def test_that_a_model_with_tied_embeddings_is_tuned_by_fsdp_as_by_one_process(tmp_path: Path) -> None:
+    base = make_base(tmp_path / "base", tied=True)
+    line = f"{LORA} --base-model {base} --examples {examples(tmp_path)} --context 16 --steps 5 --optimizer sgd --lr 0.1"
+    alone = trained(tmp_path / "alone", f"{line} --batch 8")
+    folder = tmp_path / "together"
+    folder.mkdir()
+    (folder / FILE).write_text(options_text_of(f"{line} --parallel fsdp --workers 2 --recompute"), "utf-8")
+    ran = finish(folder, start(folder, *torchrun(2, "--tee=3", "-m", "ascend_engine", FILE)))
+    assert ran.code == 0, ran.output
+    losses = np.array(ran.metric("loss")).reshape(2, 5).mean(0)
+    assert np.allclose(losses, alone.metric("loss"), rtol=1e-5)
+    first, second = weights_of(folder), weights_of(tmp_path / "alone")
+    assert first.keys() == second.keys()
+    assert all(np.allclose(first[name], second[name], atol=1e-6) for name in first)
 
 
 def test_that_a_base_model_whose_weights_would_have_to_be_unpickled_is_refused(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from backends.precision.determinism import digests
 from studio import files
@@ -14,8 +17,6 @@ from tests.precision.capture.digits_weights import weights
 from tests.runs import events_of
 
 if TYPE_CHECKING:
-    import pytest
-
     from studio.events import Event
 
 CAPTURE = ("--capture", "dump", "--capture-steps", "1", "--capture-task", "md5", "--capture-level", "mix")
@@ -43,3 +44,22 @@ def test_that_a_perturbed_weight_is_what_differs_first(tmp_path: Path, monkeypat
     assert next(iter(data)) == "Primitive.conv2d.Conv2D.0.forward"
     events: list[Event] = events_of(open_run(golden))
     assert {"capture.norms_replaced", "capture.done"} <= {getattr(event, "key", "") for event in events}
+
+
+@pytest.mark.skipif(not find_spec("torch"), reason="no PyTorch here")
+def test_that_recipes_of_pytorch_are_compared_and_those_of_two_frameworks_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    golden_weights = weights(tmp_path / "golden.safetensors")
+    golden = launch(tmp_path, "--framework", "torch", "--weights", golden_weights, *CAPTURE)
+    other = weights(tmp_path / "other.safetensors", "layers.3.weight")
+    target = launch(tmp_path, "--framework", "torch", "--weights", other, *CAPTURE)
+    first = digests.compare_digests(target, golden).first
+    assert first is not None
+    assert (first.step, first.place) == (1, "input")
+    assert "conv2d.1.forward" in first.name
+    of_mindspore = launch(tmp_path, "--weights", golden_weights, *CAPTURE)
+    done = studio("--no-project", "compare", str(target), str(of_mindspore), "--json", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "captured with torch and the golden side with mindspore" in last_json(done)["message"]

@@ -53,7 +53,7 @@ def test_that_shapes_are_a_table_that_can_be_copied(qtbot: QtBot, page: CurvesPa
     card = page.content.answers.card("shapes")
     qtbot.waitUntil(card.isVisible)
     assert "12,485" in card.sentence.text()
-    assert "At level O1 the operators compute in float16" in card.sentence.text()
+    assert "At level O1 operators compute in float16" in card.sentence.text()
     rows = [[card.table.item(row, column).text() for column in range(6)] for row in range(card.table.rowCount())]
     assert rows[0] == ["(network)", "Network", "float16 4x64", "float16 4x9", "", ""]
     assert rows[1][0].strip() == "head.dense"
@@ -62,7 +62,7 @@ def test_that_shapes_are_a_table_that_can_be_copied(qtbot: QtBot, page: CurvesPa
     assert page.sentence.text().startswith("One step is done")
     assert not page.content.grid.isVisible()
     qtbot.mouseClick(card.copy_button, Qt.MouseButton.LeftButton)
-    assert QGuiApplication.clipboard().text().splitlines()[0].split("\t")[:2] == ["Cell", "Class"]
+    assert QGuiApplication.clipboard().text().splitlines()[0].split("\t")[:2] == ["Cell or module", "Class"]
     change_language("zh")
     page.retranslate()
     assert card.table.horizontalHeaderItem(4).text() == "参数量"

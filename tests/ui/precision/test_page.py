@@ -33,6 +33,7 @@ from tests.precision.config import packs
 from tests.runs import write_worker
 from tests.ui import looks
 from tests.ui.precision.mouse import choose, drop_on, press, wait_for_captures
+from ui.form.inputs import ChoiceInput
 from ui.home.journey_steps import steps
 from ui.precision.capture.target_sheet import TargetSheet
 from ui.precision.capture.target_tree import TargetNodes, TargetTreeModel, target_nodes
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from studio.run import Run
+    from ui.precision.capture.view import CaptureView
     from ui.services.session import Session
     from ui.shell.window import Shell
 
@@ -616,6 +618,40 @@ def test_that_a_recipe_is_captured_in_pynative(page: PrecisionPage) -> None:
     view.recipe.set_value("mode", "jit")
     assert not view.start.isEnabled()
     assert "PyNative" in view._start_hint.text()
+
+
+def test_that_a_recipe_of_either_framework_is_captured(page: PrecisionPage) -> None:
+    page.tabs.setCurrentIndex(CAPTURE)
+    view = page.views.capture
+    view.tabs.setCurrentIndex(1)
+    boxes = view.recipe.boxes
+    assert "lora" not in offered(view, "recipe")
+    pick(view, "framework", "torch")
+    assert boxes["mode"].isHidden()
+    pick(view, "recipe", "lora")
+    spec = view.spec()
+    assert (spec.what.framework, spec.what.recipe) == ("torch", "lora")  # type: ignore[union-attr]
+    assert view.start.isEnabled(), view._start_hint.text()
+    pick(view, "framework", "mindspore")
+    assert view.spec().what.recipe == "digits"  # type: ignore[union-attr]
+    assert boxes["recipe"].input.value() == "digits"
+    pick(view, "recipe", "own")
+    assert not boxes["recipe_file"].isHidden()
+    assert not view.start.isEnabled()
+
+
+def offered(view: CaptureView, name: str) -> list[str]:
+    combo = view.recipe.boxes[name].input
+    assert isinstance(combo, ChoiceInput)
+    return [combo.itemData(row) for row in range(combo.count())]
+
+
+def pick(view: CaptureView, name: str, value: str) -> None:
+    """Choose a value of a recipe's field as a click would."""
+    combo = view.recipe.boxes[name].input
+    assert isinstance(combo, ChoiceInput)
+    combo.setCurrentIndex(offered(view, name).index(value))
+    combo.activated.emit(combo.currentIndex())
 
 
 # Environment

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from backends.common.run_values import text_value
 from backends.launch.capture import state
 from backends.launch.capture.forecast import forecast
 from backends.launch.capture.spec import capture_of
@@ -77,9 +78,14 @@ def _similar_run(spec: OwnSpec | LaunchSpec, listed: list[tuple[Run, Glance]]) -
     return next((run for run, _ in listed if _is_similar(run, spec)), None)
 
 
+def trained_by(run: Run) -> tuple[str, str]:
+    """The framework and the recipe of a run; runs before PyTorch recipes name no framework."""
+    return text_value(run, "what", "framework") or "mindspore", recipe_name(run)
+
+
 def _is_similar(run: Run, spec: OwnSpec | LaunchSpec) -> bool:
     values = run.request.values
     if run.request.command == "launch":
-        return isinstance(spec, LaunchSpec) and recipe_name(run) == spec.what.recipe
+        return isinstance(spec, LaunchSpec) and trained_by(run) == (spec.what.framework, spec.what.recipe)
     card = values.get("program")
     return isinstance(spec, OwnSpec) and isinstance(card, dict) and card.get("line") == list(spec.program.line)

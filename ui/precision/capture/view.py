@@ -58,7 +58,9 @@ OWN, RECIPE = range(2)
 COMMANDS = ("script", "launch")
 TRAINING_TABS = ("precision.more.own", "precision.more.recipe")
 OWN_ROWS = (("line",), ("workdir", "python"))
-RECIPE_ROWS = (("recipe", "mode"), ("device", "seed"), ("weights", "steps"))
+RECIPE_ROWS = (
+    ("framework", "recipe"), ("recipe_file",), ("mode", "initial_weights"), ("device", "seed"), ("weights", "steps"),
+)  # fmt: skip
 PLANNED_ROWS = (
     ("capture_task", "capture_level", "capture_direction"),
     ("capture_at", "capture_steps", "capture_ranks"),
@@ -301,7 +303,8 @@ def _capture_plan() -> OwnSpec:
 
 
 def _recipe() -> LaunchSpec:
-    """Return a recipe in PyNative, where operators run one by one, with few steps behind the captured ones."""
+    """Return a recipe in PyNative, where operators run one by one as they do in PyTorch, with few steps behind the
+    captured ones."""
     return schema.with_value(schema.with_value(LaunchSpec(), "mode", "pynative"), "steps", RECIPE_STEPS)
 
 

@@ -39,14 +39,16 @@ def import_framework(name):
 
 
 def train(config, stop):
-    package = "ascend_engine.pytorch" if config.framework == "torch" else "ascend_engine"
-    return importlib.import_module(package + ".train").train(config, stop)
+    return module_for(config, "ascend_engine.train", "ascend_engine.pytorch.train").train(config, stop)
 
 
 def shapes(config, stop):
-    from ascend_engine import shapes
+    return module_for(config, "ascend_engine.shapes.cells", "ascend_engine.pytorch.shapes").shapes(config, stop)
 
-    return shapes.shapes(config, stop)
+
+def module_for(config, of_mindspore, of_torch):
+    """The one of two modules that is written for the framework of a training."""
+    return importlib.import_module(of_torch if config.framework == "torch" else of_mindspore)
 
 
 if __name__ == "__main__":

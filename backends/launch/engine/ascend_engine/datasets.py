@@ -34,14 +34,14 @@ def dataset(which: str, source: Any) -> Dataset:
 
 def _arrays(which: str, *arrays: Any) -> Arrays:
     """A pair as arrays of one length. float64 becomes float32 and int64 int32."""
-    inputs, labels = (_narrow(np.asarray(array)) for array in arrays)
+    inputs, labels = (narrow(np.asarray(array)) for array in arrays)
     if inputs.ndim == 0 or labels.ndim == 0 or len(inputs) != len(labels):
         shapes = {"inputs": str(inputs.shape), "labels": str(labels.shape)}
         raise Failure("launch.data_lengths", which=which, **shapes)
     return Arrays(inputs, labels)
 
 
-def _narrow(array: np.ndarray) -> np.ndarray:
+def narrow(array: np.ndarray) -> np.ndarray:
     return array.astype(NARROWED.get(array.dtype.name, array.dtype), copy=False)
 
 

@@ -15,7 +15,6 @@ from mindspore import dataset, train
 from ascend_engine.checkpoints import model_checkpoint
 from ascend_engine.failures import Failure
 from ascend_engine.recipe_data.defaults import nothing_to_prepare
-from ascend_engine.step import outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +71,7 @@ class Steps(train.Callback):
         called = run_context.original_args()
         self.done += self.count if called.dataset_sink_mode else 1
         if self.done % self.count == 0:
-            self.goes_on = self.training.end_step(outcome_of(called.net_outputs))
+            self.goes_on = self.training.end_step(self.training.step.outcome(called.net_outputs))
             if not self.goes_on or self.training.process_group.must_stop(self.stop):
                 run_context.request_stop()
             self.free = time.perf_counter()

@@ -10,6 +10,8 @@ import ascend_studio
 from mindspore import mint, nn
 
 from ascend_engine import datasets, own_recipe
+from ascend_engine.batches.pipeline import batches_of, in_memory
+from ascend_engine.batches.sequence import Batches
 from ascend_engine.failures import Failure
 from ascend_engine.optimizers import has_single_rate
 from ascend_engine.recipe_data.defaults import Dataset, nothing_to_finish, nothing_to_prepare, nothing_to_watch
@@ -32,8 +34,14 @@ BATCH_NORMS = (
 class Recipe:
     """
     loss(outputs, labels) is a scalar Tensor, the mean over the batch.
+    train_data: arrays (inputs, labels), an object with len(data) and data[numbers]; or batches that are gone through: a
+    pipeline of mindspore.dataset with two columns, or a function that returns an iterator of (inputs, labels) and is
+    called again for each epoch. Of a pipeline as eval_data all samples are kept in memory.
     optimizer: None takes the one that the options name; any has the options' learning rate,
     schedule and weight decay.
+    train_step: (inputs, labels) -> the loss, in place of the engine's step: it computes the gradients and updates the
+    weights itself, by `optimizer`, whose learning rate is the options'. A function, or an nn.Cell such as
+    TrainOneStepCell.
     metrics: by name, like loss, a mean over validation samples (`eval_data`).
     before_batch(sample): called with the number of a micro batch's first sample, counted from the
     beginning of the training; a dropout takes its mask from it.
@@ -47,6 +55,7 @@ class Recipe:
     loss: Callable[[Tensor, Tensor], Tensor]
     train_data: Dataset
     optimizer: Any = None
+    train_step: Callable[[Tensor, Tensor], Tensor] | None = None
     eval_data: Dataset | None = None
     metrics: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = field(default_factory=dict)
     before_batch: Callable[[int], None] = nothing_to_prepare
@@ -62,7 +71,7 @@ def build(config: Config) -> Recipe:
     else:
         module = importlib.import_module("ascend_engine.recipes." + config.recipe)
         recipe = module.build(config)
-    note_optimizer(recipe.optimizer, config)
+    note_optimizer(recipe, config)
     note_batch_norm(recipe.network, config)
     measured = ("loss", *recipe.metrics) if recipe.eval_data is not None else ("loss",)
     if config.best not in ("none", *measured):
@@ -77,20 +86,43 @@ def checked(recipe: Any, code: str, config: Config) -> Recipe:
         raise Failure("launch.recipe_returns", file=file, type=type(recipe).__name__)
     if not isinstance(recipe.network, nn.Cell) or not recipe.network.trainable_params():
         raise Failure("launch.recipe_network", file=file, type=type(recipe.network).__name__)
+    if recipe.train_step is not None:
+        check_own_step(recipe, config)
     functions = {"loss": recipe.loss, **{f"metrics[{name!r}]": metric for name, metric in recipe.metrics.items()}}
     for name, function in functions.items():
         if not callable(function):
             raise Failure("launch.recipe_not_callable", file=file, name=name, type=type(function).__name__)
     if recipe.optimizer is not None and not has_single_rate(recipe.optimizer):
         raise Failure("launch.recipe_optimizer", file=file, type=type(recipe.optimizer).__name__)
-    train_data = datasets.dataset("train_data", recipe.train_data)
-    eval_data = None if recipe.eval_data is None else datasets.dataset("eval_data", recipe.eval_data)
+    train_data: Any = batches_of(recipe.train_data, config)
+    if isinstance(train_data, Batches) and config.parallel not in ("none", "data"):
+        raise Failure("launch.batches_divided", parallel=config.parallel)
+    if train_data is None:
+        train_data = datasets.dataset("train_data", recipe.train_data)
+    eval_data = recipe.eval_data
+    if eval_data is not None:
+        eval_data = datasets.dataset("eval_data", in_memory(eval_data, config))
     return replace(recipe, train_data=train_data, eval_data=eval_data, code=code)
 
 
-def note_optimizer(optimizer: Any, config: Config) -> None:
+def check_own_step(recipe: Recipe, config: Config) -> None:
+    """Raises Failure for options that the engine's step would have to act on."""
+    if not callable(recipe.train_step) or recipe.optimizer is None:
+        raise Failure("launch.own_step_parts", file=str(config.recipe_file))
+    chosen = {
+        "--accumulate": config.accumulate > 1, "--amp": config.amp != "O0", "--clip": config.clip is not None,
+        "--on-nan": config.on_nan == "skip", "--parallel": config.parallel != "none",
+    }  # fmt: skip
+    if any(chosen.values()):
+        raise Failure("launch.own_step_options", options=", ".join(flag for flag, value in chosen.items() if value))
+
+
+def note_optimizer(recipe: Recipe, config: Config) -> None:
     """A recipe that brings one along leaves the choice of one without effect."""
-    if optimizer is not None:
+    optimizer = recipe.optimizer
+    if recipe.train_step is not None:
+        ascend_studio.note("launch.own_step", type=type(optimizer).__name__, chosen=config.optimizer)
+    elif optimizer is not None:
         ascend_studio.note("launch.own_optimizer", type=type(optimizer).__name__, chosen=config.optimizer)
 
 

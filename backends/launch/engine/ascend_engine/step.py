@@ -263,7 +263,10 @@ class Step:
         for inputs, labels in batches:
             results = self.micro_step(Tensor(inputs), Tensor(labels))
         # Read only now, so that the device need not wait for us between micro batches.
-        return outcome_of(results if self.update is None else self.update())
+        return self.outcome(results if self.update is None else self.update())
+
+    def outcome(self, results: tuple[Tensor, ...]) -> Outcome:
+        return outcome_of(results)
 
 
 def outcome_of(results: tuple[Tensor, ...]) -> Outcome:

@@ -20,9 +20,11 @@ from ascend_engine import (
     recipe,
     schedule,
 )
+from ascend_engine.batches.sequence import config_for
 from ascend_engine.checkpoints import resume, resume_checks, weights
 from ascend_engine.checkpoints.keeper import Keeper
 from ascend_engine.optimizers import make_decay, make_optimizer, set_learning_rate
+from ascend_engine.own_step import OwnStep
 from ascend_engine.parallel import distribute, group
 from ascend_engine.parallel.distribute import SplitStep
 from ascend_engine.parallel.process_group import ALONE, exit_code
@@ -58,7 +60,7 @@ def train(config: Config, stop: Stop) -> int:
         weights.draw_portable(plan.network, config.seed)
     if config.weights:
         weights.start_from(plan.network, config.weights, process_group.is_first)
-    return Training(config, used, plan, process_group).run(stop)
+    return Training(config_for(plan.train_data, config), used, plan, process_group).run(stop)
 
 
 def named(kind: str, parameters: Iterable[Parameter]) -> dict[str, Parameter]:
@@ -91,7 +93,14 @@ class Training:
         self.optimizer = self.optimizer_of_options() if plan.optimizer is None else plan.optimizer
         self.lr = 0.0  # the one that the optimizer was given last
         distribute.fuse(config, process_group, self.optimizer.parameters)
-        self.step = self.whole_step() if config.parallel in ("none", "data") else self.split_step()
+        self.step = self.make_step()
+
+    def make_step(self) -> Step | SplitStep | OwnStep:
+        if self.plan.train_step is not None:
+            others = (*self.plan.network.get_parameters(), *self.optimizer.get_parameters())
+            as_cell = self.config.loop != "functional"
+            return OwnStep(self.plan.train_step, others, modes.preparation(self.config), as_cell)
+        return self.whole_step() if self.config.parallel in ("none", "data") else self.split_step()
 
     def whole_step(self) -> Step:
         config = self.config

@@ -16,7 +16,14 @@ import numpy as np
 from mindspore import Tensor
 
 from ascend_engine.checkpoints.checkpoint import Saved
-from ascend_engine.checkpoints.resume_checks import check_recipe, differing, newest, report_resume
+from ascend_engine.checkpoints.resume_checks import (
+    check_recipe,
+    differing,
+    find_place,
+    newest,
+    place_facts,
+    report_resume,
+)
 from ascend_engine.failures import Failure
 
 if TYPE_CHECKING:
@@ -44,6 +51,7 @@ def take(training: Training, step: int) -> Saved:
         facts={
             "decides": training.decides,
             "overflows": training.record.overflows,
+            **place_facts(training.stream, step * training.config.accumulate),
             "versions": {"mindspore": ms.__version__, "numpy": np.__version__, "python": platform.python_version()},
         },
     )
@@ -71,6 +79,7 @@ def resume(training: Training, run: Path) -> int:
     names = differing(saved.facts["decides"], training.decides)
     names += _restore(_state(training), saved)
     training.record.overflows = saved.facts["overflows"]
+    names += find_place(training.stream, saved, training.config)
     report_resume(run, saved.step, names)
     return saved.step
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import ascend_studio
 import numpy as np
 
+from ascend_engine.batches.sequence import Batches
 from ascend_engine.checkpoints import checkpoint
 from ascend_engine.checkpoints.checkpoint import Damaged, Saved
 from ascend_engine.checkpoints.keeper import FOLDER
@@ -107,6 +108,18 @@ def check_recipe(config: Config, saved: Saved) -> None:
 def differing(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     missing = object()
     return sorted(name for name in {*then, *now} if then.get(name, missing) != now.get(name, missing))
+
+
+def place_facts(stream: Any, number: int) -> dict[str, Any]:
+    """Where batches that are gone through stand before micro batch `number`; nothing for what is read by number."""
+    return {"place": stream.place(number)} if isinstance(stream, Batches) else {}
+
+
+def find_place(stream: Any, saved: Saved, config: Config) -> list[str]:
+    """Go through batches to where they stood. Returns ["batches"] where what comes there is not what came then."""
+    if not isinstance(stream, Batches):
+        return []
+    return [] if stream.go_to(saved.step * config.accumulate, saved.facts.get("place", {})) else ["batches"]
 
 
 def report_resume(run: Path, step: int, differing: list[str]) -> None:

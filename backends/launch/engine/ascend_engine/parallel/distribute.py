@@ -17,6 +17,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Tensor, nn, ops
 
+from ascend_engine.batches.sequence import Batches
 from ascend_engine.data import Stream, stream, used_of_epoch
 from ascend_engine.failures import Failure
 from ascend_engine.modes import Whole
@@ -252,8 +253,10 @@ def fuse(config: Config, process_group: ProcessGroup, parameters: Iterable) -> N
         do(call)
 
 
-def batches_of(samples: Dataset, config: Config, process_group: ProcessGroup) -> Stream:
+def batches_of(samples: Dataset | Batches, config: Config, process_group: ProcessGroup) -> Stream | Batches:
     """What a rank reads. Ranks of different stages, and all with the whole batch each, read the same."""
+    if isinstance(samples, Batches):
+        return samples.shared(process_group.rank, process_group.size)
     if config.parallel in ("none", "data"):
         return stream(samples, config, process_group.rank, process_group.size)
     used = used_of_epoch(len(samples), config)

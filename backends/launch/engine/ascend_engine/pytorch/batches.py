@@ -1,8 +1,7 @@
-"""Batches that can only be gone through, as the samples of a training: a DataLoader, an IterableDataset, or a function
-that returns an iterator of batches.
+"""Batches of PyTorch that can only be gone through: a DataLoader, an IterableDataset, or a function that returns an
+iterator of batches.
 
 What they draw at random comes from generators of their own, which begin anew with each epoch from seed and epoch alone.
-So a resumed training finds its place by going through the epoch again, and computes the same bits.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ import inspect
 import random
 from typing import TYPE_CHECKING, Any
 
-import ascend_studio
 import numpy as np
 import torch
 from torch.utils.data import DataLoader, IterableDataset
 
+from ascend_engine.batches.sequence import Batches, check_options
 from ascend_engine.failures import Failure
 
 if TYPE_CHECKING:
@@ -26,56 +25,29 @@ if TYPE_CHECKING:
     from ascend_engine.options import Config
 
 
-class Batches:
-    """Micro batches by number, each asked for once, in order: `batches[number]`. Of several readers each takes every
-    n-th one."""
+class Source:
+    """What `iterable` gives for each epoch. Workers that outlive an epoch go on drawing where they were, so that only
+    going through all of them again is the same."""
 
-    def __init__(self, iterable: Callable[[], Iterator[Any]], size: int, batch: int, seed: int, digest: str):
-        """`size`: samples of an epoch, 0 where that is not known; `batch`: samples of a micro batch."""
+    can_jump = False
+
+    def __init__(self, iterable: Callable[[], Iterator[Any]], seed: int):
         self.iterable = iterable
-        self.size = size
-        self.batch = batch
         self.seed = seed
-        self.digest = digest
-        self.reader = 0
-        self.readers = 1
-        self.epoch = 0
-        self.position = 0  # of the next batch
         self.generators = Generators(seed, 0)
-        self.iterator: Iterator[Any] | None = None
 
-    def __len__(self) -> int:
-        return self.size
-
-    def shared(self, reader: int, readers: int) -> Batches:
-        self.reader, self.readers = reader, readers
-        return self
-
-    def first_sample(self, number: int) -> int:
-        """Position of the first sample of micro batch `number`, if all batches are full."""
-        return (number * self.readers + self.reader) * self.batch
-
-    def __getitem__(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        target = number * self.readers + self.reader
-        while self.position < target:
-            self._next()
-        return arrays_of(self._next())
-
-    def _next(self) -> Any:
+    def begin(self, epoch: int, skipped: int) -> Iterator[Any]:
+        if epoch:
+            self.generators = Generators(self.seed, epoch)
         with self.generators.current():
-            for _ in range(2):
-                if self.iterator is None:
-                    self.iterator = iter(self.iterable())
-                try:
-                    batch = next(self.iterator)
-                except StopIteration:
-                    self.epoch += 1
-                    self.iterator = None
-                    self.generators.begin(self.seed, self.epoch)
-                    continue
-                self.position += 1
-                return batch
-        raise Failure("launch.data_empty", which="train_data")
+            return iter(self.iterable())
+
+    def following(self, batches: Iterator[Any]) -> Any:
+        with self.generators.current():
+            return next(batches)
+
+    def arrays(self, batch: Any) -> tuple[np.ndarray, np.ndarray]:
+        return arrays_of(batch)
 
 
 class Generators:
@@ -145,20 +117,9 @@ def batches_of(source: Any, config: Config) -> Batches | None:
 def of_iterable(
     iterable: Callable[[], Iterator[Any]], size: int, batch: int | None, name: str, config: Config
 ) -> Batches:
-    """Raises Failure for options that would have to read by number."""
-    idle = {"--data-workers": config.data_workers, "--drop-remainder": config.drop_remainder}
-    if any(idle.values()):
-        raise Failure("launch.torch_data_options", options=", ".join(flag for flag, value in idle.items() if value))
+    check_options(config)
     if batch is None:
         with Generators(config.seed, 0).current():
             batch = len(arrays_of(next(iter(iterable()), None))[0])
     digest = hashlib.sha256(f"{name} {size} {batch}".encode()).hexdigest()
-    return Batches(iterable, size, batch, config.seed, digest)
-
-
-def config_for(data: Any, config: Config) -> Config:
-    """The options of a training whose batches have a size of their own."""
-    if not isinstance(data, Batches) or data.batch == config.batch:
-        return config
-    ascend_studio.note("launch.torch_own_batch", batch=data.batch, chosen=config.batch)
-    return config.replace(batch=data.batch)
+    return Batches(Source(iterable, config.seed), size, batch, digest)

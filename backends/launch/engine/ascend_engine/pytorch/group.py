@@ -21,11 +21,12 @@ from ascend_engine.failures import Failure, first_line
 from ascend_engine.parallel.process_group import ProcessGroup
 from ascend_engine.pytorch import device as devices
 from ascend_engine.pytorch.row_files import RowFiles
+from ascend_engine.pytorch.state import network_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from torch import Tensor
+    from torch import Tensor, nn
 
     from ascend_engine.options import Config
     from ascend_engine.stopping import Stop
@@ -157,9 +158,9 @@ def differ(process_group: TorchGroup, tensors: Iterable[Tensor]) -> bool:
     return bool(process_group.summed(differs).item())
 
 
-def check_begin(process_group: TorchGroup, tensors: Iterable[Tensor]) -> None:
+def check_begin(process_group: TorchGroup, network: nn.Module) -> None:
     """Raises Failure where the ranks do not begin alike: equal updates keep equal only what was equal."""
-    if process_group.size > 1 and differ(process_group, tensors):
+    if process_group.size > 1 and differ(process_group, network_tensors(network).values()):
         raise Failure("launch.ranks_differ", workers=process_group.size)
 
 

@@ -69,7 +69,8 @@ def build(config: Config) -> Recipe:
     if config.recipe == "own":
         recipe = checked(*own_recipe.build(config), config)
     else:
-        recipe = importlib.import_module("ascend_engine.pytorch.recipes." + config.recipe).build(config)
+        module = importlib.import_module("ascend_engine.pytorch.recipes." + config.recipe)
+        recipe = module.build(config)
     note_optimizer(recipe.optimizer, config)
     note_batch_norm(recipe.network, config)
     measured = ("loss", *recipe.metrics) if recipe.eval_data is not None else ("loss",)

@@ -15,32 +15,28 @@ import torch
 from ascend_studio import hooks
 
 from ascend_engine import debugger, nonfinite_values, prefetch, schedule
+from ascend_engine.batches.sequence import Batches, config_for
 from ascend_engine.checkpoints import resume_checks
 from ascend_engine.checkpoints.checkpoint import Saved
-from ascend_engine.checkpoints.keeper import Keeper
 from ascend_engine.data import Stream, stream
 from ascend_engine.parallel.process_group import exit_code
 from ascend_engine.pytorch import device as devices
 from ascend_engine.pytorch import evaluate, group, precision, recipe, state, weights
-from ascend_engine.pytorch.batches import Batches, config_for
 from ascend_engine.pytorch.group import ALONE
 from ascend_engine.pytorch.network_division import divide, note_bytes
 from ascend_engine.pytorch.optimizers import make_optimizer, set_learning_rate
+from ascend_engine.pytorch.rank_keeper import RankKeeper
 from ascend_engine.pytorch.recompute import recompute
 from ascend_engine.pytorch.row_files import rows_of
 from ascend_engine.pytorch.step import Step
 from ascend_engine.record import PHASE_SECONDS, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from ascend_engine.nonfinite_values import Outcome
     from ascend_engine.options import Config
     from ascend_engine.pytorch.group import TorchGroup
     from ascend_engine.pytorch.recipe import Recipe
     from ascend_engine.stopping import Stop
-
-    Choice = Callable[[int, float, Mapping[str, float]], tuple[bool, bool]]
 
 
 def train(config: Config, stop: Stop) -> int:
@@ -52,12 +48,11 @@ def train(config: Config, stop: Stop) -> int:
     debugger.wait(config, process_group.rank, stop)
     torch.manual_seed(config.seed)
     plan = recipe.build(config)
-    config = config_for(plan.train_data, config)
     if config.initial_weights == "portable":
         weights.draw_portable(plan.network, config.seed)
     if config.weights:
         weights.start_from(plan.network, config.weights, process_group.is_first)
-    code = Training(config, used, device, plan, process_group).run(stop)
+    code = Training(config_for(plan.train_data, config), used, device, plan, process_group).run(stop)
     group.end(process_group)
     return code
 
@@ -83,13 +78,13 @@ class Training:
         self.number = 0  # the last step that is done
         self.moment = 0.0  # when the step at hand began
         self.measured: dict[str, float] = {}  # by the evaluation after the latest step, if there was one
-        self.keeper = Keeper(config, self.saved)
+        self.keeper = RankKeeper(config, process_group, self.saved)
         self.stream = micro_batches(plan, config, process_group)
         self.reader = prefetch.reader(self.stream, config)
         plan.network.to(device).train()
         recompute(plan, config)
         weight_count = sum(parameter.numel() for parameter in recipe.trained(plan.network))
-        group.check_begin(process_group, state.network_tensors(plan.network).values())
+        group.check_begin(process_group, plan.network)
         network = divide(plan, config, device, process_group)
         self.parameters = recipe.trained(plan.network)
         self.loss_scale = precision.make_scale(config)
@@ -128,6 +123,7 @@ class Training:
             facts={
                 "decides": self.decides,
                 "overflows": self.record.overflows,
+                **resume_checks.place_facts(self.stream, number * self.config.accumulate),
                 "generator": torch.get_rng_state().numpy().tobytes().hex(),
                 "versions": {
                     "torch": torch.__version__, "numpy": np.__version__, "python": platform.python_version(),
@@ -148,6 +144,7 @@ class Training:
         generator = np.frombuffer(bytes.fromhex(saved.facts["generator"]), np.uint8)
         torch.set_rng_state(torch.from_numpy(generator.copy()))
         self.record.overflows = saved.facts["overflows"]
+        names += resume_checks.find_place(self.stream, saved, self.config)
         resume_checks.report_resume(run, saved.step, names)
         return saved.step
 
@@ -200,26 +197,9 @@ class Training:
         self.number = number
         if number % self.eval_every == 0 and number < self.config.steps:
             self.evaluate(number)
-        if number < self.config.steps and self.keeper.may_save:  # the last one is still evaluated
-            self.keep(self.keeper.choice, number, outcome.loss)
+        if number < self.config.steps:  # the last one is still evaluated
+            self.keeper.after_step(number, outcome.loss, self.measured)
         return True
-
-    def keep(self, choose: Choice, number: int, loss: float) -> None:
-        """A checkpoint, where rank 0 chooses one. Ranks that hold parts of the weights bring theirs to it."""
-        saves, is_best = False, False
-        if self.process_group.is_first:
-            saves, is_best = choose(number, self.process_group.mean_loss(loss), self.measured)
-        if self.process_group.holds_parts:
-            saves, is_best = self.process_group.first_says(saves, is_best)
-        if saves and self.process_group.is_first:
-            self.keeper.save(number, is_best)
-        elif saves:
-            self.follow(self.saved(number))
-
-    def follow(self, saved: Saved) -> None:
-        """Write what this rank holds of a checkpoint that rank 0 makes."""
-        if saved.ranks is not None:
-            saved.ranks.follow(saved)
 
     def batches(self, number: int):
         for micro in range((number - 1) * self.config.accumulate, number * self.config.accumulate):
@@ -237,11 +217,8 @@ class Training:
 
     def after_run(self, number: int) -> None:
         """The steps are over, done or stopped; `number` is the last one."""
-        if number == self.begin:
-            return
-        self.keep(self.keeper.last_choice, number, self.record.latest["loss"])
-        if self.process_group.is_first:
-            self.keeper.close()
+        if number > self.begin:
+            self.keeper.finish(number, self.record.latest["loss"], self.measured)
 
     def finish(self) -> int:
         self.record.trained()

@@ -58,7 +58,8 @@ class Logits(nn.Module):
         self.model = model
 
     def forward(self, tokens):
-        return self.model(input_ids=tokens.long()).logits
+        # A cache of keys would grow when the activations are computed again.
+        return self.model(input_ids=tokens.long(), use_cache=False).logits
 
 
 def loss(logits, labels):

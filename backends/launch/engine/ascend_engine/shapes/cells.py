@@ -1,10 +1,8 @@
-"""The shapes of a network: what goes into each cell and what comes out, seen in one step."""
+"""The cells of a network of MindSpore, with what goes in and comes out."""
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ascend_studio
@@ -12,6 +10,8 @@ import mindspore as ms
 from mindspore import Tensor
 
 from ascend_engine import debugging, device, modes, precision, recipe
+from ascend_engine.batches.sequence import config_for
+from ascend_engine.shapes.table import report_shapes
 from ascend_engine.train import Training
 
 if TYPE_CHECKING:
@@ -22,12 +22,9 @@ if TYPE_CHECKING:
     from ascend_engine.options import Config
     from ascend_engine.stopping import Stop
 
-FILE = Path("artifacts", "shapes.json")
-FORMAT = 1
 AMP_WRAPPER = "_backbone"  # the name under which a cell lies in those that mixed precision puts around it
 REWRITTEN = re.compile(r"Opt(_\d+)?$")  # what mixed precision adds to the name of a class that it rewrites
 INSIDE = ("O1", "auto")  # levels at which operators lower the precision inside a cell and raise it again
-HEADS = ("cell", "type", "in", "out", "parameters", "trainable")
 
 
 def shapes(config: Config, stop: Stop) -> int:
@@ -46,7 +43,7 @@ def shapes(config: Config, stop: Stop) -> int:
     ms.set_seed(config.seed)
     plan = recipe.build(config)
     classes = {name: type(cell).__name__ for name, cell in plan.network.cells_and_names()}
-    training = Training(config, used, plan)
+    training = Training(config_for(plan.train_data, config), used, plan)
     training.set_learning_rate(1)
     cells = Cells(training.network, classes, is_wrapped=training.network is not plan.network)
     cells.watch()
@@ -55,7 +52,7 @@ def shapes(config: Config, stop: Stop) -> int:
     ascend_studio.progress(0, 1, "train")
     training.step(training.batches(1))
     ascend_studio.progress(1, 1, "finish")
-    report_shapes(config, used, cells.rows())
+    report_shapes(training.config, used, cells.rows(), inside_of(config))
     return 0
 
 
@@ -123,38 +120,6 @@ def tensors_in(value: Any) -> Iterable[dict[str, Any]]:
         yield from tensors_in(list(value.values()))
 
 
-def report_shapes(config: Config, used: str, rows: list[dict[str, Any]]) -> None:
-    """Leaves artifacts/shapes.json, and the same as a table in the log."""
-    totals = {name: sum(row[name] for row in rows) for name in ("parameters", "trainable")}
-    facts = {"format": FORMAT, "recipe": config.recipe, "device": used, "batch": config.batch, "amp": config.amp}
-    inside = str(precision.DTYPES[config.amp_dtype]).lower() if config.amp in INSIDE else ""
-    FILE.parent.mkdir(exist_ok=True)
-    FILE.write_text(json.dumps({**facts, "inside": inside, **totals, "cells": rows}, ensure_ascii=False), "utf-8")
-    if inside:
-        ascend_studio.note("shapes.inside", level=config.amp, dtype=inside)
-    for line in table(rows):
-        print(line)
-        ascend_studio.note("shapes.line", text=line)
-    # Last, since a glance at a run is at the end of its events.
-    ascend_studio.artifact("shapes", FILE.absolute())
-    ascend_studio.metric(0, cells=len(rows), **totals)
-
-
-def table(rows: list[dict[str, Any]]) -> list[str]:
-    """For a log, which has no language: its words are those of the file."""
-    cells = [HEADS, *map(texts, rows)]
-    columns = range(len(HEADS))
-    widths = [max(len(row[column]) for row in cells) for column in columns]
-    return ["  ".join(row[column].ljust(widths[column]) for column in columns).rstrip() for row in cells]
-
-
-def texts(row: dict[str, Any]) -> tuple[str, ...]:
-    name = row["name"] or "(network)"
-    counts = (str(row[kind]) if row["parameters"] else "" for kind in ("parameters", "trainable"))
-    return (name, row["type"], tensors_text(row["inputs"]), tensors_text(row["outputs"]), *counts)
-
-
-def tensors_text(tensors: list[dict[str, Any]]) -> str:
-    """'float32 4x1x8x8, int32 scalar'."""
-    each = ("{} {}".format(tensor["dtype"], "x".join(map(str, tensor["shape"])) or "scalar") for tensor in tensors)
-    return ", ".join(each) or "-"
+def inside_of(config: Config) -> str:
+    """The type that operators compute in where that shows neither in inputs nor in outputs, else ""."""
+    return str(precision.DTYPES[config.amp_dtype]).lower() if config.amp in INSIDE else ""
