@@ -40,16 +40,16 @@ def file_for_npu(script: Path | None, project: Path | None) -> Path | None:
 
 def _imported(script: Path) -> Iterator[tuple[Path, bytes]]:
     """Yield a script and the files below its folder that it imports by statements, with their texts."""
-    waiting, seen = [script], {script}
-    while waiting and len(seen) <= MAX_FILES:
+    waiting, visited = [script], {script}
+    while waiting and len(visited) <= MAX_FILES:
         path = waiting.pop(0)
         text = _head(path)
         yield path, text
         for module in dict.fromkeys(_imported_modules(text)):
             for file in (*_files_of(script.parent, module), *_files_of(path.parent, module)):
-                if file not in seen:
+                if file not in visited:
                     waiting.append(file)
-                    seen.add(file)
+                    visited.add(file)
 
 
 def _imported_modules(text: bytes) -> Iterator[str]:

@@ -15,7 +15,7 @@ from ui.curves.export_button import ExportButton
 from ui.curves.log_panel import LogPanel
 from ui.curves.other_python import OtherPythonWay
 from ui.curves.overflow_button import OverflowWay
-from ui.curves.resume_button import ResumeWay
+from ui.curves.resume_button import ResumeButton
 from ui.curves.run_content import SCROLL_BAR, RunContent, WatchedRun
 from ui.curves.run_list import RunList
 from ui.curves.stop_control import StopControl
@@ -136,7 +136,7 @@ class CurvesPage(QWidget):
         row.addWidget(self._runs_button)
         row.addStretch(1)
         self.overflow = OverflowWay(self.session)
-        self.resume = ResumeWay(self.session)
+        self.resume = ResumeButton(self.session)
         ways = (self.overflow.button, self.resume.button)
         for widget in (*ways, self.stop, self.capture.button, self.export, self._copy, self._open):
             row.addWidget(widget)

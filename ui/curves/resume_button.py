@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ui.services.session import Session
 
 
-class ResumeWay:
+class ResumeButton:
     """A button that is visible once a run is over that left something like a checkpoint. `is_answered`: whether that
     was looked for."""
 

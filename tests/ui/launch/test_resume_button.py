@@ -15,7 +15,7 @@ from studio.events import Ended, Journal, Metric
 from studio.project import make_runs_folder
 from studio.security import trust
 from tests.ui.looks import faults, settle
-from ui.curves.resume_button import ResumeWay
+from ui.curves.resume_button import ResumeButton
 from ui.widgets.localized import change_language
 
 if TYPE_CHECKING:
@@ -76,11 +76,11 @@ def resume_button(shell: Shell) -> QPushButton:
     return button
 
 
-def watch(shell: Shell, run: Run) -> ResumeWay:
+def watch(shell: Shell, run: Run) -> ResumeButton:
     shell.session.refresh_runs()
     shell.session.watch_run(run)
     way = shell.page_widget("curves").resume
-    assert isinstance(way, ResumeWay)
+    assert isinstance(way, ResumeButton)
     return way
 
 

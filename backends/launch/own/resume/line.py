@@ -33,9 +33,9 @@ def _with_option(
     """Where the line has the option, there; else at the end, or in front of the first of `barriers`."""
     plain = replace(option, command="", required=False, default=None, default_source="")
     words = to_words((plain,), {plain.flag: value})
-    rest, place = _without_option(arguments, plain)
+    rest, position = _without_option(arguments, plain)
     end = next((index for index, word in enumerate(rest) if word in barriers), len(rest))
-    at = end if place is None else place
+    at = end if position is None else position
     return (*rest[:at], *words, *rest[at:])
 
 
@@ -43,7 +43,7 @@ def _without_option(arguments: tuple[str, ...], option: Option) -> tuple[tuple[s
     """Return the words without an option and its value, and where it was first."""
     names, takes_value = {*option.names, option.flag, *option.offs}, option.form not in ("on", "off", "both", "count")
     words: list[str] = []
-    place: int | None = None
+    position: int | None = None
     index = 0
     while index < len(arguments):
         word = arguments[index]
@@ -54,9 +54,9 @@ def _without_option(arguments: tuple[str, ...], option: Option) -> tuple[tuple[s
         if word.partition("=")[0] not in names:
             words.append(word)
             continue
-        place = len(words) if place is None else place
+        position = len(words) if position is None else position
         is_apart = takes_value and "=" not in word
         while is_apart and index < len(arguments) and not arguments[index].startswith("-"):
             index += 1
             is_apart = option.form == "words"
-    return tuple(words), place
+    return tuple(words), position

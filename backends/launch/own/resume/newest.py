@@ -47,12 +47,12 @@ def newest_whole(result: SearchResult) -> Choice:
     noted = [candidate for candidate in result.candidates if candidate.noted]
     folders = {candidate.path.parent for candidate in noted}
     above = {candidate.path.parent for candidate in noted if candidate.folder is not None}
-    beside = (
+    neighbours = (
         candidate
         for candidate in result.candidates
         if candidate.path.parent in folders or candidate.path.parent.parent in above
     )
-    choice = _choose(beside, must_be_noted=True)
+    choice = _choose(neighbours, must_be_noted=True)
     if choice.checkpoint is None:
         choice = _choose(result.candidates, must_be_noted=False)
     return replace(choice, passed_over=(*overwritten, *choice.passed_over))

@@ -131,8 +131,8 @@ def script_file(spec: OwnSpec, project: str) -> Path | None:
     none."""
     program = program_line.parse_program_line(spec.program.line)
     if program.kind == "module":
-        place = folder_of(spec, project).joinpath(*program.script.split("."))
-        return next(filter(files.is_file, (place.with_suffix(".py"), place / "__main__.py")), None)
+        module = folder_of(spec, project).joinpath(*program.script.split("."))
+        return next(filter(files.is_file, (module.with_suffix(".py"), module / "__main__.py")), None)
     script = script_of(spec, project)
     return script if script is not None and script.suffix == ".py" and files.is_file(script) else None
 

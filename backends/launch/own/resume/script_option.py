@@ -195,12 +195,12 @@ def _of_lightning(script: Source, arguments: Sequence[str]) -> ResumeOption | No
 def values_of(option: ResumeOption, checkpoint: Path) -> tuple[tuple[Option, str | bool | tuple[str, ...]], ...]:
     """Return what each option has to be, so that the script goes on from a checkpoint."""
     path = str(checkpoint)
-    given: str | bool | tuple[str, ...]
+    option_value: str | bool | tuple[str, ...]
     if option.takes == "switch":
-        given = True
+        option_value = True
     elif option.takes == "word":
-        given = WORD
+        option_value = WORD
     else:
-        given = (path,) if option.option.kind == "list" else path
+        option_value = (path,) if option.option.kind == "list" else path
     others = ((option.path_option, path),) if option.path_option is not None else ()
-    return ((option.option, given), *others)
+    return ((option.option, option_value), *others)

@@ -104,7 +104,7 @@ class _Reader(torch_opcodes.Reader):
     def stack_storage(self) -> None:
         self.stack[-1] = Unread("storage")
 
-    def made(self, argument_count: int) -> None:
+    def construct(self, argument_count: int) -> None:
         """What a function or class gives for its arguments: a dictionary, a tensor, or an object that is not read."""
         for _ in range(argument_count):
             self.stack.pop()
@@ -161,9 +161,9 @@ OPCODES: dict[bytes, Callable[[_Reader], Any]] = {
     b"\x8b": lambda reader: reader.stack_long("<I"),
     b"G": lambda reader: reader.stack.append(struct.unpack(">d", reader.take(8))[0]),
     b"Q": _Reader.stack_storage,
-    b"R": lambda reader: reader.made(1),
-    b"\x81": lambda reader: reader.made(1),
-    b"\x92": lambda reader: reader.made(2),
+    b"R": lambda reader: reader.construct(1),
+    b"\x81": lambda reader: reader.construct(1),
+    b"\x92": lambda reader: reader.construct(2),
     b"b": _Reader.build,
     b"a": lambda reader: reader.add(reader.stack.pop()),
     b"e": lambda reader: reader.add(*reader.pop_to_mark()),

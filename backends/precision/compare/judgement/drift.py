@@ -60,9 +60,9 @@ def drift_of(joined: JoinedDumps, before: DriftState, step: int) -> dict[int, fl
     """Return by how much each row that is kept between steps may differ, rounding aside."""
     rows = _state_rows(joined)
     parameters = _parameters(joined, rows)
-    kept = parameters | leaf_rows(joined, rows)
+    states = parameters | leaf_rows(joined, rows)
     if not before.stats:
-        return dict.fromkeys(kept, 0.0) if _is_first(joined, step) else _unseen_drift(joined, parameters)
+        return dict.fromkeys(states, 0.0) if _is_first(joined, step) else _unseen_drift(joined, parameters)
     drift: dict[int, float] = {}
     moves = _moves(joined, rows, parameters, before)
     tolerances = joined.tolerances
@@ -70,7 +70,7 @@ def drift_of(joined: JoinedDumps, before: DriftState, step: int) -> dict[int, fl
     for row in rows:
         move = moves.get(row)
         is_state = move is not None and move < tolerances.max_state_move
-        if row in kept or (joined.target.framework == "mindspore" and is_state):
+        if row in states or (joined.target.framework == "mindspore" and is_state):
             earlier = before.allowed.get(key_of_row(joined, row), 0.0)
             ways = tolerances.running_statistic_share if row in running else tolerances.update_ways
             drift[row] = earlier + ways * (1.0 if move is None else move)

@@ -87,7 +87,8 @@ def _forward_limit(walk: Walk, call: Call, value: Value, used: list[Value], reac
     f = factors(call.api, sizes, value.size, tolerances)
     levels = (factor * walk.values[other.row].level for factor, other in zip(f, used, strict=True))
     shifts = (
-        factor * _shown(other) for factor, other in zip(shift_factors(call.api, sizes, value.size), used, strict=True)
+        factor * _visible_error(other)
+        for factor, other in zip(shift_factors(call.api, sizes, value.size), used, strict=True)
     )
     expected = _with_hidden(walk, max([reach.level, *levels, *shifts]), reach.coarsest_eps)
     cancels = kappa(call.kind, f, tolerances)
@@ -95,7 +96,7 @@ def _forward_limit(walk: Walk, call: Call, value: Value, used: list[Value], reac
     return _Limit(own + tolerances.growth[call.kind] * expected, expected, cancels)
 
 
-def _shown(value: Value) -> float:
+def _visible_error(value: Value) -> float:
     """Return the error that a value's statistics show."""
     return value.distance if 0 < value.distance < 1 else 0.0
 
@@ -182,7 +183,7 @@ def _learn(walk: Walk, value: Value, reach: Reach, limit: _Limit) -> None:
         walk.is_exact = value.distance == 0 and not walk.has_low_noise
         walk.has_low_noise |= value.distance > 0
     (walk.recent_following if judged.follows else walk.recent_levels).append(judged.level / limit.kappa)
-    walk.recent_errors.append(_shown(value))
+    walk.recent_errors.append(_visible_error(value))
     walk.coarsest_eps = max(walk.coarsest_eps, judged.coarsest_eps)
 
 

@@ -25,7 +25,7 @@ _MASKED = frozenset(("aten::index", "aten::_unsafe_index"))
 # Whose results have as many elements as their values say.
 _OUTPUT_BY_VALUES = _MASKED | WAITING - {"aten::_local_scalar_dense", "aten::equal", "aten::is_nonzero"}
 _COPIES = frozenset(("aten::_to_copy", "aten::copy_"))
-_LOOKED_AT = WAITING | _MASKED | _COPIES
+_OBSERVED = WAITING | _MASKED | _COPIES
 _waits: Dict[Tuple[str, str, int], List[int]] = {}
 _dynamic: Dict[Tuple[str, str, str, int], Dict[str, Any]] = {}
 _casts: Dict[Location, int] = {}
@@ -39,7 +39,7 @@ def install(torch: Any) -> None:
     dtype_rules.install(torch)
     dtype_rules.replaced.append(_cast)
     observer = _observer(torch)
-    dispatch.observe(lambda op: observer if op._schema.name in _LOOKED_AT else None)
+    dispatch.observe(lambda op: observer if op._schema.name in _OBSERVED else None)
     operators.new_rows.append(_row)
     record.contents.append(_fill)
 

@@ -57,8 +57,8 @@ def observe(make: Callable[[Any], Optional[Observer]]) -> None:
 def observers_of(op: Any) -> Tuple[Observer, ...]:
     observers = _observers.get(id(op))
     if observers is None:
-        made = [make(op) for make in _observer_makers]
-        observers = _observers[id(op)] = tuple([observer for observer in made if observer is not None])
+        observers_or_none = [make(op) for make in _observer_makers]
+        observers = _observers[id(op)] = tuple([observer for observer in observers_or_none if observer is not None])
     return observers
 
 
