@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QByteArray, Qt
 from PySide6.QtGui import QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QLabel
 
 from studio.paths import ASSETS
 from ui.widgets import theme
+from ui.widgets.all_widgets import all_widgets
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -63,7 +64,7 @@ def show_icon(target: QObject, name: str, token: str = "text", size: int = SIZE)
 
 def draw_again() -> None:
     """After a change of theme."""
-    for widget in QApplication.allWidgets():
+    for widget in all_widgets():
         for target in (widget, *widget.actions()):
             if hasattr(target, _ICON_PROPERTY):
                 _draw(target)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QApplication
 
 from studio import texts
 from studio.texts import t
+from ui.widgets.all_widgets import all_widgets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,11 +38,11 @@ def set_unlocalized(setter: Callable[[str], Any], text: str = "") -> None:
 def change_language(language: Language) -> None:
     """Set all texts again. Widgets that put sentences together themselves do so in their `retranslate()`."""
     texts.use(language)
-    for widget in QApplication.allWidgets():
+    for widget in all_widgets():
         for action in widget.actions():
             _set_texts(action)
         _set_texts(widget)
-    for widget in QApplication.allWidgets():
+    for widget in all_widgets():
         if callable(retranslate := getattr(widget, "retranslate", None)):
             retranslate()
 
