@@ -35,8 +35,11 @@ def begin() -> None:
 
 
 def _watch_torch(torch: Any) -> None:
-    """Wrap torch.save. One tensor is no checkpoint: only dictionaries and modules are noted."""
-    save, kinds = torch.save, (dict, torch.nn.Module)
+    """Wrap torch.save, where a torch has it. One tensor is no checkpoint: only dictionaries and modules are noted."""
+    save, network = getattr(torch, "save", None), getattr(torch, "nn", None)
+    if save is None or network is None:
+        return
+    kinds = (dict, network.Module)
 
     @functools.wraps(save)
     def saving(obj: Any, f: Any, *args: Any, **kwargs: Any) -> Any:
