@@ -14,6 +14,7 @@ import pytest
 
 from tests.launch.engine_process import SCRIPT_PATHS, check_fresh, save, start
 from tests.launch.pytorch.ranks_together import SCRIPT, check_together, torchrun
+from tests.runs import wait_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,9 +34,9 @@ SAME = """
         training = case.training
         assert case.place.row_files is not None
         gathered = state.arrays_of(case.plan, training.optimizer, training.loss_scale)
-        training.keep(lambda *_: (True, False), 2, 0.5)
+        training.keeper._save(2, True, False)
         if place.rank == 0:
-            training.keeper.writer.wait()
+            training.keeper.keeper.writer.wait()
             folder = FOLDER / checkpoint.target(FOLDER / "last")
             names = {name: name.startswith(state.NETWORK) for name in gathered}
             weights = {name[len(state.NETWORK):]: gathered[name] for name, has in names.items() if has}
@@ -65,8 +66,8 @@ FAILING = """
         original = getattr(module, name)
         if place.rank == rank:
             setattr(module, name, broken)
-        training.keep(lambda *_: (True, False), step, 0.5)
-        (training.keeper.writer if place.rank == 0 else case.place.row_files).wait()
+        training.keeper._save(step, True, False)
+        (training.keeper.keeper.writer if place.rank == 0 else case.place.row_files).wait()
         setattr(module, name, original)
         place.summed(torch.zeros(1))
 
@@ -85,7 +86,7 @@ FAILING = """
         save(step, rank, module, name, broken)
         assert [path.name for path in FOLDER.iterdir() if "tmp" in path.name] == []
         assert checkpoint.complete(FOLDER) == []
-        assert place.rank or training.keeper.writer.failed
+        assert place.rank or training.keeper.keeper.writer.failed
     save(4, 9, os, "open", full)
     assert checkpoint.read(FOLDER / checkpoint.target(FOLDER / "last")).step == 4
 """
@@ -103,9 +104,9 @@ WRITING = """
     training = case.training
     case.step(0)
     for step in range(1, 100000):
-        training.keep(lambda *_: (True, False), step, 0.5)
+        training.keeper._save(step, True, False)
         print("begun", step, flush=True)
-        (training.keeper.writer if place.rank == 0 else case.place.row_files).wait()
+        (training.keeper.keeper.writer if place.rank == 0 else case.place.row_files).wait()
 """
 READING = """
 import sys
@@ -134,15 +135,18 @@ def kill_all(process: subprocess.Popen[bytes]) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+def wait_for_checkpoint(process: subprocess.Popen[bytes], last: Path) -> None:
+    begun = time.time()
+    wait_for(lambda: process.poll() is not None or (last.exists() and last.stat().st_mtime >= begun), "a checkpoint")
+    assert process.poll() is None, "the training ended by itself"
+
+
 def test_that_a_kill_at_any_moment_leaves_the_last_checkpoint_whole(tmp_path: Path) -> None:
     path = save(tmp_path / "writer.py", SCRIPT + WRITING + "\nmain()\n")
     chance, steps = random.Random(1), []
     for _ in range(3):
         process = start(tmp_path, *torchrun(2, "--tee=3", path), python_path=SCRIPT_PATHS)
-        last = tmp_path / "artifacts" / "checkpoints" / "last"
-        begun = time.time()
-        while not last.exists() or last.stat().st_mtime < begun:
-            time.sleep(0.05)
+        wait_for_checkpoint(process, tmp_path / "artifacts" / "checkpoints" / "last")
         time.sleep(chance.random())
         kill_all(process)
         process.wait()
