@@ -71,6 +71,21 @@ def fused_operators_of_the_host() -> list[str]:
     ]
 
 
+def generators_of_a_card_on_the_host() -> list[str]:
+    from torch.utils.data import random_split
+
+    def drawn() -> torch.Generator:
+        return torch.Generator("npu")
+
+    with torch.device("npu"):
+        on_card = str(torch.randn(2, generator=drawn()).device)
+    calls = [
+        lambda: torch.randn(3, generator=drawn()), lambda: torch.randperm(3, generator=drawn()),
+        lambda: torch.ones(2).normal_(generator=drawn()), lambda: random_split([1, 2, 3], [2, 1], generator=drawn()),
+    ]  # fmt: skip
+    return [on_card, str(torch.ones(2, device="npu").normal_(generator=drawn()).device), *map(_words_of, calls)]
+
+
 def card_in_a_fork() -> list[str]:
     torch.ones(1, device="npu")
     reader, writer = os.pipe()

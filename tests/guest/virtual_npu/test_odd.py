@@ -41,6 +41,12 @@ def test_that_fused_operators_refuse_tensors_of_the_host(results: dict[str, Any]
     assert of_card == "not refused: npu:0"
 
 
+def test_that_the_host_does_not_draw_from_the_generator_of_a_card(results: dict[str, Any]) -> None:
+    first, second, *refused = results["generators_of_a_card_on_the_host"]
+    assert (first, second) == ("npu:0", "npu:0")
+    assert refused == ["Expected a 'cpu' device type for generator but found 'npu'"] * 4
+
+
 def test_that_a_card_in_use_cannot_be_used_in_a_forked_process(results: dict[str, Any]) -> None:
     words, on_cpu = results["card_in_a_fork"]
     assert words.startswith("Cannot re-initialize NPU in forked subprocess")
