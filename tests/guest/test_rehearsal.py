@@ -53,6 +53,23 @@ for number, script in enumerate(json.load(open(sys.argv[1]))):
 """
 
 
+CUDA_TYPES = """
+import torch
+net = torch.nn.Linear(4, 2).cuda()
+rows, targets = torch.cuda.FloatTensor([[1.0, 2.0, 3.0, 4.0]]), torch.cuda.LongTensor([1])
+assert isinstance(rows, torch.cuda.FloatTensor) and not isinstance(targets, torch.cuda.FloatTensor)
+assert targets.type(torch.cuda.FloatTensor).dtype == torch.float32 and torch.cuda.HalfTensor(2, 3).shape == (2, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+torch.nn.functional.cross_entropy(net(rows), targets).backward()
+optimizer.step()
+"""
+
+
+def test_that_as_cuda_the_names_of_dtypes_make_tensors(tmp_path: Path) -> None:
+    done = child(tmp_path, CUDA_TYPES, hooks="curves,rehearse=cuda")
+    assert done.returncode == 0, done.stderr
+
+
 def test_that_a_script_for_cuda_runs_and_its_float32_losses_are_those_of_its_cpu_path(tmp_path: Path) -> None:
     done = child(tmp_path, rehearsed.CUDA, hooks="curves,rehearse=cuda")
     assert done.returncode == 0, done.stderr

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch_npu  # type: ignore[import-not-found] # noqa: F401
@@ -13,6 +14,9 @@ from torch import multiprocessing, nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from tests.guest.virtual_npu.probes import equal_on_all_devices, gradients, result_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def recurrent_cells() -> list[bool]:
@@ -36,6 +40,62 @@ def recurrent_inference() -> list[Any]:
         rows = torch.ones(5, 2, 3, device="npu")
         outputs = [network(rows if place < 2 else rows[0]) for place, network in enumerate(networks)]
     return [str((output[0] if isinstance(output, tuple) else output).device) for output in outputs]
+
+
+def _words_of(call: Callable[[], Any]) -> str:
+    try:
+        return f"not refused: {call()}"
+    except (RuntimeError, NotImplementedError) as error:
+        return str(error)
+
+
+def recurrent_tensors_of_two_devices() -> list[str]:
+    rows, state = torch.ones(5, 2, 3), torch.ones(1, 2, 4)
+    lstm, gru = nn.LSTM(3, 4).npu(), nn.GRU(3, 4).npu()
+    return [
+        _words_of(lambda: lstm(rows)), _words_of(lambda: gru(rows.npu(), state)),
+        _words_of(lambda: nn.LSTM(3, 4)(rows.npu())), _words_of(lambda: nn.GRUCell(3, 4).npu()(rows[0])),
+    ]  # fmt: skip
+
+
+def packed_sequence() -> str:
+    packed = nn.utils.rnn.pack_padded_sequence(torch.ones(5, 2, 3, device="npu"), torch.tensor([5, 3]))
+    return str(nn.LSTM(3, 4).npu()(packed)[0].data.device)
+
+
+def fused_operators_of_the_host() -> list[str]:
+    npu = sys.modules["torch_npu"]
+    return [
+        _words_of(lambda: npu.npu_swiglu(torch.ones(2, 8))),
+        _words_of(lambda: str(npu.npu_swiglu(torch.ones(2, 8, device="npu")).device)),
+    ]
+
+
+def generators_of_a_card_on_the_host() -> list[str]:
+    from torch.utils.data import random_split
+
+    def drawn() -> torch.Generator:
+        return torch.Generator("npu")
+
+    with torch.device("npu"):
+        on_card = str(torch.randn(2, generator=drawn()).device)
+    calls = [
+        lambda: torch.randn(3, generator=drawn()), lambda: torch.randperm(3, generator=drawn()),
+        lambda: torch.ones(2).normal_(generator=drawn()), lambda: random_split([1, 2, 3], [2, 1], generator=drawn()),
+    ]  # fmt: skip
+    return [on_card, str(torch.ones(2, device="npu").normal_(generator=drawn()).device), *map(_words_of, calls)]
+
+
+def card_in_a_fork() -> list[str]:
+    torch.ones(1, device="npu")
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        text = _words_of(lambda: torch.ones(2, device="npu").device) + "|" + str(torch.ones(2).sum().item())
+        os.write(writer, text.encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    return os.read(reader, 1000).decode().split("|")
 
 
 def names_of_dtypes() -> list[Any]:

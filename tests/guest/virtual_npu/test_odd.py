@@ -26,6 +26,33 @@ def test_that_recurrent_networks_run_in_inference_mode(results: dict[str, Any]) 
     assert results["recurrent_inference"] == ["npu:0"] * 4
 
 
+def test_that_recurrent_networks_refuse_tensors_of_two_devices(results: dict[str, Any]) -> None:
+    batch, state, weights, cell = results["recurrent_tensors_of_two_devices"]
+    words = "Input and %s tensors are not at the same device, found input tensor at %s and %s tensor at %s"
+    assert batch == cell == words % ("parameter", "cpu", "parameter", "npu:0")
+    assert state == words % ("hidden", "npu:0", "hidden", "cpu")
+    assert weights == words % ("parameter", "npu:0", "parameter", "cpu")
+    assert results["packed_sequence"] == "npu:0"
+
+
+def test_that_fused_operators_refuse_tensors_of_the_host(results: dict[str, Any]) -> None:
+    of_host, of_card = results["fused_operators_of_the_host"]
+    assert of_host == "Could not run 'npu::npu_swiglu' with arguments from the 'CPU' backend."
+    assert of_card == "not refused: npu:0"
+
+
+def test_that_the_host_does_not_draw_from_the_generator_of_a_card(results: dict[str, Any]) -> None:
+    first, second, *refused = results["generators_of_a_card_on_the_host"]
+    assert (first, second) == ("npu:0", "npu:0")
+    assert refused == ["Expected a 'cpu' device type for generator but found 'npu'"] * 4
+
+
+def test_that_a_card_in_use_cannot_be_used_in_a_forked_process(results: dict[str, Any]) -> None:
+    words, on_cpu = results["card_in_a_fork"]
+    assert words.startswith("Cannot re-initialize NPU in forked subprocess")
+    assert on_cpu == "2.0"
+
+
 def test_that_the_names_of_dtypes_make_tensors_of_a_card(results: dict[str, Any]) -> None:
     assert results["names_of_dtypes"] == [
         "npu:0", [1.0, 2.0], [2, 3], "npu:0", "torch.int64", True, False, False, "torch.float64",

@@ -11,6 +11,7 @@ from importlib import import_module
 
 from ascend_studio import hooks
 from ascend_studio.rehearsal import amp, ranks, record, redirect, requested_devices, standins
+from ascend_studio.virtual_npu.tensor_types import DTYPES
 
 if False:
     from typing import Any
@@ -134,6 +135,9 @@ def _tensors(torch: Any) -> None:
         torch.UntypedStorage.cuda = _itself("UntypedStorage.cuda")
     tensor.type = _type(tensor.type)
     torch.set_default_tensor_type = _default_type(torch.set_default_tensor_type)
+    if record.stance == "cuda":
+        for name, dtype in DTYPES.items():
+            setattr(torch.cuda, name + "Tensor", _tensor_type(torch, name + "Tensor", getattr(torch, dtype)))
 
 
 def _itself(name: str) -> Any:
@@ -161,6 +165,23 @@ def _default_type(original: Any) -> Any:
         return original(_on_cpu_type("torch.set_default_tensor_type", kind))
 
     return redirected
+
+
+def _tensor_type(torch: Any, name: str, dtype: Any) -> Any:
+    """Return torch.cuda.FloatTensor or one of its siblings: it makes tensors, and answers isinstance by the dtype."""
+
+    class Kind(type):
+        def __instancecheck__(cls, value: Any) -> bool:
+            return isinstance(value, torch.Tensor) and value.dtype is dtype
+
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            record.redirect("torch.cuda." + name)
+            kwargs.pop("device", None)
+            result = getattr(torch, name)(*args, **kwargs)
+            requested_devices.note(result, "cuda")
+            return result
+
+    return Kind(name, (), {"__module__": "torch.cuda", "dtype": dtype})
 
 
 def _on_cpu_type(name: str, kind: Any) -> Any:

@@ -22,6 +22,7 @@ if False:
 stance = ""
 NOT_COMPILED = "Torch not compiled with CUDA enabled"
 NO_STAND_IN = "%s has no stand-in in a rehearsal: it is a part of torch_npu that only a host with an NPU can import"
+NO_HOST_KERNEL = "Could not run 'npu::%s' with arguments from the 'CPU' backend."
 _PACKAGES = ("torch_npu", "torch_npu.npu", "torch_npu.contrib")
 
 
@@ -94,7 +95,10 @@ def _torch_npu(module: Any, torch: Any) -> None:
     module.Format = fused.layouts.Format
     library = standins.redirect_library(torch)
     for name, formula in fused.operators(torch).items():
-        setattr(module, name, redirect.counted("torch_npu." + name, _as_one_call(formula), library))
+        call = _as_one_call(formula)
+        if virtual.is_on():
+            call = _for_cards(torch, name, call)
+        setattr(module, name, redirect.counted("torch_npu." + name, call, library))
     contract.follow_npu(torch)
     setting = os.environ.get("TORCH_TRANSFER_TO_NPU", "0")
     if setting == "1":
@@ -111,6 +115,19 @@ def _as_one_call(formula: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         with Undumped():
             return formula(*args, **kwargs)
+
+    return call
+
+
+def _for_cards(torch: Any, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Refuse tensors that are all on the host, in torch's words: these operators are registered for NPUs alone."""
+
+    @functools.wraps(original)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        tensors = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
+        if tensors and all([tensor.device.type == "cpu" for tensor in tensors]):
+            raise NotImplementedError(NO_HOST_KERNEL % name)
+        return original(*args, **kwargs)
 
     return call
 

@@ -37,6 +37,7 @@ def install(torch: Any, module: Any) -> None:
     """
     _register(torch, module)
     cards.mark_used()
+    cards.follow_forks()
     for part in (storages, host_kernels, kernels, generators):
         part.install(torch)
     dispatch.install(kernels.own(), host_kernels.kernel)

@@ -21,6 +21,8 @@ FORKED = (
 _local = threading.local()
 _used_in = 0
 _initialized_in = 0
+_is_forked = False
+"""Whether this process was forked from one that had begun to use its cards."""
 
 
 def on_host() -> int:
@@ -95,6 +97,23 @@ def initialize() -> None:
 
 def is_initialized() -> bool:
     return _initialized_in == os.getpid()
+
+
+def follow_forks() -> None:
+    """Know of a process that is forked from this one whether the cards were in use."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_begin_fork)
+
+
+def _begin_fork() -> None:
+    global _is_forked
+    _is_forked = bool(_initialized_in)
+
+
+def refuse_fork() -> None:
+    """Raise RuntimeError in a process that was forked from one with cards in use, as torch_npu does."""
+    if _is_forked:
+        raise RuntimeError(FORKED)
 
 
 def is_in_bad_fork() -> bool:

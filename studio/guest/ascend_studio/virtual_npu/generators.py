@@ -7,13 +7,21 @@ numbers than on the CPU; those cannot be had without one.
 
 from __future__ import annotations
 
+import functools
 import sys
+from importlib import import_module
 
 from ascend_studio.virtual_npu import cards
+from ascend_studio.virtual_npu.replaced import replace
 
 if False:
-    from typing import Any, Dict, List, Set
+    from typing import Any, Callable, Dict, List, Set
 
+_DRAWING = ("rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli", "poisson")
+_DRAWING_METHODS = (
+    "normal_", "uniform_", "random_", "exponential_", "geometric_", "cauchy_", "log_normal_", "bernoulli_", "bernoulli",
+    "multinomial",
+)  # fmt: skip
 FOREIGN = "Expected a '%s' device type for generator but found '%s'"
 _apart: Dict[int, Any] = {}
 names: Set[str] = {"npu"}
@@ -40,6 +48,34 @@ def install(torch: Any) -> None:
 
     _of_card = OfCard
     torch.Generator = _kind(_real)
+    # It keeps the factories that it finds, for `with torch.device(…)`; it is to find torch's own.
+    import_module("torch.utils._device")._device_constructors()
+    for name in _DRAWING:
+        replace(torch, name, _refusing)
+    for name in _DRAWING_METHODS:
+        replace(torch.Tensor, name, _refusing)
+    import_module("torch.utils.data.dataset").randperm = torch.randperm  # random_split has it by this name
+
+
+def _refusing(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that does not draw for the host from the generator of a card, as the kernels of the CPU: they
+    cannot tell it from one of their own here.
+    """
+
+    @functools.wraps(original)
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        if type(kwargs.get("generator")) is _of_card and _is_for_host(args, kwargs.get("device")):
+            raise RuntimeError(FOREIGN % ("cpu", "npu"))
+        return original(*args, **kwargs)
+
+    return draw
+
+
+def _is_for_host(args: Any, device: Any) -> bool:
+    tensors = [value for value in args if isinstance(value, _torch.Tensor)]
+    if tensors:
+        return bool(tensors[0].device.type == "cpu")
+    return bool(_torch.device(_torch.get_default_device() if device is None else device).type == "cpu")
 
 
 def _kind(real: Any) -> Any:

@@ -9,6 +9,7 @@ if False:
     from typing import Any, Callable, Dict, List
 
 FLASH = 1  # of torch._fused_sdp_choice
+OTHER_DEVICE = "Input and %s tensors are not at the same device, found input tensor at %s and %s tensor at %s"
 _torch: Any = None
 
 
@@ -143,6 +144,7 @@ def as_one(op: Any) -> Callable[..., Any]:
     """
 
     is_single = len(op._schema.returns) == 1
+    names = [argument.name for argument in op._schema.arguments]
 
     class Whole(_torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
@@ -183,12 +185,25 @@ def as_one(op: Any) -> Callable[..., Any]:
     def whole(*args: Any) -> Any:
         if sizes_only.is_fake(args[0]):
             return op.decompose(*args)
+        _refuse_two_devices(names, args)
         tensors: List[Any] = []
         pattern = _pattern(args, tensors)
         results = Whole.apply(pattern, *_of_one_dtype(tensors))
         return results[0] if is_single else results
 
     return whole
+
+
+def _refuse_two_devices(names: List[str], args: Any) -> None:
+    """Raise RuntimeError as check_attributes of RNN.cpp of torch does where the state or the parameters are on another
+    device than the input. Lengths of a packed sequence are of the CPU.
+    """
+    device = args[0].device
+    for name, value in zip(names, args):
+        for tensor in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(tensor, _torch.Tensor) and tensor.is_floating_point() and tensor.device != device:
+                kind = "hidden" if name == "hx" else "parameter"
+                raise RuntimeError(OTHER_DEVICE % (kind, device, kind, tensor.device))
 
 
 def _noting(byte_sizes: Dict[int, int]) -> Callable[[Any], Any]:

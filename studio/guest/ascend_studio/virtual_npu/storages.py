@@ -99,6 +99,7 @@ def on_card(tensor: Any, index: int, *, is_input: bool = False, is_own: bool = F
         kind = "nested" if tensor.is_nested else "quantized" if tensor.is_quantized else tensor.layout
         raise NotImplementedError(NOT_STRIDED % kind)
     dtype = tensor.dtype
+    cards.refuse_fork()
     seed = _seeds.get((index, dtype))
     result = _alias_boxed(_cpu_keys, _make_seed(index, dtype) if seed is None else seed)
     return _point(result, tensor, index, is_input, is_own)
