@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +15,7 @@ from backends.migration.certify.contracts.comparison import compare_contracts, c
 from backends.migration.certify.contracts.record import Contract, Entry, ran_lines, read_contracts, training_contracts
 from backends.migration.certify.contracts.topics import TOPICS, comparable
 from studio import texts
+from studio.paths import GUEST
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,3 +164,28 @@ def test_that_equal_topics_never_differ_and_a_difference_has_an_entry(
     if order == "sequence":
         assert (difference is None) == (first == second)
     assert difference is None or difference[1] is not None or difference[2] is not None
+
+
+P2P = """
+import sys, tempfile
+sys.path.insert(0, sys.argv[1])
+import torch, torch.distributed as dist
+from ascend_studio.contract import groups, log
+log.torch = torch
+groups.install(torch)
+dist.init_process_group("gloo", init_method="file://" + tempfile.mkdtemp() + "/store", rank=0, world_size=1)
+assert dist.isend is dist.distributed_c10d.isend and dist.all_reduce is dist.distributed_c10d.all_reduce
+for op in (dist.isend, dist.irecv):
+    print(dist.P2POp(op, torch.zeros(1), 1).op is op)
+dist.all_reduce(torch.zeros(1))
+print([entry["text"].partition("(")[0] for topic in log._topics.values() for entry in topic])
+"""
+
+
+def test_that_exchanges_between_pairs_of_ranks_are_torchs_own(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "p2p.py").write_text(P2P)
+    done = subprocess.run(
+        (sys.executable, "p2p.py", GUEST), cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.stdout.split("\n", 2) == ["True", "True", "['init_process_group', 'all_reduce']\n"], done.stderr

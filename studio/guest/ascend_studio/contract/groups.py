@@ -7,7 +7,7 @@ import functools
 from ascend_studio.contract import dtypes, log
 
 if False:
-    from typing import Any
+    from typing import Any, Dict
 
 _COLLECTIVES = (
     "all_reduce", "reduce", "broadcast", "all_gather", "all_gather_into_tensor", "all_gather_object",
@@ -25,13 +25,24 @@ def install(torch: Any) -> None:
     distributed = getattr(torch, "distributed", None)
     if distributed is None or not distributed.is_available():
         return
-    for space in (distributed, distributed.distributed_c10d):
-        space.init_process_group = _group(space.init_process_group, 0, "init_process_group")
-        space.new_group = _group(space.new_group, 2, "new_group")
-        for name in _COLLECTIVES:
-            if hasattr(space, name):
-                setattr(space, name, _collective(name, getattr(space, name)))
+    spaces = (distributed, distributed.distributed_c10d)
+    _replace(spaces, "init_process_group", lambda original: _group(original, 0, "init_process_group"))
+    _replace(spaces, "new_group", lambda original: _group(original, 2, "new_group"))
+    for name in _COLLECTIVES:
+        _replace(spaces, name, functools.partial(_collective, name))
     _parallel(torch.nn.parallel.DistributedDataParallel)
+
+
+def _replace(spaces: Any, name: str, wrap: Any) -> None:
+    """Replace a function wherever it is by one wrapper of it: torch asks whether the `op` of a P2POp is its own
+    isend or irecv."""
+    wrappers: Dict[Any, Any] = {}
+    for space in spaces:
+        original = getattr(space, name, None)
+        if original is not None:
+            if original not in wrappers:
+                wrappers[original] = wrap(original)
+            setattr(space, name, wrappers[original])
 
 
 def _group(original: Any, position: int, name: str) -> Any:
