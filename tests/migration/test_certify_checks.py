@@ -92,6 +92,23 @@ def test_that_what_is_missing_or_differs_is_said_at_its_check(change: dict[str, 
     assert states(replace(GOOD, **change))[name] == state
 
 
+@pytest.mark.parametrize(
+    ("message", "state"),
+    [
+        ("Torch not compiled with CUDA enabled", "fail"),
+        ("Attempting to deserialize object on a CUDA device", "fail"),
+        ("Function Backward returned an invalid gradient - expected device cpu but got npu:0", "pass"),
+        ("Could not run 'aten::batch_norm_stats' with arguments from the 'CPU' backend: [CUDA, Meta]", "pass"),
+    ],
+)
+def test_that_cuda_is_said_to_be_used_where_an_error_speaks_of_it(message: str, state: str) -> None:
+    outcome = left(3, answer=False, kinds=("raised",))
+    assert outcome.report is not None
+    call = replace(outcome.report.blocked[0], message=message)
+    listed = states(replace(GOOD, migrated=replace(outcome, report=replace(outcome.report, blocked=(call,)))))
+    assert (listed["migrated"], listed["cuda"]) == ("fail", state)
+
+
 def test_that_one_check_that_fails_refuses_the_certificate() -> None:
     assert not is_granted(make_checks(replace(GOOD, gradients=(row(1.0, 2.0),))))
     assert is_granted(make_checks(replace(GOOD, gradients=(), operators=())))

@@ -6,6 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -15,8 +16,6 @@ from backends.migration.certify.metric_rows import MetricRow
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def record(folder: Path, losses: list[float | str], rank: int = 0, pid: int = 1, name: str = "loss") -> Path:
@@ -114,6 +113,53 @@ def test_that_a_log_that_misses_cuda_is_told_from_one_that_speaks_of_it(tmp_path
     assert rehearsals.first_cuda_error(log) == "AssertionError: Torch not compiled with CUDA enabled"
     assert rehearsals.last_log_line(log) == "more"
     assert rehearsals.first_cuda_error(tmp_path / "missing") == rehearsals.last_log_line(tmp_path / "missing") == ""
+
+
+TORCHRUN = """\
+{errors}Traceback (most recent call last):
+    raise ChildFailedError(
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError: 
+============================================================
+train.py FAILED
+------------------------------------------------------------
+Failures:
+[1]:
+  rank      : 0 (local_rank: 0)
+  exitcode  : -15 (pid: 11)  (SIGTERM)
+  traceback : Signal 15 (SIGTERM) received by PID 11
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-11-26_17:45:30
+  rank      : 1 (local_rank: 1)
+  exitcode  : {code} (pid: 12)
+  error_file: <N/A>
+  traceback : {trace}
+============================================================
+"""
+
+
+@pytest.mark.parametrize(
+    ("errors", "code", "trace", "line"),
+    [
+        ("[rank1]: ValueError: first\n[rank0]: RuntimeError: reset\n", "1", "To enable", "[rank1]: ValueError: first"),
+        ("torch.OutOfMemoryError: all\n", "1", "To enable", "torch.OutOfMemoryError: all"),
+        ("", "-9", "Signal 9 (SIGKILL) received by PID 12", "Signal 9 (SIGKILL) received by PID 12"),
+        ("", "3", "To enable", "exitcode: 3 (pid: 12)"),
+    ],
+)
+def test_that_a_report_of_torchrun_tells_its_root_cause(
+    tmp_path: Path, errors: str, code: str, trace: str, line: str
+) -> None:
+    log = tmp_path / "output.log"
+    log.write_text(TORCHRUN.format(errors=errors, code=code, trace=trace))
+    assert rehearsals.last_log_line(log) == line
+
+
+def test_that_a_rule_below_other_words_is_not_what_a_log_says_last(tmp_path: Path) -> None:
+    log = tmp_path / "output.log"
+    log.write_text("no data in /data\n========\n")
+    assert rehearsals.last_log_line(log) == "no data in /data"
 
 
 @given(data=some.binary(max_size=200))

@@ -10,6 +10,7 @@ from backends.common.rehearsal import Blocked, Report, uses_device
 from backends.migration.certify import metric_rows, operators
 from backends.migration.certify.certificate import Check, Reason
 from backends.migration.certify.contracts.record import has_half
+from backends.migration.certify.rehearsals import is_cuda_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,7 +165,8 @@ def _device(outcome: RehearsalOutcome) -> Check:
 
 
 def _cuda(outcome: RehearsalOutcome) -> Check:
-    blocked = outcome.first_blocked("raised", "disabled")
+    calls = (call for kind in ("raised", "disabled") for call in outcome.blocked if call.kind == kind)
+    blocked = next((call for call in calls if is_cuda_error(call.message)), None)
     message = blocked.message[:300] if blocked else outcome.cuda_complaint
     if message:
         return _check("cuda", "fail", _reason("migration.certify.reason.cuda_error", message=message), blocked)

@@ -18,6 +18,7 @@ REHEARSE_COMMAND = "rehearse"
 CUDA_ALONE = {"ASCEND_STUDIO_REHEARSAL_NPU": "no"}
 MAX_LOG_BYTES = 64 << 20
 """How many bytes of a log are read at most."""
+MAX_END_BYTES = 1 << 16
 _CUDA_ERROR = re.compile(
     r"not compiled with CUDA|CUDA error|CUDA driver|CUDA runtime|No CUDA GPUs|NVIDIA driver|NCCL error|cuDNN error"
     r"|cublas\w* error|libcuda\S*:|libnccl\S*:|nvidia-smi: (command )?not found|CUDA_HOME environment|without NCCL"
@@ -25,6 +26,9 @@ _CUDA_ERROR = re.compile(
     r"|deserialize object on a CUDA device|CUDA (is )?required",
     re.IGNORECASE,
 )
+_SPEAKS_OF_CUDA = re.compile(r"cuda|nccl|nvtx|nvidia|cudnn|cublas", re.IGNORECASE)
+_RULE = re.compile(r"[-=*_#~]{4,}")
+_ERROR = re.compile(r"(\[rank\d+\]:\s*)?[A-Za-z_][\w.]*(Error|Exception|Exit|Interrupt)\b")
 # What a virtual NPU has no stand-in for, and an operator that it lacks: neither says anything about a card.
 _VIRTUAL_LIMIT = re.compile(r"[Tt]he virtual NPU (has|cannot|does not)|NotImplementedError: .*PrivateUse1")
 
@@ -75,6 +79,30 @@ def virtual_limit(log: Path) -> str:
 
 
 def last_log_line(log: Path) -> str:
-    """Return the last line that is not blank: of a traceback, the error itself."""
-    lines = [line.decode("utf-8", "replace").strip() for line in last_lines(log)]
-    return next((line for line in reversed(lines) if line), "")[:300]
+    """Return the last line that tells something: of a traceback, the error itself; of a log that ends with torchrun's
+    report, the error of the rank that it names as the root cause, or how that rank ended."""
+    lines = [line.decode("utf-8", "replace").strip() for line in last_lines(log, MAX_END_BYTES)]
+    line = next((line for line in reversed(lines) if line), "")
+    if _RULE.fullmatch(line):
+        line = _root_cause(lines) or next((line for line in reversed(lines) if line and not _RULE.fullmatch(line)), "")
+    return line[:300]
+
+
+def _root_cause(lines: list[str]) -> str:
+    """Return what a log that ends with torchrun's report says of the root cause, "" where it has no such report."""
+    begin = max((number for number, line in enumerate(lines) if line.startswith("Root Cause")), default=None)
+    if begin is None:
+        return ""
+    report = dict(line.split(":", 1) for line in lines[begin:] if ":" in line)
+    values = {key.strip(): value.strip() for key, value in report.items()}
+    mark = f"[rank{values.get('rank', '').partition(' ')[0]}]:"
+    errors = [line for line in lines if _ERROR.match(line) and "ChildFailedError" not in line]
+    own = [line for line in errors if line.startswith(mark)]
+    signal = values.get("traceback", "") if values.get("traceback", "").startswith("Signal") else ""
+    ends = f"exitcode: {values['exitcode']}" if "exitcode" in values else ""
+    return own[-1] if own else signal or (errors[-1] if errors else ends)
+
+
+def is_cuda_error(message: str) -> bool:
+    """Tell whether an error speaks of CUDA. One of an operator that a device lacks lists CUDA among others."""
+    return bool(_SPEAKS_OF_CUDA.search(message)) and not message.startswith("Could not run 'aten::")
