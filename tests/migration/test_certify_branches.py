@@ -9,7 +9,7 @@ import pytest
 
 from backends.migration.certify.file_edits import compare_files
 from backends.migration.certify.folder_digest import changed_file, digest_folder
-from backends.migration.certify.leftovers import find_leftovers, unrun_edits
+from backends.migration.certify.leftovers import Observed, find_leftovers, unrun_edits
 from backends.migration.certify.line_map import edited_lines, migrated_line
 from backends.migration.migrate.result_findings import settle_findings
 from backends.migration.scan.project_scan import scan_project
@@ -21,10 +21,17 @@ if TYPE_CHECKING:
 HEAD = "import torch\nimport torch.distributed as dist\n"
 
 
-def fates(folder: Path, text: str, ran: set[int], **files: str) -> dict[str, str]:
+def fates(
+    folder: Path, text: str, ran: set[int], seen: tuple[tuple[int, str], ...] = (), **files: str
+) -> dict[str, str]:
+    """`seen`: lines and names of calls that the rehearsal recorded."""
     top = project(folder, train__py=HEAD + text, **files)
     findings = settle_findings(top, scan_project(top, FACTS), "minimal")
-    found = find_leftovers(top, findings, {"train.py": {1, 2} | {line + 2 for line in ran}}, ("python", "train.py"))
+    observed = Observed(
+        lines={"train.py": {1, 2} | {line + 2 for line in ran}},
+        calls={"train.py": {(line + 2, name) for line, name in seen}},
+    )
+    found = find_leftovers(top, findings, observed, ("python", "train.py"))
     return {f"{one.path}:{one.line - 2 * (one.path == 'train.py')}": one.fate for one in found}
 
 
@@ -32,7 +39,6 @@ def fates(folder: Path, text: str, ran: set[int], **files: str) -> dict[str, str
     ("text", "ran", "fate"),
     [
         ("if old:\n    dist.init_process_group('nccl')\n", {1}, "reachable"),
-        ("if old:\n    dist.init_process_group('nccl')\n", {1, 2}, "ran"),
         ("def f(x):\n    return x.cuda()\n", {1}, "reachable"),
         ("b = 0\nb = 'nccl' if old else 'gloo'\ndist.init_process_group(b)\n", {1, 2, 3}, "reachable"),
         ("x = 1\nif torch.cuda.is_available():\n    x = y.cuda()\n", {1, 2}, "unreachable"),
@@ -56,6 +62,79 @@ def test_that_what_did_not_run_has_to_be_out_of_reach(tmp_path: Path, text: str,
     assert found[last] == fate, found
 
 
+GUARDED = "d = torch.device('npu')\ndef f():\n    if d.type == 'cuda'{}:\n        {}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "ran", "place", "fate"),
+    [
+        ("if old: x = torch.load(old, map_location='cuda:0')\n", {1}, 1, "reachable"),
+        ("x = [e.cuda() for e in old]\n", {1}, 1, "reachable"),
+        ("D = 'cuda'\ndef f(x):\n    return x.to(D)\n", {1, 2}, 1, "reachable"),
+        ("class Options:\n    device: str = 'cuda'\n", {1, 2}, 2, "reachable"),
+        ("def f(x, device='cuda'):\n    return x.to(device)\n", {1}, 1, "reachable"),
+        ("import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '1'\n", {1, 2}, 2, "reachable"),
+        ("lr = 1e-2 * max(1, torch.cuda.device_count())\n", {1}, 1, "reachable"),
+        ("if torch.cuda.device_count() > 1:\n    n = torch.nn.DataParallel(n)\n", {1}, 1, "reachable"),
+        ("if torch.cuda.device_count() > 1:\n    n = torch.nn.DataParallel(n)\n", {1}, 2, "reachable"),
+        ("u = torch.cuda.is_available()\n", {1}, 1, "reachable"),
+        (GUARDED.format(" and step == 7", "torch.save(net, 'a.pt')"), {1, 2, 3}, 3, "reachable"),
+        (GUARDED.format(" and step == 7", "torch.cuda.empty_cache()"), {1, 2, 3}, 3, "unreachable"),
+        (GUARDED.format("", "torch.save(net, 'a.pt')"), {1, 2}, 3, "reachable"),
+        (GUARDED.format("", "torch.save(net, 'a.pt')"), {1, 2, 3}, 3, "unreachable"),
+        ("if not torch.cuda.is_available():\n    raise ValueError\n", set(), 1, "reachable"),
+        ("if torch.cuda.is_available():\n    torch.cuda.empty_cache()\n    print('a')\n", set(), 1, "unreachable"),
+    ],
+)  # fmt: skip
+def test_that_a_line_that_ran_is_no_call_that_was_seen(
+    tmp_path: Path, text: str, ran: set[int], place: int, fate: str
+) -> None:
+    assert fates(tmp_path, text, ran)[f"train.py:{place}"] == fate
+
+
+def test_that_a_call_counts_as_seen_with_its_own_name_and_its_own_arguments_alone(tmp_path: Path) -> None:
+    text = "if old:\n    dist.init_process_group('nccl')\n"
+    seen = ((2, "init_process_group"),)
+    assert fates(tmp_path / "a", text, {1, 2}, seen) == {"train.py:2": "ran"}
+    assert fates(tmp_path / "b", text, {1, 2}) == {"train.py:2": "reachable"}
+    text = "o = torch.optim.AdamW(p, lr=max(1, torch.cuda.device_count()))\n"
+    assert fates(tmp_path / "c", text, {1}, ((1, "AdamW"),)) == {"train.py:1": "reachable"}
+
+
+@pytest.mark.parametrize(
+    ("text", "fate"),
+    [
+        ("def f(args):\n    if args.device == 'cuda':\n        x = y.cuda()\n", "reachable"),
+        ("def f(args):\n    if str(args.device) == 'cuda':\n        x = y.cuda()\n", "reachable"),
+        ("def f(args):\n    if args.type == 'cuda':\n        x = y.cuda()\n", "reachable"),
+        ("k = old\ndef f():\n    if k == 'cuda':\n        x = y.cuda()\n", "reachable"),
+        ("def f(backend):\n    if backend == 'nccl':\n        x = y.cuda()\n", "reachable"),
+        ("def f(x):\n    if x.device.type == 'cuda':\n        x = y.cuda()\n", "unreachable"),
+        ("def f(device):\n    if 'cuda' in str(device):\n        x = y.cuda()\n", "unreachable"),
+        ("def f(x):\n    if str(x.device) == 'cuda:0':\n        x = y.cuda()\n", "unreachable"),
+        ("d = torch.device(old)\nk = d.type\ndef f():\n    if k == 'cuda':\n        x = y.cuda()\n", "unreachable"),
+        ("def f():\n    if torch.device(old).type == 'cuda':\n        x = y.cuda()\n", "unreachable"),
+        ("k = 'npu' if hasattr(torch, 'npu') else 'cuda'\nif k == 'cuda':\n    x = y.cuda()\n", "unreachable"),
+        ("k = 'cuda'\nif k == 'cuda':\n    x = y.cuda()\n", "reachable"),
+        ("def f():\n    if dist.get_backend() == 'nccl':\n        x = y.cuda()\n", "unreachable"),
+    ],
+)  # fmt: skip
+def test_that_cuda_is_the_type_of_no_device_of_an_npu_host_and_may_be_the_text_of_an_option(
+    tmp_path: Path, text: str, fate: str
+) -> None:
+    found = fates(tmp_path, text, {1})
+    last = max(found, key=lambda place: int(place.partition(":")[2]))
+    assert found[last] == fate, found
+
+
+@pytest.mark.parametrize("text", ["import bitsandbytes", "import subprocess; subprocess.run(['nvidia-smi', '-L'])"])
+def test_that_what_is_cuda_s_without_its_name_is_judged_by_the_scan(tmp_path: Path, text: str) -> None:
+    assert set(fates(tmp_path / "a", f"if old:\n    {text}\n", {1}).values()) == {"reachable"}
+    assert set(fates(tmp_path / "b", f"if old: {text}\n", {1}).values()) == {"reachable"}
+    assert set(fates(tmp_path / "c", f"if torch.cuda.is_available():\n    {text}\n", {1}).values()) >= {"unreachable"}
+    assert set(fates(tmp_path / "d", f"{text}\n", {1}).values()) == {"ran"}
+
+
 def test_that_a_choice_of_the_cpu_in_place_of_an_npu_is_no_harmless_guard(tmp_path: Path) -> None:
     text = "def f():\n    return torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
     assert set(fates(tmp_path, text, {1}).values()) == {"reachable"}
@@ -72,6 +151,33 @@ def test_that_a_configuration_counts_where_the_code_names_it(tmp_path: Path) -> 
     conf = "device: cuda\n"
     assert fates(tmp_path / "a", "x = 1\n", {1}, conf__yaml=conf) == {"conf.yaml:1": "unloaded"}
     assert fates(tmp_path / "b", "x = open('conf.yaml')\n", {1}, conf__yaml=conf) == {"conf.yaml:1": "reachable"}
+
+
+@pytest.mark.parametrize(
+    ("text", "fate"),
+    [
+        ("x = open(Path('conf') / f'{name}.yaml')\n", "reachable"),
+        ("x = open(f'{folder}/{name}.yaml')\n", "reachable"),
+        ("x = open('%s.yaml' % name)\n", "reachable"),
+        ("x = open(name + '_base.yaml')\n", "reachable"),
+        ("x = glob('*.yaml')\n", "reachable"),
+        ("x = load('conf', name)\n", "reachable"),
+        ("x = load('conf/' + name)\n", "reachable"),
+        ("x = open('conf.json')\n", "unloaded"),
+        ("x = open('other.yaml')\n", "unloaded"),
+        ("x = open(f'{name}.json')\n", "unloaded"),
+    ],
+)
+def test_that_a_configuration_counts_where_the_code_may_put_its_path_together(
+    tmp_path: Path, text: str, fate: str
+) -> None:
+    top = project(tmp_path, train__py=HEAD + text)
+    (top / "conf").mkdir()
+    (top / "conf" / "big_base.yaml").write_text("eval:\n  device: cuda:0\n")
+    findings = settle_findings(top, scan_project(top, FACTS), "minimal")
+    observed = Observed(lines={"train.py": {1, 2, 3}}, calls={})
+    found = find_leftovers(top, findings, observed, ("python", "train.py"))
+    assert [(leftover.path, leftover.fate) for leftover in found] == [("conf/big_base.yaml", fate)]
 
 
 def test_that_edits_that_did_not_run_are_listed_by_line(tmp_path: Path) -> None:

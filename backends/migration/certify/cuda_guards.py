@@ -1,4 +1,4 @@
-"""Conditions that a host with an NPU never meets, and what is behind them."""
+"""What a host with an NPU never comes to, and the conditions that keep it away."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from backends.migration.certify.conditions import truth
 
-_AVAILABLE = ("torch.cuda.is_available", "cuda.is_available")
-_OF_NPU = ("npu.is_available", "is_npu_available", "is_torch_npu_available")
-_IS_THERE = re.compile(r"""hasattr\(torch, ['"]npu['"]\)|(?:importlib\.)?(?:util\.)?find_spec\(['"]torch_npu['"]\)"""
-                       r"""|getattr\(torch, ['"]npu['"], None\)""")  # fmt: skip
-"""What is true, or not None, where torch_npu is there."""
-_QUESTIONS = ("is_available", "device_count", "is_cuda", "is_initialized")
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
 _ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_CUDA_CALL = re.compile(r"cuda|cudnn|cublas|nccl", re.IGNORECASE)
+_CUDA_TEXT = re.compile(r"cuda(:\d+)?|nccl")
+_PRINTS = re.compile(r"print|(.*\.)?log(ger|ging)?\.(debug|info|warning|error)")
 
 
 def chain_at(tree: ast.Module, line: int, column: int) -> list[ast.AST]:
@@ -38,38 +37,93 @@ def _holds(node: ast.AST, line: int, column: int) -> bool:
 
 
 def is_chosen(chain: Sequence[ast.AST]) -> bool:
-    """Tell whether an expression decides at run time whether the innermost node is computed."""
+    """Tell whether it is decided at run time, without a line of its own, whether the innermost node is computed."""
     for parent, child in pairwise(chain):
-        if isinstance(parent, ast.stmt):
-            continue
         if isinstance(parent, ast.IfExp) and child is not parent.test:
             return True
-        if isinstance(parent, ast.Lambda):
-            return True
         if isinstance(parent, ast.BoolOp) and child is not parent.values[0]:
-            return not _is_question(chain[chain.index(parent) :])
+            return True
+        if isinstance(parent, ast.Lambda) or _is_each_element(parent, child):
+            return True
+        if not isinstance(parent, ast.Module) and isinstance(child, ast.stmt) and child.lineno <= _header_end(parent):
+            return True
     return False
 
 
-def _is_question(chain: Sequence[ast.AST]) -> bool:
-    """Tell whether the innermost node belongs to a question, whose answer is all that matters."""
-    return any(
-        isinstance(node, ast.Compare) or (isinstance(node, ast.Attribute) and node.attr in _QUESTIONS) for node in chain
-    )
+def _is_each_element(parent: ast.AST, child: ast.AST) -> bool:
+    """Tell whether a comprehension computes the child for each element, of which there may be none."""
+    if not isinstance(parent, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        return False
+    return child is not parent.generators[0]
 
 
-def is_unreachable(chain: Sequence[ast.AST], tree: ast.Module) -> bool:
+def _header_end(parent: ast.AST) -> int:
+    """Return the last line of what stands before the block of a statement, a handler or a case."""
+    parts = [node for node in ast.iter_child_nodes(parent) if not isinstance(node, ast.stmt)]
+    lines = [getattr(node, "end_lineno", None) or 0 for part in parts for node in ast.walk(part)]
+    return max([getattr(parent, "lineno", 0), *lines])
+
+
+def is_unreachable(chain: Sequence[ast.AST], tree: ast.Module, ran: Collection[int]) -> bool:
     """Tell whether a condition around the innermost node keeps a host with an NPU, and without CUDA, away from it. The
-    condition itself counts as behind it, unless its other side falls back to the CPU."""
+    condition itself counts as behind it where what it takes away is missed by nobody. `ran`: the lines that ran."""
     for parent, child in pairwise(chain):
         if isinstance(parent, ast.If | ast.IfExp | ast.While):
-            holds = _truth(parent.test, tree, 0)
-            is_kept_away = child is parent.test or holds is not _is_body(parent, child)
-            if holds is not None and is_kept_away and not _falls_to_cpu(parent, holds=holds):
+            holds = truth(parent.test, tree)
+            if holds is None:
+                continue
+            if child is parent.test:
+                if _is_harmless(parent, holds=holds, ran=ran):
+                    return True
+            elif holds is not _is_body(parent, child) and not _gives_way(parent, holds=holds):
                 return True
         if _is_after_end(parent, child):
             return True
     return False
+
+
+def _is_harmless(parent: ast.If | ast.IfExp | ast.While, *, holds: bool, ran: Collection[int]) -> bool:
+    """Tell whether it does no harm that a host with CUDA takes one side and an NPU's host the other: what is left out
+    is CUDA's own, or the condition asks for nothing else and ran, so that both sides were compared."""
+    if _gives_way(parent, holds=holds):
+        return False
+    left_out = _side(parent, holds=not holds)
+    if all(_is_of_cuda(node) for node in left_out):
+        return True
+    is_question = isinstance(parent, ast.If) and not any(isinstance(node, ast.BoolOp) for node in ast.walk(parent.test))
+    return is_question and parent.test.lineno in ran
+
+
+def _side(parent: ast.If | ast.IfExp | ast.While, *, holds: bool) -> list[ast.AST]:
+    side = parent.body if holds else parent.orelse
+    return list(side) if isinstance(side, list) else [side]
+
+
+def _is_of_cuda(node: ast.AST) -> bool:
+    """Tell whether a node does nothing but call CUDA, name it, set it up, or print."""
+    if isinstance(node, ast.Constant | ast.JoinedStr):
+        return _is_cuda_text(node)
+    if isinstance(node, ast.Call):
+        name = ast.unparse(node.func)
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        return bool(_CUDA_CALL.search(name) or _PRINTS.fullmatch(name)) or any(map(_is_cuda_text, values))
+    if isinstance(node, ast.IfExp):
+        return _is_of_cuda(node.body) and _is_of_cuda(node.orelse)
+    if isinstance(node, ast.Expr):
+        return _is_of_cuda(node.value)
+    if isinstance(node, ast.Assign):
+        return _is_of_cuda(node.value) or all(_CUDA_CALL.search(ast.unparse(target)) for target in node.targets)
+    if isinstance(node, ast.If):
+        return all(_is_of_cuda(inner) for inner in (*node.body, *node.orelse))
+    return isinstance(node, ast.Pass)
+
+
+def _is_cuda_text(node: ast.AST) -> bool:
+    if isinstance(node, ast.JoinedStr):
+        return isinstance(node.values[0], ast.Constant) and node.values[0].value == "cuda:"
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "torch.device":
+        return any(map(_is_cuda_text, node.args))
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(_CUDA_TEXT.fullmatch(node.value))
 
 
 def _is_body(parent: ast.AST, child: ast.AST) -> bool:
@@ -77,11 +131,12 @@ def _is_body(parent: ast.AST, child: ast.AST) -> bool:
     return child in body if isinstance(body, list) else child is body
 
 
-def _falls_to_cpu(parent: ast.If | ast.IfExp | ast.While, *, holds: bool) -> bool:
-    """Tell whether the side that an NPU's host takes names the CPU, and no NPU."""
-    taken = parent.body if holds else parent.orelse
-    text = "\n".join(ast.unparse(node) for node in (taken if isinstance(taken, list) else [taken]))
-    return '"cpu"' in text.replace("'", '"') and "npu" not in text.lower()
+def _gives_way(parent: ast.If | ast.IfExp | ast.While, *, holds: bool) -> bool:
+    """Tell whether the side that an NPU's host takes names the CPU, and no NPU, or raises."""
+    taken = _side(parent, holds=holds)
+    text = "\n".join(map(ast.unparse, taken))
+    is_refusal = any(isinstance(node, ast.Raise) or text.startswith("sys.exit(") for node in taken)
+    return is_refusal or ('"cpu"' in text.replace("'", '"') and "npu" not in text.lower())
 
 
 def _is_after_end(parent: ast.AST, child: ast.AST) -> bool:
@@ -91,61 +146,6 @@ def _is_after_end(parent: ast.AST, child: ast.AST) -> bool:
         if isinstance(block, list) and child in block:
             return any(isinstance(statement, _ENDS) for statement in block[: block.index(child)])
     return False
-
-
-def _truth(test: ast.expr, tree: ast.Module, depth: int) -> bool | None:
-    """Return what a condition is on a host with an NPU and without CUDA; None where that is open."""
-    if isinstance(test, ast.Constant):
-        return bool(test.value)
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = _truth(test.operand, tree, depth)
-        return None if inner is None else not inner
-    if isinstance(test, ast.BoolOp):
-        parts = [_truth(value, tree, depth) for value in test.values]
-        decisive = isinstance(test.op, ast.Or)
-        if decisive in parts:
-            return decisive
-        return None if None in parts else not decisive
-    if isinstance(test, ast.Compare):
-        return _compared(test)
-    if _IS_THERE.fullmatch(ast.unparse(test)):
-        return True
-    if isinstance(test, ast.Name) and depth < 3:
-        return _assigned(test.id, tree, depth)
-    name = ast.unparse(test.func) if isinstance(test, ast.Call) else ast.unparse(test)
-    if name == "TYPE_CHECKING" or name.endswith((*_AVAILABLE, ".is_cuda")):
-        return False
-    return True if name.endswith(_OF_NPU) else None
-
-
-def _compared(test: ast.Compare) -> bool | None:
-    """Return what `device.type == "cuda"`, `"cuda" in str(device)` and the like are."""
-    if len(test.ops) != 1:
-        return None
-    if isinstance(test.ops[0], ast.Is | ast.IsNot) and ast.unparse(test.comparators[0]) == "None":
-        return isinstance(test.ops[0], ast.IsNot) if _IS_THERE.fullmatch(ast.unparse(test.left)) else None
-    sides = [side.value for side in (test.left, *test.comparators) if isinstance(side, ast.Constant)]
-    if not any(isinstance(side, str) and side.partition(":")[0] in ("cuda", "nccl") for side in sides):
-        return None
-    if isinstance(test.ops[0], ast.Eq | ast.In):
-        return False
-    return True if isinstance(test.ops[0], ast.NotEq | ast.NotIn) else None
-
-
-def _assigned(name: str, tree: ast.Module, depth: int) -> bool | None:
-    """Return what a variable is that is assigned once."""
-    values = [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id == name for one in node.targets)
-    ]
-    others = [
-        node
-        for node in ast.walk(tree)
-        if (isinstance(node, ast.arg) and node.arg == name)
-        or (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store))
-    ]
-    return _truth(values[0], tree, depth + 1) if len(values) == len(others) == 1 else None
 
 
 def statements(tree: ast.Module | None) -> Iterator[ast.stmt]:

@@ -27,6 +27,7 @@ from backends.migration.certify.contracts.comparison import compare_contracts
 from backends.migration.certify.contracts.record import (
     ran_lines,
     read_contracts,
+    seen_calls,
     training_contracts,
     with_project_paths,
 )
@@ -37,7 +38,7 @@ from backends.migration.certify.copies import (
 )
 from backends.migration.certify.file_edits import compare_files
 from backends.migration.certify.folder_digest import digest_folder
-from backends.migration.certify.leftovers import find_leftovers, unrun_edits
+from backends.migration.certify.leftovers import Observed, find_leftovers, unrun_edits
 from backends.migration.certify.line_map import edited_lines, migrated_line
 from backends.migration.certify.pair_runs import PairRuns
 from backends.migration.certify.promise import check_cpu, check_gpu, promises_all_hosts
@@ -116,6 +117,7 @@ class Certification(PairRuns):
         findings = settle_findings(self.tops[1], scan_project(self.tops[1], self.facts), "minimal")
         self.after = count_open_places(findings, self._suppressed(self.tops[1]))
         ran = ran_lines(migrated.contracts)
+        observed = Observed(lines=ran, calls=seen_calls(migrated.contracts))
         return Evidence(
             original=original,
             migrated=self._with_project_paths(migrated),
@@ -124,7 +126,7 @@ class Certification(PairRuns):
             gradients=metric_rows.compare_gradients(_traces(original), _traces(numbers)),
             virtual_losses=self._losses(numbers, migrated) if is_other else (),
             contracts=self._compare_contracts(original, numbers, migrated),
-            leftovers=find_leftovers(self.tops[1], findings, ran, self.line),
+            leftovers=find_leftovers(self.tops[1], findings, observed, self.line),
             unrun_edits=unrun_edits(self.tops[1], edited_lines(*self.tops, self.edits), ran) if ran else {},
             operators=operators.classify_operators(read_operators(self._folder(migrated)), self.facts.aten_class),
         )

@@ -90,3 +90,14 @@ def ran_lines(contracts: tuple[Contract, ...]) -> dict[str, set[int]]:
             for first, last in spans:
                 numbers.update(range(first, last + 1))
     return lines
+
+
+def seen_calls(contracts: tuple[Contract, ...]) -> dict[str, set[tuple[int, str]]]:
+    """Return the lines and the names of calls that any process made, by path: of entries that read as a call."""
+    calls: dict[str, set[tuple[int, str]]] = {}
+    for contract in contracts:
+        for entry in (entry for entries in contract.topics.values() for entry in entries):
+            name, bracket, _ = entry.text.partition("(")
+            if bracket and name.isidentifier():
+                calls.setdefault(entry.path, set()).add((entry.line, name))
+    return calls
