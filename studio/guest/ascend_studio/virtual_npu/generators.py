@@ -54,7 +54,8 @@ def install(torch: Any) -> None:
         replace(torch, name, _refusing)
     for name in _DRAWING_METHODS:
         replace(torch.Tensor, name, _refusing)
-    import_module("torch.utils.data.dataset").randperm = torch.randperm  # random_split has it by this name
+    datasets: Any = import_module("torch.utils.data.dataset")
+    datasets.randperm = torch.randperm  # random_split has it by this name
 
 
 def _refusing(original: Callable[..., Any]) -> Callable[..., Any]:
