@@ -99,11 +99,6 @@ def has_told_end(folder: Path, attempt: int) -> bool:
     return any(process.has_finished for process in _processes(folder, attempt))
 
 
-def has_engine_events(folder: Path, attempt: int) -> bool:
-    """Return whether a training of a recipe told of its progress in an attempt. Raises OSError."""
-    return any(process.progress is not None for process in _processes(folder, attempt))
-
-
 def _processes(folder: Path, attempt: int) -> list[LastEvents]:
     """Return what the processes of an attempt left. Raises OSError."""
     names = [(name, owner) for name in sorted(os.listdir(folder)) if (owner := process_of(name))]

@@ -10,7 +10,7 @@ from backends.common import explain
 from backends.common.nonfinite_losses import judged_end
 from backends.launch.capture import state
 from backends.launch.capture.planned import missing_parts
-from backends.launch.early_end import early_end, has_engine_events, unknown_length
+from backends.launch.early_end import early_end, unknown_length
 from backends.launch.idle_options import idle_ascend_options
 from backends.launch.launchers import python_of
 from backends.launch.plan import launch_command, write_inputs
@@ -34,23 +34,8 @@ def launch(spec: LaunchSpec, run: Run) -> Ended:
         state.request_planned(run.folder, schema.effective(spec).planned)
         write_inputs(spec, run.folder)
         _note_idle_options(spec, run)
-    ended = end_training(run, supervise(launch_command(spec, run), run, spec.advanced.grace))
-    return _judged_by_engine(spec, run, ended)
-
-
-def _judged_by_engine(spec: LaunchSpec, run: Run, ended: Ended) -> Ended:
-    """Return the end of a recipe whose program ended well, incomplete where no engine ran in it: the interpreter is
-    none, or is a wrapper that starts nothing."""
-    folder = current_folder(run.folder)
-    mark = processes.read_mark(folder / "training.json")
-    attempt = mark.attempt if mark else 1
-    with suppress(OSError):
-        if ended.code or ended.reason or has_engine_events(folder, attempt):
-            return ended
-        args = {"python": str(python_of(spec))}
-        Journal(run.folder, attempt).write_or_keep(Finding(rule="launch.no_engine", severity="error", args=args))
-        return Ended(code=0, reason="incomplete")
-    return ended
+    ended = supervise(launch_command(spec, run), run, spec.advanced.grace)
+    return end_training(run, ended)
 
 
 def _note_idle_options(spec: LaunchSpec, run: Run) -> None:

@@ -87,10 +87,3 @@ def test_that_nothing_in_the_log_warns_of_us(results: dict[str, dict[str, Any]])
         log = open_run(Path(results[way]["run"])).log.read_text()
         assert "deprecated" not in log.lower()
         assert "[WARNING]" not in log
-
-
-def test_that_a_recipe_in_which_no_engine_ran_is_incomplete(tmp_path: Path) -> None:
-    (tmp_path / ".ascend-studio").mkdir()
-    result = launch(tmp_path, "--python", "/bin/true", "--steps", "2")
-    assert (result["exit"], result["reason"]) == (3, "incomplete")
-    assert "/bin/true" in result["message"]
