@@ -28,9 +28,6 @@ from tests.runs import ended, events_of, launch
 STEPS = {"linear": 400, "digits": 120, "text": 40, "dense": 400, "resnet50": 6, "lora": 40}
 BAR = 1.0
 """At least as fast as the plain loop; what a median of steps wavers by on this machine is printed as noise."""
-EXTRA = 0.25
-"""Milliseconds beside it: a step of a recipe has its gradient norm, looks for numbers that are none, and is recorded;
-the plain loop does nothing of that."""
 MODES: dict[str, dict[str, Any]] = {
     "torch, eager": {"framework": "torch"},
     "torch.compile": {"framework": "torch", "compile": True},
@@ -129,7 +126,7 @@ def of_recipe(recipe: str) -> list[Figure]:
         Figure(
             what=f"{recipe}: {name}, step", value=step / peer, unit="x", peer=1.0,
             peer_name=f"({peer:.3g} ms) {peer_name}",
-            bar=BAR + EXTRA / peer + max(noise, 0.05) if name == "torch, eager" else None, noise=noise,
+            bar=BAR + max(noise, 0.05) if name == "torch, eager" else None, noise=noise,
         )
         for name, step in rows
     ]  # fmt: skip

@@ -10,8 +10,12 @@ import re
 import sys
 import zipfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backends.launch.ascend_env import TORCH_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 NPU = "torch_npu/npu/"
 ENGINE_CALLS = {"is_available": 0, "set_device": 1, "max_memory_allocated": 0}
@@ -51,8 +55,8 @@ def _is_source(name: str) -> bool:
     return name.startswith("torch_npu/") and name.endswith(".py")
 
 
-def _functions(texts: object) -> dict[str, ast.FunctionDef]:
-    trees = [ast.parse(text) for text in texts]  # type: ignore[attr-defined]
+def _functions(texts: Iterable[str]) -> dict[str, ast.FunctionDef]:
+    trees = map(ast.parse, texts)
     return {node.name: node for tree in trees for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 

@@ -293,6 +293,40 @@ def test_that_a_training_in_a_thread_that_ends_well_or_that_the_script_goes_on_w
     assert ended_by(tmp_path, sys.executable, "train.py", train=text)[0] == 0
 
 
+TOGETHER = """
+import sys
+import torch
+import torch.distributed as dist
+dist.init_process_group("gloo")
+net = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for step in range(8):
+    optimizer.zero_grad()
+    net(torch.ones(2, 4)).square().mean().backward()
+    optimizer.step()
+    if dist.get_rank() == 1 and step == 4:
+        sys.exit(3)
+"""
+
+
+def test_that_the_rank_that_left_first_is_named_where_the_log_tells_of_another_one_s_failure(
+    tmp_path: Path, homes: Path
+) -> None:
+    (tmp_path / "train.py").write_text(TOGETHER)
+    words = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "train.py")
+    done = studio("--no-project", "launch", "--", *words, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "Failed first: rank 1." in done.stderr + done.stdout
+    assert "Failed first: rank 0." not in done.stderr + done.stdout
+
+
+def test_that_more_cores_than_the_host_has_are_told(tmp_path: Path, homes: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAINING)
+    words = ("launch", "--cores", "4000", "--", sys.executable, "train.py")
+    done = studio("--no-project", *words, cwd=tmp_path)
+    assert "4000 cores were chosen, and this host has" in done.stderr + done.stdout
+
+
 INFINITE = """
 import torch
 weight = torch.nn.Parameter(torch.ones(2))

@@ -34,7 +34,7 @@ SAME = """
         training = case.training
         assert case.place.row_files is not None
         gathered = state.arrays_of(case.plan, training.optimizer, training.loss_scale)
-        training.keeper._save(2, True, False)
+        training.keeper.save(2, True, False)
         if place.rank == 0:
             training.keeper.keeper.writer.wait()
             folder = FOLDER / checkpoint.target(FOLDER / "last")
@@ -66,7 +66,7 @@ FAILING = """
         original = getattr(module, name)
         if place.rank == rank:
             setattr(module, name, broken)
-        training.keeper._save(step, True, False)
+        training.keeper.save(step, True, False)
         (training.keeper.keeper.writer if place.rank == 0 else case.place.row_files).wait()
         setattr(module, name, original)
         place.summed(torch.zeros(1))
@@ -104,7 +104,7 @@ WRITING = """
     training = case.training
     case.step(0)
     for step in range(1, 100000):
-        training.keeper._save(step, True, False)
+        training.keeper.save(step, True, False)
         print("begun", step, flush=True)
         (training.keeper.keeper.writer if place.rank == 0 else case.place.row_files).wait()
 """

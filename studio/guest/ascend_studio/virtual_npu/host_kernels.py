@@ -36,9 +36,7 @@ class Plan:
         self.name = schema.name.partition("::")[2]
         self.takes_mixed = schema.name in _TAKE_MIXED or not schema.name.startswith("aten::")
         self.arguments = [(place, argument.name) for place, argument in enumerate(schema.arguments)]
-        self.positions = [place for place, name in self.arguments if _may_hold_tensors(schema.arguments[place])]
-        self.names = [schema.arguments[place].name for place in self.positions]
-        self.tensors = list(zip(self.positions, self.names))
+        self.tensors = [(place, name) for place, name in self.arguments if _may_hold_tensors(schema.arguments[place])]
         self.resized = [
             argument.name for argument in schema.arguments if argument.alias_info and argument.alias_info.is_write
         ]

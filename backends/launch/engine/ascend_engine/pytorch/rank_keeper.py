@@ -31,18 +31,19 @@ class RankKeeper:
         choice = False, False
         if self.process_group.is_first:
             choice = self.keeper.choice(number, self.process_group.mean_loss(loss), measured)
-        self._save(number, *choice)
+        self.save(number, *choice)
 
     def finish(self, number: int, loss: float, measured: Mapping[str, float]) -> None:
         """The last one, written before this returns. Nothing is done where nothing was trained since the last."""
         choice = False, False
         if self.process_group.is_first:
             choice = self.keeper.last_choice(number, self.process_group.mean_loss(loss), measured)
-        self._save(number, *choice)
+        self.save(number, *choice)
         if self.process_group.is_first:
             self.keeper.close()
 
-    def _save(self, number: int, saves: bool, is_best: bool) -> None:
+    def save(self, number: int, saves: bool, is_best: bool) -> None:
+        """Save the state after step `number` if rank 0 says so: of ranks with whole weights it does that alone."""
         if self.process_group.holds_parts:
             saves, is_best = self.process_group.first_says(saves, is_best)
         if saves and self.process_group.is_first:
