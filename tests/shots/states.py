@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from backends.migration.official.opinion import Opinion, OpinionRow
 from studio import files, schema
 from studio.errors import StudioError
 from tests.bench.stage import wait
+from tests.command_line import studio
 from tests.shots import precision_states, timeline_states, trust_states
 from ui.form.field_box import FieldBox
 from ui.launch.page import FOLDED, RECIPE
@@ -111,6 +113,46 @@ def _needs_npu(shell: Shell, stage: Stage) -> None:
     (stage.project / "train_npu.py").write_text("import torch\nimport torch_npu\n", encoding="utf-8")
     _script("python", "train_npu.py")(shell, stage)
     wait(shell.page_widget("launch").own().npu_offer.isVisible, 30)
+
+
+RESUMED = """import argparse, os, time, torch
+parser = argparse.ArgumentParser()
+parser.add_argument("--resume", metavar="PATH", help="checkpoint to go on from")
+args = parser.parse_args()
+net = torch.nn.Linear(4, 1)
+optimizer = torch.optim.AdamW(net.parameters(), lr=0.1)
+for step in range(1, 8):
+    optimizer.zero_grad()
+    net(torch.ones(2, 4)).square().mean().backward()
+    optimizer.step()
+    if step % 3 == 0:
+        state = {"model": net.state_dict(), "optimizer": optimizer.state_dict(), "step": step}
+        torch.save(state, "resumed-%d.pt" % step)
+os.truncate("resumed-6.pt", 1000)
+raise RuntimeError("connection lost")
+"""
+
+
+def _ended_with_checkpoints(shell: Shell, stage: Stage) -> None:
+    """A run of the user's own script that failed behind two checkpoints, of which the newer is cut."""
+    _project(shell, stage.project)
+    script = stage.project / "resumed.py"
+    if not script.exists():
+        script.write_text(RESUMED, encoding="utf-8")
+        words = ("--project", str(stage.project), "launch", "--", sys.executable, script.name)
+        studio(*words, cwd=stage.project)
+        shell.session.refresh_runs()
+    run = next(run for run, _ in shell.session.listed if script.name in str(run.request.values))
+    shell.show_page("curves")
+    shell.session.watch_run(run)
+    wait(lambda: shell.page_widget("curves").resume.button.isVisible(), 60)
+
+
+def _resumes_script(shell: Shell, stage: Stage) -> None:
+    _ended_with_checkpoints(shell, stage)
+    shell.page_widget("curves").resume.button.click()
+    own = shell.page_widget("launch").own()
+    wait(own.resume_card.isVisible, 60)
 
 
 def _asks_for_trust(shell: Shell, stage: Stage) -> None:
@@ -292,6 +334,8 @@ STATES = (
     State(name="launch-script-empty", show=_script()),
     State(name="launch-script", show=_script("python", "xor.py", "--lr", "0.3", "--optimizer", "adam")),
     State(name="launch-script-npu", show=_needs_npu),
+    State(name="launch-script-resume", show=_resumes_script),
+    State(name="curves-own-resume", show=_ended_with_checkpoints),
     State(name="launch-script-globals", show=_script("python", "gpt.py", "config/small.py", "--batch_size=4")),
     State(name="launch-script-config", show=_script("python", "xor.py", "--config", "settings.yaml")),
     State(name="launch-script-launcher", show=_script("torchrun", "--nproc-per-node", "2", "xor.py")),
